@@ -12,23 +12,20 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Secrets", targets: ["Secrets"]),
-        .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
-        .library(name: "DataVault", targets: ["DataVault"]),
+        .library(name: "ODataModel", targets: ["ODataModel"]),
+        .library(name: "ODataQuery", targets: ["ODataQuery"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
+        // floor 0
+        .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         // floor 1
-        .target(name: "Secrets", dependencies: [crypto, cryptoExtras], swiftSettings: settings),
+        .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 2
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
-        .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
         // tests
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
-        .testTarget(name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "CSQLite"], swiftSettings: settings),
-        .testTarget(name: "DataVaultTests", dependencies: ["DataVault"], swiftSettings: settings),
+        .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
     ]
 )

@@ -1,0 +1,151 @@
+/// An entity or complex value of any type: a shape and a slot for each of its properties.
+///
+/// A slot without a value is *not loaded*, which is not null: ``subscript(_:)-(String)`` returns `nil`
+/// for it and ``value(of:)`` throws. Changes are remembered, so that an update sends only what changed.
+///
+/// ```swift
+/// var order = Entity(shape: shape)
+/// order["Freight"] = .decimal(ODataDecimal(12))
+/// ```
+public struct Entity: Sendable {
+    /// The type's shape.
+    public let shape: Shape
+    /// The structural values by ordinal; `nil` is not loaded.
+    public var values: [ODataValue?]
+    /// What ``shape`` does not declare: the dynamic properties of open types.
+    public var dynamicProperties: [String: ODataValue]
+    /// Expanded navigation properties by name.
+    public var related: [String: RelatedEntities]
+    /// What the service says of the entity besides its properties.
+    public var control: ControlInformation
+
+    /// Makes an entity with nothing loaded.
+    public init(shape: Shape) {
+        self.init(shape: shape, values: [ODataValue?](repeating: nil, count: shape.properties.count))
+    }
+
+    /// Makes an entity from its slots; the array is cut or filled to the shape's length.
+    public init(shape: Shape, values: [ODataValue?]) {
+        self.shape = shape
+        self.values = values
+        let missing = shape.properties.count - values.count
+        if missing > 0 { self.values += [ODataValue?](repeating: nil, count: missing) }
+        if missing < 0 { self.values.removeLast(-missing) }
+        dynamicProperties = [:]
+        related = [:]
+        control = ControlInformation()
+    }
+
+    /// Makes an entity from names and values; names the shape lacks become dynamic properties.
+    public init(shape: Shape, _ properties: [String: ODataValue]) {
+        self.init(shape: shape)
+        for (name, value) in properties { self[name] = value }
+    }
+
+    /// The value of a property, declared or dynamic; `nil` when it is not loaded.
+    public subscript(name: String) -> ODataValue? {
+        get {
+            guard let ordinal = shape.ordinal(of: name) else { return dynamicProperties[name] }
+            return values[ordinal]
+        }
+        set {
+            guard let ordinal = shape.ordinal(of: name) else {
+                dynamicProperties[name] = newValue
+                return
+            }
+            values[ordinal] = newValue
+        }
+    }
+
+    /// The value of a property.
+    ///
+    /// - Throws: ``EntityError/notLoaded(property:type:)`` or
+    ///   ``EntityError/unknownProperty(_:type:)``.
+    public func value(of name: String) throws(EntityError) -> ODataValue {
+        if let value = self[name] { return value }
+        guard shape.ordinal(of: name) != nil else { throw .unknownProperty(name, type: shape.name) }
+        throw .notLoaded(property: name, type: shape.name)
+    }
+
+    /// The key in declared order; `nil` when a part is missing or null.
+    public var key: EntityKey? {
+        var parts: [EntityKey.Part] = []
+        for property in shape.key {
+            guard let value = self[property.path], !value.isNull else { return nil }
+            parts.append(EntityKey.Part(name: property.name, value: value))
+        }
+        return parts.isEmpty ? nil : EntityKey(parts)
+    }
+}
+
+extension Entity: Hashable {
+    /// Equal when type, properties and related entities are; control information does not count.
+    public static func == (left: Entity, right: Entity) -> Bool {
+        left.shape.name == right.shape.name && left.values == right.values
+            && left.dynamicProperties == right.dynamicProperties && left.related == right.related
+    }
+
+    /// Hashes type and properties.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(shape.name)
+        hasher.combine(values)
+    }
+}
+
+/// What stands in an expanded navigation property.
+public indirect enum RelatedEntities: Hashable, Sendable {
+    /// A single-valued property that leads nowhere.
+    case none
+    /// A single related entity.
+    case one(Entity)
+    /// A collection, with the total count and the link to its next page where the service gave them.
+    case many([Entity], count: Int64? = nil, nextLink: String? = nil)
+    /// References to existing entities, as in `Customer@odata.bind`: entity ids.
+    case references([String])
+}
+
+/// Control information of an entity (OData JSON Format 4.01, 4.6).
+public struct ControlInformation: Hashable, Sendable {
+    /// The entity id (`@odata.id`), absolute or relative to the service root.
+    public var id: String?
+    /// The ETag.
+    public var etag: String?
+    /// The instance's type when it derives from the expected one.
+    public var type: QualifiedName?
+    /// The URL to update with, when it is not the id.
+    public var editLink: String?
+    /// The URL to read with, when it is not the id.
+    public var readLink: String?
+    /// For media entities: where the stream is read.
+    public var mediaReadLink: String?
+    /// For media entities: the stream's media type.
+    public var mediaContentType: String?
+    /// For media entities: the stream's ETag.
+    public var mediaEtag: String?
+    /// The reason when this stands for a removed entity in a delta: `deleted` or `changed`.
+    public var removedReason: String?
+    /// Instance annotations by full name, `Property@term` for those on a property.
+    public var annotations: [String: ODataValue]
+
+    /// Makes empty control information.
+    public init() { annotations = [:] }
+}
+
+/// Why a property of an entity has no value to give.
+public enum EntityError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The property exists but was not among those read: not loaded is not null.
+    case notLoaded(property: String, type: QualifiedName)
+    /// The type declares no such property and the entity has no dynamic one.
+    case unknownProperty(String, type: QualifiedName)
+    /// The value is of another type than asked for.
+    case typeMismatch(property: String, type: QualifiedName, expected: String)
+
+    /// What is wrong.
+    public var description: String {
+        switch self {
+        case .notLoaded(let property, let type): "\(property) of this \(type) was not loaded; add it to $select."
+        case .unknownProperty(let property, let type): "\(type) has no property \(property)."
+        case .typeMismatch(let property, let type, let expected): "\(property) of \(type) is not \(expected)."
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// A term applied to a model element (OData CSDL 4.01, 14 *Vocabulary and Annotation*).
+public struct Annotation: Hashable, Sendable {
+    /// The term, alias resolved, such as `Org.OData.Core.V1.Description`.
+    public var term: String
+    /// Distinguishes several applications of one term; `nil` for none.
+    public var qualifier: String?
+    /// The value; `nil` where the term's default value applies.
+    public var value: AnnotationExpression?
+
+    /// Makes an annotation.
+    public init(term: String, qualifier: String? = nil, value: AnnotationExpression? = nil) {
+        self.term = term
+        self.qualifier = qualifier
+        self.value = value
+    }
+}
+
+/// The value of an annotation: constants, paths, collections and records; dynamic expressions keep
+/// their element tree (OData CSDL 4.01, 14.3 and 14.4).
+public indirect enum AnnotationExpression: Hashable, Sendable {
+    /// A constant of the named kind in its lexical form, such as (`String`, `Order number`).
+    case constant(kind: String, text: String)
+    /// A path of the named kind, such as (`PropertyPath`, `Address/City`).
+    case path(kind: String, text: String)
+    /// An ordered collection.
+    case collection([AnnotationExpression])
+    /// A record with an optional type and its property values, in document order.
+    case record(type: String?, properties: [RecordProperty])
+    /// Any other expression element (`Apply`, `If`, `And`, …) with its attributes and operands.
+    case dynamic(element: String, attributes: [String: String], operands: [AnnotationExpression])
+
+    /// One property of a record.
+    public struct RecordProperty: Hashable, Sendable {
+        /// The property's name.
+        public var name: String
+        /// Its value; `nil` where the property's default applies.
+        public var value: AnnotationExpression?
+
+        /// Makes a record property.
+        public init(name: String, value: AnnotationExpression?) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The text of a string constant.
+    public var string: String? {
+        if case .constant("String", let text) = self { text } else { nil }
+    }
+
+    /// The value of a boolean constant.
+    public var boolean: Bool? {
+        if case .constant("Bool", let text) = self { text == "true" || text == "1" } else { nil }
+    }
+}
+
+extension Sequence<Annotation> {
+    /// The first unqualified annotation with `term`, else the first one with it.
+    public func annotation(_ term: String) -> Annotation? {
+        var qualified: Annotation?
+        for annotation in self where annotation.term == term {
+            if annotation.qualifier == nil { return annotation }
+            qualified = qualified ?? annotation
+        }
+        return qualified
+    }
+}

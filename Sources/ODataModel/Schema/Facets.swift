@@ -1,0 +1,34 @@
+/// The constraints on a primitive value (OData CSDL 4.01, 7.2 *Type Facets*).
+public struct Facets: Hashable, Sendable {
+    /// How many digits a decimal may have to the right of the point.
+    public enum Scale: Hashable, Sendable {
+        /// At most this many digits.
+        case fixed(Int)
+        /// Any number of digits up to the precision.
+        case variable
+        /// A decimal floating-point number.
+        case floating
+    }
+
+    /// The greatest length in characters or bytes; `nil` when unlimited or unstated.
+    public var maxLength: Int?
+    /// Significant digits of a decimal, or fractional digits of a time.
+    public var precision: Int?
+    /// Digits to the right of the decimal point; `nil` when unstated, which V4 reads as 0.
+    public var scale: Scale?
+    /// Whether a string may hold characters outside ASCII; `nil` when unstated.
+    public var isUnicode: Bool?
+    /// The spatial reference system of a geo value; `nil` when unstated or variable.
+    public var srid: Int?
+
+    /// Makes facets; every one left out is unstated.
+    public init(
+        maxLength: Int? = nil, precision: Int? = nil, scale: Scale? = nil, isUnicode: Bool? = nil, srid: Int? = nil
+    ) {
+        self.maxLength = maxLength
+        self.precision = precision
+        self.scale = scale
+        self.isUnicode = isUnicode
+        self.srid = srid
+    }
+}

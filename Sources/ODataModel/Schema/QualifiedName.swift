@@ -1,0 +1,28 @@
+/// A schema element's name with the namespace it is declared in, such as `Northwind.Order`
+/// (OData CSDL 4.01, 15.2 *QualifiedName*).
+public struct QualifiedName: Hashable, Sendable, CustomStringConvertible {
+    /// The schema's namespace, itself possibly dotted. Never an alias: readers resolve those.
+    public let namespace: String
+    /// The simple identifier within the namespace.
+    public let name: String
+
+    /// Makes a name from its two parts.
+    public init(_ namespace: String, _ name: String) {
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// Splits a dotted name at its last dot.
+    ///
+    /// - Parameter text: a name such as `Northwind.Order`.
+    /// - Returns: `nil` when `text` has no dot or an empty part.
+    public init?(_ text: some StringProtocol) {
+        guard let dot = text.lastIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex else {
+            return nil
+        }
+        self.init(String(text[..<dot]), String(text[text.index(after: dot)...]))
+    }
+
+    /// The dotted form.
+    public var description: String { "\(namespace).\(name)" }
+}

@@ -1,0 +1,35 @@
+/// One schema of a metadata document (OData CSDL 4.01, 5 *Schema*).
+public struct Schema: Hashable, Sendable {
+    /// The namespace.
+    public var namespace: String
+    /// The short name used within the document.
+    public var alias: String?
+    /// Entity and complex types in document order.
+    public var structuredTypes: [StructuredType]
+    /// Enumeration types.
+    public var enumTypes: [EnumType]
+    /// Type definitions.
+    public var typeDefinitions: [TypeDefinition]
+    /// Actions and functions, overloads included.
+    public var operations: [Operation]
+    /// The entity container, if this schema declares it.
+    public var container: EntityContainer?
+    /// The annotations on the schema.
+    public var annotations: [Annotation]
+
+    /// Makes a schema.
+    public init(
+        namespace: String, alias: String? = nil, structuredTypes: [StructuredType] = [], enumTypes: [EnumType] = [],
+        typeDefinitions: [TypeDefinition] = [], operations: [Operation] = [], container: EntityContainer? = nil,
+        annotations: [Annotation] = []
+    ) {
+        self.namespace = namespace
+        self.alias = alias
+        self.structuredTypes = structuredTypes
+        self.enumTypes = enumTypes
+        self.typeDefinitions = typeDefinitions
+        self.operations = operations
+        self.container = container
+        self.annotations = annotations
+    }
+}

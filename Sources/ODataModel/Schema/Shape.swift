@@ -1,0 +1,109 @@
+/// A structured type compiled for work: everything inherited included, each property at a fixed ordinal.
+///
+/// Dynamic entities, generated types and storage mappings all address properties by ordinal, so that
+/// no name is looked up in a loop over rows. Base-type properties come first: a value's ordinals are
+/// the same whether it is seen as its own type or as a base type.
+public final class Shape: Sendable, Hashable, CustomStringConvertible {
+    /// The qualified name of the type.
+    public let name: QualifiedName
+    /// Entity or complex.
+    public let kind: StructuredType.Kind
+    /// The type this one derives from.
+    public let baseType: QualifiedName?
+    /// Whether it has no instances of its own.
+    public let isAbstract: Bool
+    /// Whether instances may carry undeclared properties.
+    public let isOpen: Bool
+    /// Whether the entity is a media entity.
+    public let hasStream: Bool
+    /// The structural properties; the index is the ordinal.
+    public let properties: [Property]
+    /// The navigation properties; the index is the ordinal.
+    public let navigationProperties: [NavigationProperty]
+    /// The key; empty for complex types and keyless entity types.
+    public let key: [StructuredType.KeyProperty]
+    /// The ordinals of key properties that are direct properties, in key order.
+    public let keyOrdinals: [Int]
+    /// The annotations on the type itself.
+    public let annotations: [Annotation]
+
+    private let ordinals: [String: Int]
+    private let navigationOrdinals: [String: Int]
+
+    /// Compiles one type on top of its base type's shape.
+    init(_ type: StructuredType, base: Shape?) {
+        name = type.name
+        kind = type.kind
+        baseType = type.baseType
+        isAbstract = type.isAbstract
+        isOpen = type.isOpen || base?.isOpen == true
+        hasStream = type.hasStream || base?.hasStream == true
+        properties = (base?.properties ?? []) + type.properties
+        navigationProperties = (base?.navigationProperties ?? []) + type.navigationProperties
+        key = type.key.isEmpty ? base?.key ?? [] : type.key
+        annotations = type.annotations
+        ordinals = Dictionary(
+            properties.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        navigationOrdinals = Dictionary(
+            navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
+        keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
+    }
+
+    /// A shape that no model declares: the rows of an `$apply` result or a `$select` projection.
+    ///
+    /// - Parameters:
+    ///   - name: a name for messages.
+    ///   - properties: the properties in order.
+    public convenience init(
+        dynamic name: QualifiedName, properties: [Property], navigationProperties: [NavigationProperty] = []
+    ) {
+        self.init(
+            StructuredType(
+                name: name, kind: .complex, properties: properties, navigationProperties: navigationProperties),
+            base: nil)
+    }
+
+    /// The ordinal of a structural property.
+    public func ordinal(of property: String) -> Int? { ordinals[property] }
+
+    /// The ordinal of a navigation property.
+    public func navigationOrdinal(of property: String) -> Int? { navigationOrdinals[property] }
+
+    /// The structural property with a name.
+    public func property(_ name: String) -> Property? { ordinals[name].map { properties[$0] } }
+
+    /// The navigation property with a name.
+    public func navigationProperty(_ name: String) -> NavigationProperty? {
+        navigationOrdinals[name].map { navigationProperties[$0] }
+    }
+
+    /// Two shapes are equal when they are the same object: a model compiles each type once.
+    public static func == (left: Shape, right: Shape) -> Bool { left === right }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// The type's name.
+    public var description: String { name.description }
+
+    /// Compiles all types of a model, base types first.
+    static func compile(
+        _ types: [QualifiedName: StructuredType]
+    ) throws(ModelError) -> [QualifiedName: Shape] {
+        var shapes: [QualifiedName: Shape] = [:]
+        for start in types.values where shapes[start.name] == nil {
+            var chain = [start]
+            var seen: Set = [start.name]
+            while let base = chain[chain.count - 1].baseType, shapes[base] == nil {
+                guard seen.insert(base).inserted else { throw .circularInheritance(base) }
+                guard let type = types[base] else { throw .unknownType(base, usedBy: chain[chain.count - 1].name.description) }
+                chain.append(type)
+            }
+            for type in chain.reversed() {
+                shapes[type.name] = Shape(type, base: type.baseType.flatMap { shapes[$0] })
+            }
+        }
+        return shapes
+    }
+}

@@ -1,0 +1,124 @@
+/// Walks over the ASCII text of a date, time or duration. Every method returns `nil` at the first
+/// byte that does not fit and leaves the cursor where it is then.
+struct LexicalCursor {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool { take(UInt8(ascii: character)) }
+
+    /// A run of `count` digits as a number.
+    private mutating func digits(_ count: ClosedRange<Int>) -> Int? {
+        var value = 0
+        var taken = 0
+        while taken < count.upperBound, position < bytes.count, (48...57).contains(bytes[position]) {
+            value = value * 10 + Int(bytes[position] - 48)
+            position += 1
+            taken += 1
+        }
+        return taken >= count.lowerBound ? value : nil
+    }
+
+    mutating func date() -> ODataDate? {
+        let negative = take("-")
+        guard let year = digits(4...6), take("-"), let month = digits(2...2), take("-"), let day = digits(2...2) else {
+            return nil
+        }
+        return ODataDate(year: negative ? -year : year, month: month, day: day)
+    }
+
+    mutating func timeOfDay() -> ODataTimeOfDay? {
+        guard let hour = digits(2...2), hour < 24, take(":"), let minute = digits(2...2), minute < 60 else { return nil }
+        var total = Int64(hour * 3600 + minute * 60) * picosecondsPerSecond
+        if take(":") {
+            guard let second = digits(2...2), second < 60 else { return nil }
+            total += Int64(second) * picosecondsPerSecond
+            if take(".") {
+                guard let rest = fractionDigits() else { return nil }
+                total += rest
+            }
+        }
+        return ODataTimeOfDay(picoseconds: total)
+    }
+
+    mutating func dateTime() -> ODataDateTime? {
+        guard let date = date(), take("T") || take("t") || take(" ") else { return nil }
+        // 24:00:00 is midnight of the next day in XML Schema, which V2 services send.
+        if position + 2 < bytes.count, bytes[position] == 50, bytes[position + 1] == 52 {
+            position += 2
+            while position < bytes.count, bytes[position] == 48 || bytes[position] == 58 { position += 1 }
+            return ODataDateTime(seconds: (date.daysSinceEpoch + 1) * 86_400)
+        }
+        guard let time = timeOfDay() else { return nil }
+        let (whole, rest) = time.picoseconds.quotientAndRemainder(dividingBy: picosecondsPerSecond)
+        return ODataDateTime(seconds: date.daysSinceEpoch * 86_400 + whole, picoseconds: rest)
+    }
+
+    /// `Z` or `±hh:mm` in minutes.
+    mutating func offset() -> Int? {
+        if take("Z") || take("z") { return 0 }
+        let sign: Int
+        if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+        guard let hour = digits(2...2), take(":"), let minute = digits(2...2), minute < 60, hour * 60 + minute <= 840
+        else { return nil }
+        return sign * (hour * 60 + minute)
+    }
+
+    mutating func duration() -> ODataDuration? {
+        let negative = take("-")
+        if !negative { _ = take("+") }
+        guard take("P") else { return nil }
+        var seconds: Int64 = 0
+        var picoseconds: Int64 = 0
+        var parts = 0
+        func add(_ value: Int, _ unit: Int64) -> Bool {
+            let (product, overflow) = Int64(value).multipliedReportingOverflow(by: unit)
+            let (sum, overflow2) = seconds.addingReportingOverflow(product)
+            seconds = sum
+            parts += 1
+            return !overflow && !overflow2
+        }
+        if !isAtEnd, bytes[position] != UInt8(ascii: "T") {
+            guard let days = digits(1...12), take("D"), add(days, 86_400) else { return nil }
+        }
+        if take("T") {
+            var units: [(Unicode.Scalar, Int64)] = [("H", 3600), ("M", 60), ("S", 1)]
+            let before = parts
+            while !isAtEnd {
+                guard let value = digits(1...12) else { return nil }
+                if take(".") {
+                    guard let rest = fractionDigits(), take("S"), add(value, 1) else { return nil }
+                    picoseconds = rest
+                    break
+                }
+                guard let unit = units.firstIndex(where: { take($0.0) }), add(value, units[unit].1) else { return nil }
+                units.removeFirst(unit + 1)
+            }
+            guard parts > before else { return nil }
+        }
+        guard parts > 0 else { return nil }
+        guard negative else { return ODataDuration(seconds: seconds, picoseconds: picoseconds) }
+        return picoseconds == 0
+            ? ODataDuration(seconds: -seconds)
+            : ODataDuration(seconds: -seconds - 1, picoseconds: picosecondsPerSecond - picoseconds)
+    }
+
+    /// Up to 12 fractional digits in picoseconds; further zeros are allowed, further digits are not.
+    private mutating func fractionDigits() -> Int64? {
+        let start = position
+        guard let value = digits(1...12) else { return nil }
+        var result = Int64(value)
+        for _ in (position - start)..<12 { result *= 10 }
+        while take("0") {}
+        return result
+    }
+}

@@ -1,0 +1,249 @@
+/// A calendar date, years 0001 to 9999 and before (`Edm.Date`), on the proleptic Gregorian calendar.
+public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertible {
+    /// Days since 1970-01-01.
+    public let daysSinceEpoch: Int64
+
+    /// Makes a date from days since 1970-01-01.
+    public init(daysSinceEpoch: Int64) { self.daysSinceEpoch = daysSinceEpoch }
+
+    /// Makes a date from its parts.
+    ///
+    /// - Returns: `nil` when there is no such day, or the year is beyond ±999,999.
+    public init?(year: Int, month: Int, day: Int) {
+        guard abs(year) < 1_000_000, (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else {
+            return nil
+        }
+        // Days from civil, after Howard Hinnant's public-domain algorithm.
+        let y = month <= 2 ? year - 1 : year
+        let era = (y >= 0 ? y : y - 399) / 400
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        daysSinceEpoch = Int64(era * 146_097 + dayOfEra - 719_468)
+    }
+
+    /// Year, month 1 to 12 and day 1 to 31.
+    public var components: (year: Int, month: Int, day: Int) {
+        let shifted = Int(daysSinceEpoch) + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthIndex = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
+        let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Reads `YYYY-MM-DD`, with more digits or a sign for years beyond four.
+    public init?(_ text: String) {
+        var cursor = LexicalCursor(text.utf8)
+        guard let date = cursor.date(), cursor.isAtEnd else { return nil }
+        self = date
+    }
+
+    /// `YYYY-MM-DD`.
+    public var description: String {
+        let (year, month, day) = components
+        let sign = year < 0 ? "-" : ""
+        return "\(sign)\(padded(abs(year), 4))-\(padded(month, 2))-\(padded(day, 2))"
+    }
+
+    /// Earlier dates are less.
+    public static func < (left: ODataDate, right: ODataDate) -> Bool { left.daysSinceEpoch < right.daysSinceEpoch }
+}
+
+/// A time of day to 12 fractional digits (`Edm.TimeOfDay`).
+public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConvertible {
+    /// Picoseconds since midnight, 0 to 86,400 × 10^12 − 1.
+    public let picoseconds: Int64
+
+    /// Makes a time of day from picoseconds since midnight.
+    ///
+    /// - Returns: `nil` when the value is outside one day.
+    public init?(picoseconds: Int64) {
+        guard picoseconds >= 0, picoseconds < 86_400 * picosecondsPerSecond else { return nil }
+        self.picoseconds = picoseconds
+    }
+
+    /// Reads `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with up to 12 fractional digits.
+    public init?(_ text: String) {
+        var cursor = LexicalCursor(text.utf8)
+        guard let time = cursor.timeOfDay(), cursor.isAtEnd else { return nil }
+        self = time
+    }
+
+    /// `hh:mm:ss` with as many fractional digits as needed.
+    public var description: String {
+        let seconds = Int(picoseconds / picosecondsPerSecond)
+        return
+            "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+            + fraction(picoseconds % picosecondsPerSecond)
+    }
+
+    /// Earlier times are less.
+    public static func < (left: ODataTimeOfDay, right: ODataTimeOfDay) -> Bool { left.picoseconds < right.picoseconds }
+}
+
+/// A date and time on an unstated clock (`Edm.DateTime` of V2 and V3).
+public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConvertible {
+    /// Whole seconds since 1970-01-01T00:00:00 on the same clock.
+    public let seconds: Int64
+    /// The rest in picoseconds, 0 to 10^12 − 1.
+    public let picoseconds: Int64
+
+    /// Makes a date-time; the picoseconds are taken modulo one second.
+    public init(seconds: Int64, picoseconds: Int64 = 0) {
+        self.seconds = seconds
+        self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
+    }
+
+    /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]`.
+    public init?(_ text: String) {
+        var cursor = LexicalCursor(text.utf8)
+        guard let value = cursor.dateTime(), cursor.isAtEnd else { return nil }
+        self = value
+    }
+
+    /// The date.
+    public var date: ODataDate { ODataDate(daysSinceEpoch: floorDivide(seconds, 86_400)) }
+
+    /// The time of day in picoseconds since midnight.
+    public var timeOfDay: ODataTimeOfDay {
+        let inDay = seconds - floorDivide(seconds, 86_400) * 86_400
+        return ODataTimeOfDay(unchecked: inDay * picosecondsPerSecond + picoseconds)
+    }
+
+    /// `YYYY-MM-DDThh:mm:ss` with as many fractional digits as needed.
+    public var description: String { "\(date)T\(timeOfDay)" }
+
+    /// Earlier is less.
+    public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
+        (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    }
+}
+
+/// An instant with the offset it was written with (`Edm.DateTimeOffset`), to 12 fractional digits.
+///
+/// Ordered by instant, then by offset, so that the order is total. Equal only when both agree;
+/// OData's `eq` compares the instant alone.
+public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStringConvertible {
+    /// Whole seconds since 1970-01-01T00:00:00Z.
+    public let seconds: Int64
+    /// The rest in picoseconds, 0 to 10^12 − 1.
+    public let picoseconds: Int64
+    /// The offset from UTC in minutes, −840 to 840.
+    public let offsetMinutes: Int
+
+    /// Makes an instant; the offset is clamped to ±14 hours.
+    public init(seconds: Int64, picoseconds: Int64 = 0, offsetMinutes: Int = 0) {
+        self.seconds = seconds
+        self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
+        self.offsetMinutes = min(max(offsetMinutes, -840), 840)
+    }
+
+    /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]` followed by `Z` or `±hh:mm`.
+    public init?(_ text: String) {
+        var cursor = LexicalCursor(text.utf8)
+        guard let local = cursor.dateTime(), let offset = cursor.offset(), cursor.isAtEnd else { return nil }
+        self.init(
+            seconds: local.seconds - Int64(offset) * 60, picoseconds: local.picoseconds, offsetMinutes: offset)
+    }
+
+    /// The date and time on the clock of the offset.
+    public var local: ODataDateTime {
+        ODataDateTime(seconds: seconds + Int64(offsetMinutes) * 60, picoseconds: picoseconds)
+    }
+
+    /// ISO 8601 text with `Z` for a zero offset.
+    public var description: String {
+        guard offsetMinutes != 0 else { return "\(local)Z" }
+        let minutes = abs(offsetMinutes)
+        return "\(local)\(offsetMinutes < 0 ? "-" : "+")\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+    }
+
+    /// Earlier is less; of equal instants, the smaller offset.
+    public static func < (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
+        (left.seconds, left.picoseconds, left.offsetMinutes) < (right.seconds, right.picoseconds, right.offsetMinutes)
+    }
+}
+
+/// A signed length of time in days, hours, minutes and seconds (`Edm.Duration`), to 12 fractional digits.
+public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConvertible {
+    /// Whole seconds, rounded towards negative infinity.
+    public let seconds: Int64
+    /// The rest in picoseconds, 0 to 10^12 − 1; always added, also to negative seconds.
+    public let picoseconds: Int64
+
+    /// Makes a duration.
+    public init(seconds: Int64, picoseconds: Int64 = 0) {
+        self.seconds = seconds
+        self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
+    }
+
+    /// Reads `[-]P[nD][T[nH][nM][n[.f]S]]`.
+    public init?(_ text: String) {
+        var cursor = LexicalCursor(text.utf8)
+        guard let value = cursor.duration(), cursor.isAtEnd else { return nil }
+        self = value
+    }
+
+    /// The canonical form: `P1DT2H3M4.5S`, `PT0S` for nothing.
+    public var description: String {
+        var whole = seconds
+        var rest = picoseconds
+        let negative = seconds < 0
+        if negative {
+            whole = -seconds
+            if rest > 0 {
+                whole -= 1
+                rest = picosecondsPerSecond - rest
+            }
+        }
+        var text = negative ? "-P" : "P"
+        if whole >= 86_400 { text += "\(whole / 86_400)D" }
+        var time = ""
+        if whole / 3600 % 24 > 0 { time += "\(whole / 3600 % 24)H" }
+        if whole / 60 % 60 > 0 { time += "\(whole / 60 % 60)M" }
+        if whole % 60 > 0 || rest > 0 || (whole == 0) { time += "\(whole % 60)\(fraction(rest))S" }
+        if !time.isEmpty { text += "T" + time }
+        return text
+    }
+
+    /// Shorter is less.
+    public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
+        (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    }
+}
+
+let picosecondsPerSecond: Int64 = 1_000_000_000_000
+
+extension ODataTimeOfDay {
+    init(unchecked picoseconds: Int64) { self.picoseconds = picoseconds }
+}
+
+private func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return digits.utf8.count >= width ? digits : String(repeating: "0", count: width - digits.utf8.count) + digits
+}
+
+private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    let quotient = value / divisor
+    return value % divisor < 0 ? quotient - 1 : quotient
+}
+
+private func fraction(_ picoseconds: Int64) -> String {
+    guard picoseconds > 0 else { return "" }
+    var digits = String(picoseconds)
+    digits = "." + String(repeating: "0", count: 12 - digits.utf8.count) + digits
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return digits
+}

@@ -1,0 +1,229 @@
+/// An exact decimal number of up to 38 significant digits (`Edm.Decimal`).
+///
+/// The value is `significand × 10^-scale`. Numbers compare and hash by value: 1.0 equals 1.00, yet each
+/// keeps the digits it was written with. No operation rounds silently: what does not fit is `nil`.
+public struct ODataDecimal: Sendable {
+    /// The greatest number of significant digits.
+    public static let maxDigits = 38
+    /// Whether the number is below zero.
+    public let isNegative: Bool
+    /// The digits without sign and point, below 10^38.
+    public let magnitude: UInt128
+    /// How many of the digits stand to the right of the point; negative for trailing zeros to its left.
+    public let scale: Int
+
+    /// Makes a decimal from its parts.
+    ///
+    /// - Returns: `nil` when the magnitude has more than 38 digits.
+    public init?(isNegative: Bool, magnitude: UInt128, scale: Int) {
+        guard magnitude < Self.limit else { return nil }
+        self.isNegative = isNegative && magnitude != 0
+        self.magnitude = magnitude
+        self.scale = scale
+    }
+
+    /// Makes a decimal from a whole number.
+    public init(_ value: Int64) {
+        isNegative = value < 0
+        magnitude = UInt128(value.magnitude)
+        scale = 0
+    }
+
+    static let limit: UInt128 = powersOfTen[38]
+
+    /// 10^0 … 10^38.
+    static let powersOfTen: [UInt128] = {
+        var powers: [UInt128] = [1]
+        for _ in 0..<38 { powers.append(powers[powers.count - 1] * 10) }
+        return powers
+    }()
+
+    /// The same number without trailing zeros to the right of the point.
+    public var normalized: ODataDecimal {
+        var magnitude = magnitude
+        var scale = scale
+        if magnitude == 0 { return ODataDecimal(0) }
+        while scale > 0 {
+            let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
+            if remainder != 0 { break }
+            magnitude = quotient
+            scale -= 1
+        }
+        return ODataDecimal(unchecked: isNegative, magnitude, scale)
+    }
+
+    init(unchecked isNegative: Bool, _ magnitude: UInt128, _ scale: Int) {
+        self.isNegative = isNegative
+        self.magnitude = magnitude
+        self.scale = scale
+    }
+
+    /// The same number with exactly `scale` digits after the point.
+    ///
+    /// - Returns: `nil` when digits would be lost or more than 38 were needed.
+    public func rescaled(to scale: Int) -> ODataDecimal? {
+        if scale == self.scale { return self }
+        if magnitude == 0 { return ODataDecimal(isNegative: false, magnitude: 0, scale: scale) }
+        if scale > self.scale {
+            let shift = scale - self.scale
+            guard shift <= 38 else { return nil }
+            let (product, overflow) = magnitude.multipliedReportingOverflow(by: Self.powersOfTen[shift])
+            return overflow ? nil : ODataDecimal(isNegative: isNegative, magnitude: product, scale: scale)
+        }
+        let shift = self.scale - scale
+        guard shift <= 38 else { return nil }
+        let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: Self.powersOfTen[shift])
+        return remainder == 0 ? ODataDecimal(isNegative: isNegative, magnitude: quotient, scale: scale) : nil
+    }
+
+    /// The nearest binary64 number.
+    public var doubleValue: Double { Double(description) ?? .nan }
+}
+
+extension ODataDecimal: LosslessStringConvertible {
+    /// Reads the lexical form of `Edm.Decimal`: digits with an optional sign, point and exponent.
+    public init?(_ text: String) {
+        self.init(lexical: text.utf8)
+    }
+
+    /// Reads the lexical form from bytes of ASCII.
+    ///
+    /// - Returns: `nil` when the text is no decimal number or needs more than 38 significant digits.
+    public init?(lexical bytes: some Sequence<UInt8>) {
+        var negative = false
+        var magnitude: UInt128 = 0
+        var scale = 0
+        var pendingZeros = 0
+        var digits = 0
+        var seenPoint = false
+        var exponent: Int?
+        var exponentNegative = false
+        var exponentDigits = 0
+        var first = true
+        for byte in bytes {
+            defer { first = false }
+            if let value = exponent {
+                switch byte {
+                case UInt8(ascii: "+") where exponentDigits == 0 && !exponentNegative && value == 0: exponentDigits = -1
+                case UInt8(ascii: "-") where exponentDigits == 0: (exponentNegative, exponentDigits) = (true, -1)
+                case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    exponentDigits = max(exponentDigits, 0) + 1
+                    guard value < 10_000 else { return nil }
+                    exponent = value * 10 + Int(byte - 48)
+                default: return nil
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "-") where first: negative = true
+            case UInt8(ascii: "+") where first: break
+            case UInt8(ascii: ".") where !seenPoint && digits > 0: seenPoint = true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                digits += 1
+                if seenPoint { scale += 1 }
+                if byte == 48 {
+                    pendingZeros += 1
+                    continue
+                }
+                // Zeros are taken in only when a digit follows, so that long runs of zeros need no room.
+                if magnitude == 0 { pendingZeros = 0 }
+                guard pendingZeros < 38 else { return nil }
+                let (shifted, overflow) = magnitude.multipliedReportingOverflow(by: Self.powersOfTen[pendingZeros + 1])
+                guard !overflow else { return nil }
+                magnitude = shifted + UInt128(byte - 48)
+                guard magnitude < Self.limit else { return nil }
+                pendingZeros = 0
+            case UInt8(ascii: "e"), UInt8(ascii: "E"):
+                guard digits > 0 else { return nil }
+                exponent = 0
+            default: return nil
+            }
+        }
+        guard digits > 0, exponent == nil || exponentDigits > 0 else { return nil }
+        if magnitude == 0 {
+            scale = min(scale, 38)
+        } else {
+            // Trailing zeros are kept where they fit, since 1.50 was written for a reason.
+            let kept = min(pendingZeros, 38)
+            let (shifted, overflow) = magnitude.multipliedReportingOverflow(by: Self.powersOfTen[kept])
+            if !overflow, shifted < Self.limit, kept == pendingZeros {
+                magnitude = shifted
+            } else {
+                scale -= pendingZeros
+            }
+        }
+        if let exponent { scale -= exponentNegative ? -exponent : exponent }
+        guard abs(scale) <= 10_000 else { return nil }
+        if scale < 0, let whole = ODataDecimal(unchecked: negative, magnitude, scale).rescaled(to: 0) {
+            self = whole
+        } else {
+            self.init(unchecked: negative && magnitude != 0, magnitude, scale)
+        }
+    }
+
+    /// The number in plain notation, or with an exponent where plain notation would be over 80 digits.
+    public var description: String {
+        var digits = String(magnitude)
+        let sign = isNegative ? "-" : ""
+        if scale == 0 { return sign + digits }
+        if scale < 0 {
+            if magnitude == 0 { return "0" }
+            return scale > -40 ? sign + digits + String(repeating: "0", count: -scale) : "\(sign)\(digits)E\(-scale)"
+        }
+        if scale > 80 { return "\(sign)\(digits)E-\(scale)" }
+        if digits.utf8.count <= scale {
+            digits = String(repeating: "0", count: scale - digits.utf8.count + 1) + digits
+        }
+        let point = digits.index(digits.endIndex, offsetBy: -scale)
+        return "\(sign)\(digits[..<point]).\(digits[point...])"
+    }
+}
+
+extension ODataDecimal: Hashable, Comparable {
+    /// Equal when the numbers are, whatever zeros they were written with.
+    public static func == (left: ODataDecimal, right: ODataDecimal) -> Bool {
+        compare(left, right) == 0
+    }
+
+    /// Less when the number is.
+    public static func < (left: ODataDecimal, right: ODataDecimal) -> Bool {
+        compare(left, right) < 0
+    }
+
+    /// Hashes the value.
+    public func hash(into hasher: inout Hasher) {
+        var stripped = magnitude
+        var exponent = -scale
+        while stripped != 0, stripped % 10 == 0 {
+            stripped /= 10
+            exponent += 1
+        }
+        hasher.combine(isNegative)
+        hasher.combine(stripped)
+        hasher.combine(stripped == 0 ? 0 : exponent)
+    }
+
+    private static func compare(_ left: ODataDecimal, _ right: ODataDecimal) -> Int {
+        if left.isNegative != right.isNegative { return left.isNegative ? -1 : 1 }
+        let order = compareMagnitudes(left, right)
+        return left.isNegative ? -order : order
+    }
+
+    private static func compareMagnitudes(_ left: ODataDecimal, _ right: ODataDecimal) -> Int {
+        if left.magnitude == 0 || right.magnitude == 0 {
+            return left.magnitude == right.magnitude ? 0 : left.magnitude == 0 ? -1 : 1
+        }
+        let leftTop = digitCount(left.magnitude) - left.scale
+        let rightTop = digitCount(right.magnitude) - right.scale
+        if leftTop != rightTop { return leftTop < rightTop ? -1 : 1 }
+        // Both have the same leading position, so aligning the shorter one never exceeds 38 digits.
+        var (a, b) = (left.magnitude, right.magnitude)
+        if left.scale < right.scale { a *= powersOfTen[right.scale - left.scale] }
+        if right.scale < left.scale { b *= powersOfTen[left.scale - right.scale] }
+        return a == b ? 0 : a < b ? -1 : 1
+    }
+
+    private static func digitCount(_ value: UInt128) -> Int {
+        powersOfTen.firstIndex { value < $0 } ?? 39
+    }
+}

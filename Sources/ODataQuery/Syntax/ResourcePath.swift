@@ -1,0 +1,77 @@
+import ODataModel
+
+/// The path of a request below the service root, names not yet resolved (OData URL Conventions 4.01, 4).
+public struct ResourcePath: Hashable, Sendable {
+    /// The segments; none is the service root itself.
+    public var segments: [PathSegment]
+
+    /// Makes a path.
+    public init(_ segments: [PathSegment] = []) { self.segments = segments }
+}
+
+/// One segment of a resource path.
+public indirect enum PathSegment: Hashable, Sendable {
+    /// An entity set, singleton, property, qualified type or operation name, with what stands in the
+    /// parentheses after it.
+    case name(Identifier, PathArguments)
+    /// `$metadata`.
+    case metadata
+    /// `$batch`.
+    case batch
+    /// `$entity`.
+    case entity
+    /// `$all`.
+    case all
+    /// `$crossjoin(…)`.
+    case crossJoin([Identifier])
+    /// `$count`.
+    case count
+    /// `$value`.
+    case value
+    /// `$ref`.
+    case reference
+    /// V2 and V3: `$links`.
+    case links
+    /// `$each`.
+    case each
+    /// `$query`.
+    case query
+    /// `$filter(…)`.
+    case filter(Expression)
+    /// A segment that may be a key under the key-as-segment convention.
+    case literal(String, offset: Int?)
+}
+
+/// What stands in the parentheses after a path segment.
+public enum PathArguments: Hashable, Sendable {
+    /// No parentheses.
+    case none
+    /// `()`.
+    case empty
+    /// A key or a single positional value.
+    case key(KeyPredicate)
+    /// Named values that the binder tells apart as key or parameters.
+    case named([Expression.NamedArgument])
+}
+
+/// The key in parentheses (OData URL Conventions 4.01, 4.3.1).
+public enum KeyPredicate: Hashable, Sendable {
+    /// `(value)`.
+    case single(Expression)
+    /// `(name=value,…)`.
+    case compound([Expression.NamedArgument])
+}
+
+/// A parsed URL below the service root: path and query.
+public struct ODataURL: Hashable, Sendable {
+    /// The path.
+    public var path: ResourcePath
+    /// The query.
+    public var options: QueryOptions
+
+    /// Makes a URL.
+    public init(path: ResourcePath = ResourcePath(), options: QueryOptions = QueryOptions()) {
+        self.path = path
+        self.options = options
+    }
+}
