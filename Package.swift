@@ -27,5 +27,6 @@ let package = Package(
         // floor 2
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
+        .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
     ]
 )

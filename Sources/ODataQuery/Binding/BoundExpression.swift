@@ -1,0 +1,119 @@
+import ODataModel
+
+/// An expression with every name resolved against a model and every operand's type known: what the SQL
+/// compiler and the evaluator work on.
+public indirect enum BoundExpression: Hashable, Sendable {
+    /// A value of a type; for null the type is the one it is compared with.
+    case constant(ODataValue, TypeReference)
+    /// The value at the end of a path.
+    case path(BoundPath)
+    /// A unary operator.
+    case unary(UnaryOperator, BoundExpression, TypeReference)
+    /// A binary operator; both operands already have the type that promotion gives them.
+    case binary(BinaryOperator, BoundExpression, BoundExpression, TypeReference)
+    /// Equal to one of several.
+    case membership(BoundExpression, in: [BoundExpression])
+    /// A canonical function.
+    case function(CanonicalFunction, [BoundExpression], TypeReference)
+    /// `cast` of a primitive value, also where promotion needs one.
+    case cast(BoundExpression, TypeReference)
+    /// `isof` of the entity or complex value at a path.
+    case isOf(BoundPath, QualifiedName)
+    /// `any` over the members of a collection; no predicate asks for any member at all.
+    case any(BoundPath, variable: RangeVariable, BoundExpression?)
+    /// `all` over the members of a collection.
+    case all(BoundPath, variable: RangeVariable, BoundExpression)
+    /// The number of members of a collection that satisfy a condition.
+    case count(BoundPath, variable: RangeVariable, filter: BoundExpression?)
+
+    /// The type of the value.
+    public var type: TypeReference {
+        switch self {
+        case .constant(_, let type), .unary(_, _, let type), .binary(_, _, _, let type), .function(_, _, let type),
+            .cast(_, let type):
+            type
+        case .path(let path): path.type
+        case .membership, .isOf, .any, .all: .primitive(.boolean)
+        case .count: .primitive(.int64)
+        }
+    }
+}
+
+/// What a path starts from: the current instance, or the member that a lambda runs over.
+public struct RangeVariable: Hashable, Sendable {
+    /// The name as written; `$it` for the instance that the whole expression is about.
+    public let name: String
+    /// Distinguishes variables of the same name in nested lambdas; 0 is `$it`.
+    public let identifier: Int
+    /// The shape of the member, or `nil` when it is a primitive value.
+    public let shape: Shape?
+    /// The type of the member.
+    public let type: TypeReference
+
+    /// Makes a variable.
+    public init(name: String, identifier: Int, shape: Shape?, type: TypeReference) {
+        self.name = name
+        self.identifier = identifier
+        self.shape = shape
+        self.type = type
+    }
+}
+
+/// A resolved path from a range variable.
+public struct BoundPath: Hashable, Sendable {
+    /// Where it starts.
+    public var variable: RangeVariable
+    /// The steps; none is the variable itself.
+    public var steps: [BoundStep]
+    /// The type of what stands at the end.
+    public var type: TypeReference
+
+    /// Makes a path.
+    public init(variable: RangeVariable, steps: [BoundStep], type: TypeReference) {
+        self.variable = variable
+        self.steps = steps
+        self.type = type
+    }
+}
+
+/// One resolved step of a path.
+public enum BoundStep: Hashable, Sendable {
+    /// A structural property at an ordinal of a shape. A complex property is followed by further steps.
+    case property(Property, ordinal: Int, of: Shape)
+    /// A navigation property and the set it leads to; `nil` when contained or unbound.
+    case navigation(NavigationProperty, of: Shape, set: EntitySet?)
+    /// A cast to a derived type.
+    case cast(Shape)
+    /// A dynamic property of an open type.
+    case dynamic(String)
+    /// A value named by `$compute`, `aggregate` or `concat` earlier in the query.
+    case computed(String, TypeReference)
+}
+
+/// The canonical functions of OData (URL Conventions 4.01, 5.1.1.4 to 5.1.1.12).
+public enum CanonicalFunction: String, Hashable, Sendable, CaseIterable {
+    /// String and collection functions.
+    case concat, contains, endswith, indexof, length, startswith, substring
+    /// Collection functions.
+    case hassubset, hassubsequence
+    /// String functions.
+    case matchesPattern = "matchesPattern"
+    /// String functions.
+    case tolower, toupper, trim
+    /// Date and time functions.
+    case date, day, fractionalseconds, hour, maxdatetime, mindatetime, minute, month, now, second, time
+    /// Date and time functions.
+    case totaloffsetminutes, totalseconds, year
+    /// Arithmetic functions.
+    case ceiling, floor, round
+    /// Geo functions.
+    case geoDistance = "geo.distance"
+    /// Geo functions.
+    case geoIntersects = "geo.intersects"
+    /// Geo functions.
+    case geoLength = "geo.length"
+    /// Conditional function: pairs of condition and value, flattened.
+    case `case`
+    /// V2 and V3.
+    case substringof, replace, years, minutes
+}

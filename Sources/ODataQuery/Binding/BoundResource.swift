@@ -1,0 +1,77 @@
+import ODataModel
+
+/// A resource path with every segment resolved against the model.
+public struct BoundResource: Hashable, Sendable {
+    /// The steps from the service root.
+    public var steps: [BoundSegment]
+    /// What the path addresses.
+    public var target: Target
+
+    /// What a path addresses.
+    public enum Target: Hashable, Sendable {
+        /// The service document.
+        case service
+        /// `$metadata`.
+        case metadata
+        /// `$batch`.
+        case batch
+        /// `$entity?$id=…`.
+        case entityByID
+        /// A collection of entities.
+        case entities(Shape, set: EntitySet?)
+        /// A single entity.
+        case entity(Shape, set: EntitySet?)
+        /// A structural property.
+        case property(Property, of: Shape)
+        /// The raw value of a property (`/$value`), or of a media entity when `nil`.
+        case rawValue(Property?)
+        /// The number of members of a collection (`/$count`).
+        case count(Shape, set: EntitySet?)
+        /// References to a single entity or a collection (`/$ref`).
+        case references(NavigationProperty?, Shape, set: EntitySet?, isCollection: Bool)
+        /// The result of an operation.
+        case operation(Operation)
+    }
+
+    /// Makes a resource.
+    public init(steps: [BoundSegment], target: Target) {
+        self.steps = steps
+        self.target = target
+    }
+}
+
+/// One resolved segment of a resource path.
+public enum BoundSegment: Hashable, Sendable {
+    /// An entity set.
+    case entitySet(EntitySet, Shape)
+    /// A singleton.
+    case singleton(Singleton, Shape)
+    /// A key within the collection before it.
+    case key(EntityKey)
+    /// A navigation property, the set it leads to and the shape there.
+    case navigation(NavigationProperty, set: EntitySet?, Shape)
+    /// A structural property.
+    case property(Property, ordinal: Int, of: Shape)
+    /// A cast to a derived type.
+    case cast(Shape)
+    /// A `$filter(…)` segment.
+    case filter(BoundExpression, RangeVariable)
+    /// `$each`.
+    case each
+    /// An operation with its parameters by name.
+    case operation(Operation, [String: BoundExpression])
+}
+
+/// A request URL resolved: the path and, where it addresses entities, the query over them.
+public struct BoundURL: Hashable, Sendable {
+    /// The resource.
+    public var resource: BoundResource
+    /// The query over the addressed rows; `nil` where the target is not made of rows.
+    public var query: BoundQuery?
+
+    /// Makes a resolved URL.
+    public init(resource: BoundResource, query: BoundQuery?) {
+        self.resource = resource
+        self.query = query
+    }
+}
