@@ -8,15 +8,24 @@ let settings: [SwiftSetting] =
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+
 let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
+        .library(name: "ODataService", targets: ["ODataService"]),
+        .library(name: "ODataStore", targets: ["ODataStore"]),
+        .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         // floor 0
@@ -25,6 +34,13 @@ let package = Package(
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 2
+        // floor 3
+        .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
+        // floor 4
+        .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataStore", dependencies: ["ODataService", grdb],
+            swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),

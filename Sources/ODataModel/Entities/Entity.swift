@@ -18,6 +18,9 @@ public struct Entity: Sendable {
     public var related: [String: RelatedEntities]
     /// What the service says of the entity besides its properties.
     public var control: ControlInformation
+    /// The properties set by name since the entity was made or ``markUnchanged()`` was called: what an
+    /// update sends.
+    public private(set) var changedProperties: Set<String> = []
 
     /// Makes an entity with nothing loaded.
     public init(shape: Shape) {
@@ -49,6 +52,7 @@ public struct Entity: Sendable {
             return values[ordinal]
         }
         set {
+            changedProperties.insert(name)
             guard let ordinal = shape.ordinal(of: name) else {
                 dynamicProperties[name] = newValue
                 return
@@ -56,6 +60,9 @@ public struct Entity: Sendable {
             values[ordinal] = newValue
         }
     }
+
+    /// Forgets which properties were changed: what readers do when an entity is complete.
+    public mutating func markUnchanged() { changedProperties = [] }
 
     /// The value of a property.
     ///

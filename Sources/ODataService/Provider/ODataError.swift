@@ -1,0 +1,109 @@
+import ODataModel
+import ODataQuery
+
+/// A refusal by a service: the OData error object with the HTTP status that goes with it
+/// (OData JSON Format 4.01, 21).
+public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One of several errors behind the main one.
+    public struct Detail: Hashable, Sendable {
+        /// The service's code.
+        public var code: String
+        /// What is wrong, for people.
+        public var message: String
+        /// The property or option at fault.
+        public var target: String?
+
+        /// Makes a detail.
+        public init(code: String, message: String, target: String? = nil) {
+            self.code = code
+            self.message = message
+            self.target = target
+        }
+    }
+
+    /// The HTTP status, 400 to 599.
+    public var status: Int
+    /// The service's code, language-independent.
+    public var code: String
+    /// What is wrong, for people.
+    public var message: String
+    /// The property, option or resource at fault.
+    public var target: String?
+    /// Further errors.
+    public var details: [Detail]
+    /// The raw JSON of `innererror`.
+    public var innerError: String?
+    /// The identification of the request in the service's logs.
+    public var requestID: String?
+    /// Seconds to wait before another try, where the service said.
+    public var retryAfter: Int?
+    /// `Repeatability-Result`, where the service gave one.
+    public var repeatabilityResult: RepeatabilityResult?
+    /// `Allow`: what may be done instead of the refused method.
+    public var allowedMethods: [String]
+
+    /// Makes an error.
+    public init(
+        status: Int, code: String, message: String, target: String? = nil, details: [Detail] = [],
+        innerError: String? = nil, requestID: String? = nil, retryAfter: Int? = nil,
+        repeatabilityResult: RepeatabilityResult? = nil, allowedMethods: [String] = []
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.target = target
+        self.details = details
+        self.innerError = innerError
+        self.requestID = requestID
+        self.retryAfter = retryAfter
+        self.repeatabilityResult = repeatabilityResult
+        self.allowedMethods = allowedMethods
+    }
+
+    /// Status, code, message and target on one line.
+    public var description: String {
+        let place = target.map { " (\($0))" } ?? ""
+        return "\(status) \(code): \(message)\(place)"
+    }
+}
+
+extension ODataError {
+    /// The refusal of a URL: 400, or 501 with the feature's name for what is not answered here.
+    public init(_ error: QueryError) {
+        switch error.kind {
+        case .unsupported(let feature):
+            self.init(
+                status: 501, code: "NotImplemented", message: error.description, target: feature)
+        case .unknownName:
+            self.init(
+                status: error.part == "path" ? 404 : 400, code: "UnknownName", message: error.description,
+                target: error.part)
+        case .syntax, .type, .limit:
+            self.init(status: 400, code: "InvalidQuery", message: error.description, target: error.part)
+        }
+    }
+
+    /// 501 for a feature.
+    public static func notImplemented(_ feature: String) -> ODataError {
+        ODataError(status: 501, code: "NotImplemented", message: "\(feature) is not supported.", target: feature)
+    }
+
+    /// 404 for a resource.
+    public static func notFound(_ resource: String) -> ODataError {
+        ODataError(status: 404, code: "NotFound", message: "\(resource) does not exist.", target: resource)
+    }
+
+    /// 405 for a method, with those allowed.
+    public static func methodNotAllowed(_ method: ODataRequest.Method, allowed: [String]) -> ODataError {
+        ODataError(
+            status: 405, code: "MethodNotAllowed", message: "\(method.rawValue) is not allowed here.",
+            allowedMethods: allowed)
+    }
+
+    /// 412 for an ETag that no longer holds.
+    public static func preconditionFailed(_ resource: String) -> ODataError {
+        ODataError(
+            status: 412, code: "PreconditionFailed", message: "\(resource) was changed by somebody else.",
+            target: resource)
+    }
+}

@@ -1,0 +1,186 @@
+import ODataModel
+import ODataQuery
+
+/// A request to a service, independent of HTTP (OData Protocol 4.01, 11).
+public struct ODataRequest: Sendable {
+    /// What is to be done with the resource.
+    public enum Method: String, Hashable, Sendable {
+        /// Read it (GET).
+        case read = "GET"
+        /// Create an entity in it, or call an action (POST).
+        case create = "POST"
+        /// Change the properties given (PATCH).
+        case update = "PATCH"
+        /// Replace it as a whole (PUT).
+        case replace = "PUT"
+        /// Delete it (DELETE).
+        case delete = "DELETE"
+    }
+
+    /// What is to be done.
+    public var method: Method
+    /// The resource and the query, relative to the service root.
+    public var url: ODataURL
+    /// What is sent along.
+    public var body: RequestBody
+    /// The preferences.
+    public var preferences: Preferences
+    /// `If-Match`: the ETag that must still hold, `*` for any existing.
+    public var ifMatch: String?
+    /// `If-None-Match`: the ETag that must not hold, `*` for not existing.
+    public var ifNoneMatch: String?
+    /// The identification that lets a repeat be recognised.
+    public var repeatability: Repeatability?
+    /// The encoding that the caller wants collections in; `nil` for decoded entities.
+    public var format: ResponseFormat?
+    /// Further header fields, passed through by online providers.
+    public var headers: [String: String]
+
+    /// Makes a request.
+    public init(
+        _ method: Method, _ url: ODataURL, body: RequestBody = .none, preferences: Preferences = Preferences(),
+        ifMatch: String? = nil, ifNoneMatch: String? = nil, repeatability: Repeatability? = nil,
+        format: ResponseFormat? = nil, headers: [String: String] = [:]
+    ) {
+        self.method = method
+        self.url = url
+        self.body = body
+        self.preferences = preferences
+        self.ifMatch = ifMatch
+        self.ifNoneMatch = ifNoneMatch
+        self.repeatability = repeatability
+        self.format = format
+        self.headers = headers
+    }
+}
+
+/// What a request carries.
+public enum RequestBody: Sendable {
+    /// Nothing.
+    case none
+    /// An entity, complete or partial, with related entities and references.
+    case entity(Entity)
+    /// The value of a single property.
+    case value(ODataValue, TypeReference)
+    /// The parameters of an action.
+    case parameters([String: ODataValue])
+    /// The id of an entity to link to.
+    case reference(String)
+    /// The bytes of a media entity or stream property.
+    case media(ByteStream, contentType: String)
+    /// Several requests in one (OData Protocol 4.01, 11.7).
+    case batch([BatchItem])
+}
+
+/// One request of a batch.
+public struct BatchItem: Sendable {
+    /// Identifies the request within the batch.
+    public var id: String
+    /// The request.
+    public var request: ODataRequest
+    /// The change set that it belongs to; requests with one name succeed or fail together.
+    public var atomicityGroup: String?
+    /// Requests or groups that must have succeeded before.
+    public var dependsOn: [String]
+
+    /// Makes an item.
+    public init(id: String, request: ODataRequest, atomicityGroup: String? = nil, dependsOn: [String] = []) {
+        self.id = id
+        self.request = request
+        self.atomicityGroup = atomicityGroup
+        self.dependsOn = dependsOn
+    }
+}
+
+/// Identifies a request, so that a repeat acts only once (OData Repeatable Requests 1.0).
+public struct Repeatability: Hashable, Sendable {
+    /// `Repeatability-Request-ID`.
+    public var requestID: String
+    /// `Repeatability-First-Sent`, in the form of an HTTP date: when the request was transmitted first.
+    public var firstSent: String
+    /// `Repeatability-Client-ID`.
+    public var clientID: String?
+
+    /// Makes an identification.
+    public init(requestID: String, firstSent: String, clientID: String? = nil) {
+        self.requestID = requestID
+        self.firstSent = firstSent
+        self.clientID = clientID
+    }
+}
+
+/// The preferences of a request (OData Protocol 4.01, 8.2.8).
+public struct Preferences: Hashable, Sendable {
+    /// Whether changes return the entity.
+    public enum Return: String, Hashable, Sendable {
+        /// The entity as it is now.
+        case representation
+        /// Nothing.
+        case minimal
+    }
+
+    /// `maxpagesize`: the most rows per page, 1 or more.
+    public var maxPageSize: Int?
+    /// `return`.
+    public var returns: Return?
+    /// `track-changes`: a delta link is wanted.
+    public var trackChanges: Bool
+    /// `continue-on-error`, for batches and collections.
+    public var continueOnError: Bool
+    /// `include-annotations`.
+    public var includeAnnotations: String?
+    /// `omit-values`: `nulls` or `defaults`.
+    public var omitValues: String?
+    /// `allow-entityreferences`.
+    public var allowEntityReferences: Bool
+    /// `respond-async`.
+    public var respondAsync: Bool
+    /// `wait`, in seconds.
+    public var wait: Int?
+    /// Others, as they came.
+    public var others: [String]
+
+    /// Makes preferences.
+    public init(maxPageSize: Int? = nil, returns: Return? = nil, trackChanges: Bool = false) {
+        self.maxPageSize = maxPageSize
+        self.returns = returns
+        self.trackChanges = trackChanges
+        continueOnError = false
+        allowEntityReferences = false
+        respondAsync = false
+        others = []
+    }
+}
+
+/// How a collection or entity is to be encoded (OData JSON Format 4.01, 3).
+public struct ResponseFormat: Hashable, Sendable {
+    /// How much control information is written.
+    public enum Metadata: String, Hashable, Sendable {
+        /// Only what paging and deltas need.
+        case none
+        /// What a client that knows the model cannot compute.
+        case minimal
+        /// Everything.
+        case full
+    }
+
+    /// How much control information is written.
+    public var metadata: Metadata
+    /// Whether 64-bit integers and decimals are written as strings.
+    public var isIEEE754Compatible: Bool
+    /// 4.0 writes `@odata.` where 4.01 writes `@`.
+    public var version: ODataVersion
+    /// The absolute URL of the service root, with a slash at the end, for context, next and delta links.
+    public var serviceRoot: String
+
+    /// Makes a format.
+    public init(
+        metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false, version: ODataVersion = .v401,
+        serviceRoot: String = ""
+    ) {
+        self.metadata = metadata
+        self.isIEEE754Compatible = isIEEE754Compatible
+        self.version = version
+        self.serviceRoot = serviceRoot
+    }
+}

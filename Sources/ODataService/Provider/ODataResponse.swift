@@ -1,0 +1,129 @@
+import ODataModel
+
+/// The answer to a request that was not refused.
+public struct ODataResponse: Sendable {
+    /// The HTTP status that goes with it, 200 to 299 or 304.
+    public var status: Int
+    /// What came back.
+    public var body: ResponseBody
+    /// The ETag of the entity addressed or created.
+    public var etag: String?
+    /// `Location`: the edit URL of what was created.
+    public var location: String?
+    /// `OData-EntityId`: the id of what was created, where no body is returned.
+    public var entityID: String?
+    /// The preferences that were followed, such as `track-changes` and `maxpagesize=100`.
+    public var preferencesApplied: [String]
+    /// `Repeatability-Result`.
+    public var repeatabilityResult: RepeatabilityResult?
+    /// Further header fields.
+    public var headers: [String: String]
+
+    /// Makes a response.
+    public init(status: Int = 200, body: ResponseBody = .none, etag: String? = nil) {
+        self.status = status
+        self.body = body
+        self.etag = etag
+        preferencesApplied = []
+        headers = [:]
+    }
+}
+
+/// Whether a repeatable request was taken as one (OData Repeatable Requests 1.0).
+public enum RepeatabilityResult: String, Hashable, Sendable {
+    /// The request acted now, or had acted before and its answer is repeated.
+    case accepted
+    /// The service did not act.
+    case rejected
+}
+
+/// What a response carries.
+public enum ResponseBody: Sendable {
+    /// Nothing.
+    case none
+    /// An entity.
+    case entity(Entity)
+    /// A page of entities, decoded.
+    case page(EntityPage)
+    /// A page of entities as encoded bytes, in the format that the request asked for.
+    case encoded(ByteStream, contentType: String)
+    /// The value of a property.
+    case value(ODataValue, TypeReference)
+    /// A number of rows.
+    case count(Int64)
+    /// Raw bytes: `$value` and media.
+    case raw(ByteStream, contentType: String)
+    /// References: entity ids.
+    case references([String], isCollection: Bool)
+    /// The metadata.
+    case metadata(EntityDataModel)
+    /// The service document; its content follows from the model.
+    case serviceDocument
+    /// The answers to a batch, in the order of its items.
+    case batch([BatchResult])
+}
+
+/// A page of a collection or of a delta (OData JSON Format 4.01, 12 to 15).
+public struct EntityPage: Sendable {
+    /// The entities, new and changed ones in a delta.
+    public var entities: [Entity]
+    /// The entities that a delta says are gone.
+    public var removed: [RemovedEntity]
+    /// The total number, where it was asked for.
+    public var count: Int64?
+    /// The link to the next page.
+    public var nextLink: String?
+    /// The link to what changes from now on.
+    public var deltaLink: String?
+
+    /// Makes a page.
+    public init(
+        entities: [Entity] = [], removed: [RemovedEntity] = [], count: Int64? = nil, nextLink: String? = nil,
+        deltaLink: String? = nil
+    ) {
+        self.entities = entities
+        self.removed = removed
+        self.count = count
+        self.nextLink = nextLink
+        self.deltaLink = deltaLink
+    }
+}
+
+/// An entity that is gone from a result.
+public struct RemovedEntity: Hashable, Sendable {
+    /// The entity id; empty when only the key is given.
+    public var id: String
+    /// The key, where the service gave it.
+    public var key: EntityKey?
+    /// Why it is gone.
+    public var reason: Reason
+
+    /// Why an entity is gone (OData JSON Format 4.01, 15.3).
+    public enum Reason: String, Hashable, Sendable {
+        /// It was deleted.
+        case deleted
+        /// It no longer belongs to the result.
+        case changed
+    }
+
+    /// Makes a removed entity.
+    public init(id: String, key: EntityKey? = nil, reason: Reason) {
+        self.id = id
+        self.key = key
+        self.reason = reason
+    }
+}
+
+/// The answer to one request of a batch.
+public struct BatchResult: Sendable {
+    /// The request's id.
+    public var id: String
+    /// The answer, or why the request was refused.
+    public var result: Result<ODataResponse, ODataError>
+
+    /// Makes a result.
+    public init(id: String, result: Result<ODataResponse, ODataError>) {
+        self.id = id
+        self.result = result
+    }
+}
