@@ -1,0 +1,59 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// What stands above a store and takes part in each local change, inside its transaction: the offline
+/// engine queues the change there, a served database versions it.
+public protocol WriteHook: Sendable {
+    /// Completes an entity before it is inserted: temporary keys, server-given values.
+    ///
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws
+
+    /// Is told of a row that was inserted, updated or deleted, in the same transaction.
+    ///
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    func didWrite(_ change: RowChange, in database: Database) throws
+}
+
+/// One row's change.
+public struct RowChange: Sendable {
+    /// What was done.
+    public enum Kind: String, Hashable, Sendable {
+        /// The row is new.
+        case insert
+        /// Columns changed.
+        case update
+        /// The row is gone.
+        case delete
+    }
+
+    /// What was done.
+    public var kind: Kind
+    /// The table.
+    public var table: TableStorage
+    /// The internal row id; `nil` where the table has none.
+    public var rowID: Int64?
+    /// The row before, complete with its ETag in the control information; `nil` for an insert.
+    public var before: Entity?
+    /// The row after; `nil` for a delete.
+    public var after: Entity?
+    /// The properties that the request gave; for `insert` all that were set.
+    public var changedProperties: Set<String>
+    /// The request that caused it.
+    public var request: ODataRequest
+
+    /// Makes a change.
+    public init(
+        kind: Kind, table: TableStorage, rowID: Int64?, before: Entity?, after: Entity?,
+        changedProperties: Set<String>, request: ODataRequest
+    ) {
+        self.kind = kind
+        self.table = table
+        self.rowID = rowID
+        self.before = before
+        self.after = after
+        self.changedProperties = changedProperties
+        self.request = request
+    }
+}
