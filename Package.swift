@@ -10,6 +10,8 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+// The C interface of the same SQLite library, for reading columns without making values of them.
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
@@ -44,6 +46,7 @@ let package = Package(
             swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
+        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
     ]
