@@ -35,17 +35,20 @@ let package = Package(
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
+        .target(name: "Secrets", dependencies: [crypto, cryptoExtras], swiftSettings: settings),
         // floor 2
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
         .target(
-            name: "ODataStore", dependencies: ["ODataService", grdb, grdbSQLite],
+            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
-        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", "Secrets", grdb], swiftSettings: settings),
     ]
 )
