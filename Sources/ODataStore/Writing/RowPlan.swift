@@ -55,8 +55,8 @@ struct RowPlan: Sendable {
     let system: SystemColumns
     /// The slots of the key's columns, in key order.
     let keySlots: [Int]
-    /// The slots that hold values, in the order of ``TableStorage/columns``: what a digest is made of.
-    let digestSlots: [Int]
+    /// The positions of ``TableStorage/digestColumns`` in a selected row: what a digest is made of.
+    let digestPositions: [Int]
     private let nodesByType: [QualifiedName: [Node]]
 
     init(storage: TableStorage, model: EntityDataModel) {
@@ -88,7 +88,9 @@ struct RowPlan: Sendable {
         self.slots = slots
         system = SystemColumns(storage)
         keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
-        digestSlots = storage.columns.compactMap { positions[$0.name] }
+        digestPositions = storage.digestColumns.compactMap { [system] name in
+            positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
+        }
         nodesByType = nodes
     }
 
@@ -232,17 +234,25 @@ struct RowPlan: Sendable {
         var type: String?
         var dynamic: String?
         var slots: [DatabaseValue]
+        var digest: String?
     }
 
     /// Takes a row apart.
     func stored(_ row: Row) -> Stored {
         let offset = system.names.count
-        return Stored(
-            rowID: system.rowID.flatMap { row[$0] }, owner: system.owner.flatMap { row[$0] },
-            etag: system.etag.flatMap { row[$0] },
-            notLoaded: system.notLoaded.flatMap { row[$0] as Data? }.map { Array($0) } ?? [],
-            type: system.discriminator.flatMap { row[$0] }, dynamic: system.dynamic.flatMap { row[$0] },
-            slots: slots.indices.map { row[offset + $0] })
+        var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
+        if let position = system.rowID { stored.rowID = row[position] }
+        if let position = system.owner { stored.owner = row[position] }
+        if let position = system.etag { stored.etag = row[position] }
+        if let position = system.notLoaded, let bits: Data = row[position] { stored.notLoaded = Array(bits) }
+        if let position = system.discriminator { stored.type = row[position] }
+        if let position = system.dynamic { stored.dynamic = row[position] }
+        if storage.etag == .contentDigest {
+            var digest = RowDigest()
+            for position in digestPositions { digest.add(row[position]) }
+            stored.digest = digest.etag()
+        }
+        return stored
     }
 
     /// Makes an entity of a row, with its ETag and, for a derived type, its type in the control information.
@@ -274,10 +284,7 @@ struct RowPlan: Sendable {
     func etag(_ stored: Stored) -> String? {
         switch storage.etag {
         case .column: return stored.etag
-        case .contentDigest:
-            var digest = RowDigest()
-            for slot in digestSlots { digest.add(stored.slots[slot]) }
-            return digest.etag()
+        case .contentDigest: return stored.digest
         case .none: return nil
         }
     }
