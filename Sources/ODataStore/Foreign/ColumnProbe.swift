@@ -82,8 +82,9 @@ struct ColumnProbe {
     /// The ways in which a column's instants may be written, judged by the forms that occur.
     private func instants(_ column: ForeignSchema.Column, _ classes: StorageClasses) throws -> [Candidate] {
         if classes.integers > 0, classes.texts == 0 {
-            let greatest = try Int64.fetchOne(
-                database, sql: "SELECT MAX(ABS(\(quoted(column.name)))) FROM \(quoted(table))") ?? 0
+            let greatest =
+                try Int64.fetchOne(
+                    database, sql: "SELECT MAX(ABS(\(quoted(column.name)))) FROM \(quoted(table))") ?? 0
             // Seconds until the year 5138 are below 10^11, and milliseconds before 1973 are rare.
             return [(.dateTimeOffset, .unixTime(unitsPerSecond: greatest < 100_000_000_000 ? 1 : 1000))]
         }
@@ -185,8 +186,9 @@ struct ColumnProbe {
                 column.declaredType[open...].dropFirst().prefix { $0.isNumber }), length > 0,
             column.declaredType.uppercased().contains("CHAR")
         else { return }
-        let greatest = try Int.fetchOne(
-            database, sql: "SELECT MAX(length(\(quoted(column.name)))) FROM \(quoted(table))") ?? 0
+        let greatest =
+            try Int.fetchOne(
+                database, sql: "SELECT MAX(length(\(quoted(column.name)))) FROM \(quoted(table))") ?? 0
         if greatest <= length {
             finding.facets.maxLength = length
         } else {

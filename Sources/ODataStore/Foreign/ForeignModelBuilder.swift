@@ -107,7 +107,8 @@ struct ForeignModelBuilder {
             let name = ForeignModel.rowIDProperty
             properties.insert(
                 Property(
-                    name: name, type: .primitive(.int64), isNullable: false, annotations: [Self.tag("Computed")]), at: 0)
+                    name: name, type: .primitive(.int64), isNullable: false, annotations: [Self.tag("Computed")]), at: 0
+            )
             columns.insert(
                 ColumnStorage(name: rowID, type: .primitive(.int64), codec: .integer, isGenerated: true), at: 0)
             key = [rowID]
@@ -117,7 +118,9 @@ struct ForeignModelBuilder {
         }
         let isSet = !keyProperties.isEmpty
         for key in keyProperties {
-            if let index = properties.firstIndex(where: { $0.name == key.path }) { properties[index].isNullable = false }
+            if let index = properties.firstIndex(where: { $0.name == key.path }) {
+                properties[index].isNullable = false
+            }
         }
         var annotations: [Annotation] = []
         if set != table.name { annotations.append(Self.original(table.name)) }

@@ -36,7 +36,7 @@ public final class BulkLoader {
         public var previousOwner: Int64?
     }
 
-    private let plan: RowPlan
+    private let plan: WritePlan
     private let database: Database
     private let isContained: Bool
     private let isSingleton: Bool
@@ -65,7 +65,7 @@ public final class BulkLoader {
         guard let storage = mapping.tables[set], let rowID = storage.rowID, !storage.shape.key.isEmpty else {
             throw StoreError.database(code: 1, message: "\(set) has no table with row ids and a key")
         }
-        plan = RowPlan(storage: storage, model: mapping.model)
+        plan = WritePlan(storage: storage, model: mapping.model)
         self.database = database
         isContained = set.contains("/")
         isSingleton = mapping.model.singleton(set) != nil
@@ -171,7 +171,7 @@ public final class BulkLoader {
         }
     }
 
-    private func fill(_ entity: Entity, _ nodes: [RowPlan.Node]) {
+    private func fill(_ entity: Entity, _ nodes: [WritePlan.Node]) {
         for (ordinal, node) in nodes.enumerated() {
             guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
             switch node {
@@ -188,7 +188,7 @@ public final class BulkLoader {
         }
     }
 
-    private func clear(_ node: RowPlan.Node) {
+    private func clear(_ node: WritePlan.Node) {
         switch node {
         case .slot(let index): set(index, .null)
         case .complex(_, let presence, let nested):
@@ -244,7 +244,7 @@ public final class BulkLoader {
         if plan.system.notLoaded != nil { try statement.bind(notLoadedBits(), at: next()) }
         if plan.system.discriminator != nil { try statement.bind(typeName(entity).databaseValue, at: next()) }
         if plan.system.dynamic != nil {
-            try statement.bind(RowPlan.dynamicText(entity.dynamicProperties).databaseValue, at: next())
+            try statement.bind(WritePlan.dynamicText(entity.dynamicProperties).databaseValue, at: next())
         }
         for slot in pattern.indices where pattern[slot] { try bind(slot, to: statement, at: next()) }
         let before = database.totalChangesCount
@@ -256,7 +256,7 @@ public final class BulkLoader {
     private func notLoadedBits() -> DatabaseValue {
         var bits: [UInt8] = []
         for (index, slot) in plan.slots.enumerated() where !pattern[index] {
-            if let bit = slot.bit { RowPlan.set(bit, in: &bits) }
+            if let bit = slot.bit { WritePlan.set(bit, in: &bits) }
         }
         return bits.isEmpty ? .null : Data(bits).databaseValue
     }
@@ -306,14 +306,14 @@ public final class BulkLoader {
         if let column = column(system.notLoaded), case .blob(let data) = selectByKey.value(column).storage {
             bits = Array(data)
             for (index, slot) in plan.slots.enumerated() where pattern[index] {
-                if let bit = slot.bit, RowPlan.contains(bit, in: bits) {
+                if let bit = slot.bit, WritePlan.contains(bit, in: bits) {
                     bits[bit / 8] &= ~(1 << UInt8(bit % 8))
                     isSame = false
                 }
             }
         }
         if let column = column(system.discriminator), selectByKey.text(column) != typeName(entity) { isSame = false }
-        var dynamic = RowPlan.dynamicText(entity.dynamicProperties)
+        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
         if let column = column(system.dynamic) {
             let stored = selectByKey.text(column)
             // An entity that is not loaded as a whole does not say that it has no dynamic properties.

@@ -5,7 +5,7 @@ import ODataService
 /// Turns what SQLite says of a broken constraint into an OData error whose target is the property, where it
 /// can be told. The constraints are those of somebody else's database, and the unique key of every table.
 struct ConstraintRefusal {
-    let plan: RowPlan
+    let plan: WritePlan
     let mapping: StorageMapping
 
     /// The refusal that an error stands for; `nil` when it is no broken constraint.

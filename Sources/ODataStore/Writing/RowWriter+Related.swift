@@ -9,7 +9,7 @@ extension RowWriter {
     /// Sets the foreign keys that references of single-valued navigation properties stand for, and creates
     /// the principals that a deep insert brings.
     func resolveReferences(
-        in entity: inout Entity, of plan: RowPlan, request: ODataRequest, database: Database
+        in entity: inout Entity, of plan: WritePlan, request: ODataRequest, database: Database
     ) throws {
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name) else {
@@ -50,7 +50,7 @@ extension RowWriter {
 
     /// Sets the foreign key of a navigation property to the entity with an id.
     private func bind(
-        _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: RowPlan, database: Database
+        _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan, database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
         guard let target = mapping.tables[set], mapping.model.isType(target.shape.name, navigation.target) else {
@@ -79,7 +79,7 @@ extension RowWriter {
 
     /// Creates the dependents that a deep insert brings, and the links to existing entities.
     func createRelated(
-        of entity: Entity, written: inout WrittenRow, plan: RowPlan, request: ODataRequest, database: Database
+        of entity: Entity, written: inout WrittenRow, plan: WritePlan, request: ODataRequest, database: Database
     ) throws {
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name),
@@ -110,7 +110,7 @@ extension RowWriter {
     }
 
     private func createDependent(
-        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: RowPlan,
+        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
@@ -227,7 +227,7 @@ extension RowWriter {
 
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
     private func link(
-        _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: RowPlan,
+        _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)

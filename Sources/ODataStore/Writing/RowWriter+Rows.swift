@@ -6,13 +6,13 @@ import ODataService
 /// How a writer finds rows and what it checks before it changes them.
 extension RowWriter {
     /// The plan of a set's table.
-    func plan(_ set: String) throws -> RowPlan {
+    func plan(_ set: String) throws -> WritePlan {
         guard let plan = plans[set] else { throw ODataError.notImplemented(set) }
         return plan
     }
 
     /// The plan of a set's table when the set allows the change.
-    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> RowPlan {
+    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
         let declared = mapping.model.entitySet(set)
         guard !plan.storage.isReadOnly, declared?.allows(term, property) ?? true else {
@@ -41,7 +41,7 @@ extension RowWriter {
     // MARK: Finding
 
     /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
-    func find(key: EntityKey?, parent: Int64?, plan: RowPlan, database: Database) throws -> RowPlan.Stored? {
+    func find(key: EntityKey?, parent: Int64?, plan: WritePlan, database: Database) throws -> WritePlan.Stored? {
         var arguments: [DatabaseValue] = []
         if let key {
             for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
@@ -70,7 +70,7 @@ extension RowWriter {
     }
 
     /// The condition that addresses a row that was found: by row id, else by key.
-    func address(_ found: RowPlan.Stored, plan: RowPlan) throws -> (condition: String, arguments: [DatabaseValue]) {
+    func address(_ found: WritePlan.Stored, plan: WritePlan) throws -> (condition: String, arguments: [DatabaseValue]) {
         if let column = plan.storage.rowID, let rowID = found.rowID {
             return ("\(quoted(column)) = ?", [rowID.databaseValue])
         }
@@ -82,14 +82,14 @@ extension RowWriter {
     }
 
     /// Reads a row again that was found before.
-    func reread(_ found: RowPlan.Stored, plan: RowPlan, database: Database) throws -> WrittenRow {
+    func reread(_ found: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
         let (condition, arguments) = try address(found, plan: plan)
         return try reread(condition, arguments, plan: plan, database: database)
     }
 
     /// Reads a row again that was inserted: by its row id, or by the key that was written.
     func reread(
-        rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: RowPlan, database: Database
+        rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         if let column = plan.storage.rowID, let rowID {
             return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
@@ -101,7 +101,7 @@ extension RowWriter {
     }
 
     private func reread(
-        _ condition: String, _ arguments: [DatabaseValue], plan: RowPlan, database: Database
+        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
@@ -113,7 +113,7 @@ extension RowWriter {
     }
 
     /// The entity of a row with its id.
-    func entity(_ stored: RowPlan.Stored, plan: RowPlan) throws -> Entity {
+    func entity(_ stored: WritePlan.Stored, plan: WritePlan) throws -> Entity {
         var entity = try plan.entity(stored)
         let isSingleton = mapping.model.singleton(plan.storage.set) != nil
         entity.control.id = EntityID.canonical(
@@ -122,7 +122,7 @@ extension RowWriter {
         return entity
     }
 
-    func written(_ stored: RowPlan.Stored, plan: RowPlan) throws -> WrittenRow {
+    func written(_ stored: WritePlan.Stored, plan: WritePlan) throws -> WrittenRow {
         let entity = try entity(stored, plan: plan)
         return WrittenRow(
             entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
@@ -160,12 +160,12 @@ extension RowWriter {
         return request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource)
     }
 
-    func name(_ set: String, _ key: EntityKey?, _ plan: RowPlan) -> String {
+    func name(_ set: String, _ key: EntityKey?, _ plan: WritePlan) -> String {
         EntityID.canonical(set: set, key: key, shape: plan.storage.shape, model: mapping.model)
     }
 
     /// Whether an insert may name its key: no part is computed or generated.
-    func keyIsGivenByClient(_ plan: RowPlan) -> Bool {
+    func keyIsGivenByClient(_ plan: WritePlan) -> Bool {
         plan.storage.shape.key.allSatisfy { plan.storage.shape.property($0.path)?.isComputed != true }
     }
 
@@ -177,7 +177,7 @@ extension RowWriter {
     }
 
     /// Fills in what an insert leaves out: defaults of the model, empty collections.
-    func complete(_ entity: inout Entity, plan: RowPlan) throws {
+    func complete(_ entity: inout Entity, plan: WritePlan) throws {
         guard mapping.model.isType(entity.shape.name, plan.storage.shape.name), !entity.shape.isAbstract else {
             throw ODataError(
                 status: 400, code: "InvalidType",
@@ -204,7 +204,7 @@ extension RowWriter {
     }
 
     /// Checks all values of an entity that is to be inserted, and that none is missing.
-    func checkInsert(_ entity: Entity, plan: RowPlan) throws {
+    func checkInsert(_ entity: Entity, plan: WritePlan) throws {
         let storages = plan.storage.properties(of: entity.shape)
         for (ordinal, property) in entity.shape.properties.enumerated() {
             if let value = entity.values[ordinal] {
@@ -236,7 +236,7 @@ extension RowWriter {
     }
 
     /// What an update changes of a row: only what it gives, or for a replacement everything that it may.
-    func changes(of entity: Entity, to before: Entity, replaces: Bool, plan: RowPlan) throws -> Entity {
+    func changes(of entity: Entity, to before: Entity, replaces: Bool, plan: WritePlan) throws -> Entity {
         var patch = Entity(shape: before.shape)
         let given = Self.given(entity)
         let keyPaths = Set(before.shape.key.map(\.path))
@@ -281,7 +281,7 @@ extension RowWriter {
     // MARK: Errors
 
     /// Encodes an entity; a value that does not fit its column is a 400.
-    func encode(_ entity: Entity, plan: RowPlan, into row: inout [DatabaseValue?]) throws {
+    func encode(_ entity: Entity, plan: WritePlan, into row: inout [DatabaseValue?]) throws {
         do throws(StoredValueError) {
             try plan.encode(entity, into: &row)
         } catch {
@@ -293,7 +293,7 @@ extension RowWriter {
     }
 
     /// Runs a statement and turns broken constraints into OData errors.
-    func translating(_ plan: RowPlan, row: [DatabaseValue?], _ database: Database, _ body: () throws -> Void) throws {
+    func translating(_ plan: WritePlan, row: [DatabaseValue?], _ database: Database, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as DatabaseError {
@@ -303,7 +303,7 @@ extension RowWriter {
     }
 }
 
-extension RowPlan.Node {
+extension WritePlan.Node {
     /// Whether the property has a place in the table.
     var isStored: Bool {
         if case .absent = self { false } else { true }

@@ -20,7 +20,7 @@ public struct RowWriter: Sendable {
     /// Where the data lies.
     public let mapping: StorageMapping
     let hook: (any WriteHook)?
-    let plans: [String: RowPlan]
+    let plans: [String: WritePlan]
     let check: ValueCheck
 
     /// Makes a writer.
@@ -31,7 +31,7 @@ public struct RowWriter: Sendable {
     public init(mapping: StorageMapping, hook: (any WriteHook)?) {
         self.mapping = mapping
         self.hook = hook
-        plans = mapping.tables.mapValues { RowPlan(storage: $0, model: mapping.model) }
+        plans = mapping.tables.mapValues { WritePlan(storage: $0, model: mapping.model) }
         check = ValueCheck(model: mapping.model)
     }
 
@@ -189,7 +189,7 @@ public struct RowWriter: Sendable {
     }
 
     private func insert(
-        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: RowPlan, database: Database
+        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, database: Database
     ) throws -> Int64? {
         var columns: [String] = []
         var values: [DatabaseValue] = []
@@ -202,7 +202,7 @@ public struct RowWriter: Sendable {
             columns.append(discriminator)
             values.append(entity.shape.name.description.databaseValue)
         }
-        if let dynamic = plan.storage.dynamicProperties, let text = RowPlan.dynamicText(entity.dynamicProperties) {
+        if let dynamic = plan.storage.dynamicProperties, let text = WritePlan.dynamicText(entity.dynamicProperties) {
             columns.append(dynamic)
             values.append(text.databaseValue)
         }
@@ -227,7 +227,7 @@ public struct RowWriter: Sendable {
     }
 
     private func updateRow(
-        _ row: [DatabaseValue?], patch: Entity, replaces: Bool, found: RowPlan.Stored, plan: RowPlan,
+        _ row: [DatabaseValue?], patch: Entity, replaces: Bool, found: WritePlan.Stored, plan: WritePlan,
         database: Database
     ) throws {
         var assignments: [String] = []
@@ -239,7 +239,7 @@ public struct RowWriter: Sendable {
         }
         if let dynamic = plan.storage.dynamicProperties, replaces || !patch.dynamicProperties.isEmpty {
             assignments.append("\(quoted(dynamic)) = ?")
-            values.append(RowPlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
+            values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
         }
         if let column = plan.storage.notLoaded, !found.notLoaded.isEmpty {
             // What was given is loaded now.

@@ -49,7 +49,9 @@ struct ForeignModelTests {
         #expect(employees.navigationProperty("Employees_ReportsTo")?.isCollection == true)
         let details = try #require(foreign.model.shape(ofSet: "Order_Details"))
         #expect(details.key.map(\.path) == ["OrderID", "ProductID"])
-        #expect(foreign.model.entitySet("Order_Details")?.annotations.annotation(ForeignModel.originalNameTerm)?.value?.string == "Order Details")
+        #expect(
+            foreign.model.entitySet("Order_Details")?.annotations.annotation(ForeignModel.originalNameTerm)?.value?
+                .string == "Order Details")
         #expect(foreign.views.count == 16)
         #expect(foreign.model.operationImports("Invoices").count == 1)
         #expect(foreign.mapping.tables["Order_Details"]?.table == "Order Details")
@@ -121,7 +123,8 @@ struct ForeignModelTests {
         let child = try #require(foreign.mapping.tables["child"])
         #expect(
             child.navigation["composite"]
-                == .join(target: "composite", pairs: [.init(source: "x", target: "a"), .init(source: "y", target: "b")]))
+                == .join(
+                    target: "composite", pairs: [.init(source: "x", target: "a"), .init(source: "y", target: "b")]))
         #expect(foreign.model.shape(ofSet: "composite")?.navigationProperties.first?.onDelete == .cascade)
         #expect(foreign.mapping.tables["composite"]?.rowID == nil)
         #expect(foreign.warnings.contains { $0.table == "person" && $0.column == "best" })

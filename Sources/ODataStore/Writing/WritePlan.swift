@@ -4,7 +4,7 @@ import ODataModel
 
 /// A table's storage compiled for work on whole rows: every column at a fixed position, every property of
 /// every type that the table holds as a tree over these positions. No name is looked up in a loop over rows.
-struct RowPlan: Sendable {
+struct WritePlan: Sendable {
     /// One column that holds a property's value, or tells whether a complex value is there.
     struct Slot: Sendable {
         /// The column's name.
