@@ -10,7 +10,10 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+// The C interface of the same SQLite library, for reading columns without making values of them.
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let package = Package(
     name: "outpost",
@@ -39,10 +42,11 @@ let package = Package(
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
         .target(
-            name: "ODataStore", dependencies: ["ODataService", grdb],
+            name: "ODataStore", dependencies: ["ODataService", grdb, grdbSQLite],
             swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
     ]
 )
