@@ -10,6 +10,17 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 let package = Package(
@@ -21,11 +32,21 @@ let package = Package(
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
+        .library(name: "ODataClient", targets: ["ODataClient"]),
+        .library(name: "ODataServer", targets: ["ODataServer"]),
+        .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
+        .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
         // floor 0
@@ -41,6 +62,21 @@ let package = Package(
         .target(
             name: "ODataStore", dependencies: ["ODataService", grdb],
             swiftSettings: settings),
+        // floor 5
+        .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataServer",
+            dependencies: [
+                "ODataHTTP", httpTypes, logging, hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioSSL,
+                serviceLifecycle,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "ODataTransportNIO",
+            dependencies: ["ODataHTTP", httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL],
+            swiftSettings: settings),
+        .target(
+            name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
