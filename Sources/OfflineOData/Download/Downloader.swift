@@ -60,7 +60,7 @@ struct Downloader: Sendable {
         var report = DownloadReport.Query(
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
         var link = query.nextLink
-        let total = link == nil ? try? await count(query) : nil
+        let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
         repeat {
             let page: EntityPage
             do {
@@ -327,17 +327,6 @@ struct Downloader: Sendable {
             if !url.options.select.contains(item) { url.options.select.append(item) }
         }
         return url
-    }
-
-    private func count(_ query: StoredQuery) async throws -> Int {
-        var url = try ODataURL(parsing: query.text)
-        url.path.segments.append(.count)
-        var options = QueryOptions()
-        options.filter = url.options.filter
-        options.search = url.options.search
-        url.options = options
-        guard case .count(let count) = try await remote.execute(ODataRequest(.read, url)).body else { return 0 }
-        return Int(count)
     }
 
     private func fetch(_ request: ODataRequest) async throws -> EntityPage {

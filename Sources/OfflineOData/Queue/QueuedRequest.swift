@@ -86,3 +86,8 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// Why it is in the error archive.
     public let failure: Failure?
 }
+
+extension QueuedRequest {
+    /// The entity as a URL relative to the service root, such as `Orders(10248)`.
+    public var entityText: String { KeyURL.url(set: entitySet, key: key).description }
+}
