@@ -39,6 +39,12 @@ struct KeyTests {
             try EncryptedDatabase.unlock(at: path, with: key)
         }
         #expect(throws: EncryptedDatabaseError.notFound(path: path)) { try EncryptedDatabase.isEncrypted(at: path) }
+        #expect {
+            try EncryptedDatabase.isEncrypted(at: folder.url.path)
+        } throws: {
+            guard case .sqlite(folder.url.path, _, _)? = $0 as? EncryptedDatabaseError else { return false }
+            return true
+        }
         #expect(throws: EncryptedDatabaseError.notFound(path: "")) { try EncryptedDatabase.isEncrypted(at: "") }
         #expect(throws: EncryptedDatabaseError.notFound(path: "a\0b")) {
             try EncryptedDatabase.isEncrypted(at: "a\0b")
