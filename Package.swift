@@ -80,5 +80,17 @@ let package = Package(
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataServerTests", dependencies: ["ODataServer", "ODataTransportNIO", httpTypes, logging],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportNIOTests", dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportURLSessionTests",
+            dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
     ]
 )
