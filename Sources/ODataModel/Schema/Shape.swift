@@ -97,7 +97,9 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
             var seen: Set = [start.name]
             while let base = chain[chain.count - 1].baseType, shapes[base] == nil {
                 guard seen.insert(base).inserted else { throw .circularInheritance(base) }
-                guard let type = types[base] else { throw .unknownType(base, usedBy: chain[chain.count - 1].name.description) }
+                guard let type = types[base] else {
+                    throw .unknownType(base, usedBy: chain[chain.count - 1].name.description)
+                }
                 chain.append(type)
             }
             for type in chain.reversed() {

@@ -1,12 +1,29 @@
 /// Walks over the ASCII text of a date, time or duration. Every method returns `nil` at the first
 /// byte that does not fit and leaves the cursor where it is then.
+///
+/// It looks at the caller's bytes without copying them, since the JSON reader makes millions of these.
 struct LexicalCursor {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
+
+    /// Reads a whole text; `nil` unless `body` takes every byte of it.
+    static func read<Value>(_ text: String, _ body: (inout LexicalCursor) -> Value?) -> Value? {
+        var text = text
+        return text.withUTF8 { read($0, body) }
+    }
+
+    /// Reads a whole text from its bytes.
+    static func read<Value>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout LexicalCursor) -> Value?
+    ) -> Value? {
+        var cursor = LexicalCursor(bytes)
+        guard let value = body(&cursor), cursor.isAtEnd else { return nil }
+        return value
+    }
 
     private mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
@@ -37,7 +54,9 @@ struct LexicalCursor {
     }
 
     mutating func timeOfDay() -> ODataTimeOfDay? {
-        guard let hour = digits(2...2), hour < 24, take(":"), let minute = digits(2...2), minute < 60 else { return nil }
+        guard let hour = digits(2...2), hour < 24, take(":"), let minute = digits(2...2), minute < 60 else {
+            return nil
+        }
         var total = Int64(hour * 3600 + minute * 60) * picosecondsPerSecond
         if take(":") {
             guard let second = digits(2...2), second < 60 else { return nil }
@@ -61,6 +80,12 @@ struct LexicalCursor {
         guard let time = timeOfDay() else { return nil }
         let (whole, rest) = time.picoseconds.quotientAndRemainder(dividingBy: picosecondsPerSecond)
         return ODataDateTime(seconds: date.daysSinceEpoch * 86_400 + whole, picoseconds: rest)
+    }
+
+    mutating func dateTimeOffset() -> ODataDateTimeOffset? {
+        guard let local = dateTime(), let offset = offset() else { return nil }
+        return ODataDateTimeOffset(
+            seconds: local.seconds - Int64(offset) * 60, picoseconds: local.picoseconds, offsetMinutes: offset)
     }
 
     /// `Z` or `±hh:mm` in minutes.

@@ -45,9 +45,8 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
 
     /// Reads `YYYY-MM-DD`, with more digits or a sign for years beyond four.
     public init?(_ text: String) {
-        var cursor = LexicalCursor(text.utf8)
-        guard let date = cursor.date(), cursor.isAtEnd else { return nil }
-        self = date
+        guard let value = LexicalCursor.read(text, { $0.date() }) else { return nil }
+        self = value
     }
 
     /// `YYYY-MM-DD`.
@@ -76,9 +75,8 @@ public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConv
 
     /// Reads `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with up to 12 fractional digits.
     public init?(_ text: String) {
-        var cursor = LexicalCursor(text.utf8)
-        guard let time = cursor.timeOfDay(), cursor.isAtEnd else { return nil }
-        self = time
+        guard let value = LexicalCursor.read(text, { $0.timeOfDay() }) else { return nil }
+        self = value
     }
 
     /// `hh:mm:ss` with as many fractional digits as needed.
@@ -108,8 +106,7 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
 
     /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]`.
     public init?(_ text: String) {
-        var cursor = LexicalCursor(text.utf8)
-        guard let value = cursor.dateTime(), cursor.isAtEnd else { return nil }
+        guard let value = LexicalCursor.read(text, { $0.dateTime() }) else { return nil }
         self = value
     }
 
@@ -152,10 +149,8 @@ public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStrin
 
     /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]` followed by `Z` or `±hh:mm`.
     public init?(_ text: String) {
-        var cursor = LexicalCursor(text.utf8)
-        guard let local = cursor.dateTime(), let offset = cursor.offset(), cursor.isAtEnd else { return nil }
-        self.init(
-            seconds: local.seconds - Int64(offset) * 60, picoseconds: local.picoseconds, offsetMinutes: offset)
+        guard let value = LexicalCursor.read(text, { $0.dateTimeOffset() }) else { return nil }
+        self = value
     }
 
     /// The date and time on the clock of the offset.
@@ -191,8 +186,7 @@ public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConve
 
     /// Reads `[-]P[nD][T[nH][nM][n[.f]S]]`.
     public init?(_ text: String) {
-        var cursor = LexicalCursor(text.utf8)
-        guard let value = cursor.duration(), cursor.isAtEnd else { return nil }
+        guard let value = LexicalCursor.read(text, { $0.duration() }) else { return nil }
         self = value
     }
 

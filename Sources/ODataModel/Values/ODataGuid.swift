@@ -44,7 +44,11 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
             case 97...102: value = byte - 87
             default: return nil
             }
-            if digits < 16 { halves.0 = halves.0 << 4 | UInt64(value) } else { halves.1 = halves.1 << 4 | UInt64(value) }
+            if digits < 16 {
+                halves.0 = halves.0 << 4 | UInt64(value)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(value)
+            }
             digits += 1
         }
         self.init(high: halves.0, low: halves.1)

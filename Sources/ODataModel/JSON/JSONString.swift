@@ -1,0 +1,94 @@
+/// A string of a JSON text, seen in the scanner's buffer without a copy.
+///
+/// Checked when it was scanned: its bytes are UTF-8 and its escapes are valid. It must not outlive the
+/// buffer; ``string`` makes a copy that may.
+public struct JSONString {
+    /// The bytes between the quotation marks as they stand, escapes included.
+    let raw: UnsafeBufferPointer<UInt8>
+    /// Whether any escape is among them.
+    public let hasEscapes: Bool
+    /// The offset of the opening quotation mark within the buffer.
+    public let offset: Int
+
+    /// The characters.
+    public var string: String {
+        hasEscapes ? String(decoding: unescaped(), as: UTF8.self) : String(decoding: raw, as: UTF8.self)
+    }
+
+    /// Whether the string is empty.
+    public var isEmpty: Bool { raw.isEmpty }
+
+    /// Gives the characters as UTF-8, without a copy where the string has no escapes.
+    @inline(__always)
+    public func withUTF8<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard hasEscapes else { return try body(raw) }
+        return try unescaped().withUnsafeBufferPointer(body)
+    }
+
+    /// The first byte as it stands; zero for the empty string. A quick test before comparing.
+    public var firstByte: UInt8 { raw.first ?? 0 }
+
+    /// Whether the characters are those of `text`.
+    public static func == (left: JSONString, text: StaticString) -> Bool {
+        left.withUTF8 { bytes in
+            bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        }
+    }
+
+    /// Whether the characters are the UTF-8 `name`.
+    public static func == (left: JSONString, name: [UInt8]) -> Bool {
+        left.withUTF8 { bytes in bytes.count == name.count && bytes.elementsEqual(name) }
+    }
+
+    private func unescaped() -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(raw.count)
+        var index = 0
+        while index < raw.count {
+            let byte = raw[index]
+            index += 1
+            guard byte == UInt8(ascii: "\\"), index < raw.count else {
+                result.append(byte)
+                continue
+            }
+            let escape = raw[index]
+            index += 1
+            switch escape {
+            case UInt8(ascii: "b"): result.append(0x08)
+            case UInt8(ascii: "f"): result.append(0x0C)
+            case UInt8(ascii: "n"): result.append(0x0A)
+            case UInt8(ascii: "r"): result.append(0x0D)
+            case UInt8(ascii: "t"): result.append(0x09)
+            case UInt8(ascii: "u"):
+                var code = codeUnit(at: index)
+                index += 4
+                if code & 0xFC00 == 0xD800 {
+                    code = 0x10000 + ((code & 0x3FF) << 10 | codeUnit(at: index + 2) & 0x3FF)
+                    index += 6
+                }
+                result.append(contentsOf: String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
+            default: result.append(escape)
+            }
+        }
+        return result
+    }
+
+    private func codeUnit(at start: Int) -> UInt32 {
+        var code: UInt32 = 0
+        for index in start..<min(start + 4, raw.count) { code = code << 4 | UInt32(hexDigit(raw[index]) ?? 0) }
+        return code
+    }
+}
+
+/// The value of a hexadecimal digit of either case.
+@inline(__always)
+func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - 48
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 55
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - 87
+    default: nil
+    }
+}

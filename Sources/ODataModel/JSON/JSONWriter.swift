@@ -1,0 +1,211 @@
+/// Appends JSON (RFC 8259) to a buffer that the caller takes away when it is full enough.
+///
+/// Commas come by themselves. Nothing is escaped that need not be.
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.key("Name")
+/// writer.string("Chai")
+/// writer.endObject()
+/// send(writer.bytes)
+/// ```
+public struct JSONWriter: Sendable {
+    /// A member name with quotation marks and colon, escaped once and written many times.
+    public struct Key: Hashable, Sendable {
+        let text: [UInt8]
+
+        /// Prepares a name.
+        public init(_ name: String) {
+            var writer = JSONWriter()
+            writer.string(name)
+            writer.bytes.append(UInt8(ascii: ":"))
+            text = writer.bytes
+        }
+    }
+
+    /// What has been written and not yet taken away.
+    public var bytes: [UInt8] = []
+    private var needsComma = false
+
+    /// Makes a writer.
+    ///
+    /// - Parameter capacity: the room to reserve in bytes.
+    public init(reservingCapacity capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    /// Gives what has been written to `body` and empties the buffer, keeping its room.
+    public mutating func flush<Failure: Error>(
+        _ body: (borrowing [UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        try body(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Objects and arrays
+
+    /// Opens an object.
+    public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    /// Closes an object.
+    public mutating func endObject() { close(UInt8(ascii: "}")) }
+    /// Opens an array.
+    public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    /// Closes an array.
+    public mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// Writes a member's name.
+    public mutating func key(_ name: String) {
+        separate()
+        quoted(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes a member's name that was prepared.
+    public mutating func key(_ key: Key) {
+        separate()
+        bytes.append(contentsOf: key.text)
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    /// Writes `null`.
+    public mutating func null() { literal("null") }
+
+    /// Writes `true` or `false`.
+    public mutating func boolean(_ value: Bool) { literal(value ? "true" : "false") }
+
+    /// Writes a string.
+    public mutating func string(_ value: String) {
+        separate()
+        quoted(value)
+    }
+
+    /// Writes UTF-8 as a string.
+    public mutating func string(utf8: UnsafeBufferPointer<UInt8>) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        escape(utf8)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes a whole number.
+    public mutating func integer(_ value: Int64) {
+        separate()
+        append(value)
+    }
+
+    /// Writes a binary64 number in the shortest form that reads back the same; the three values that JSON
+    /// cannot say as the strings `INF`, `-INF` and `NaN` (OData JSON Format 4.01, 7.1).
+    public mutating func double(_ value: Double) {
+        if let whole = Int64(exactly: value), abs(whole) < 1 << 53, !(whole == 0 && value.sign == .minus) {
+            integer(whole)
+        } else {
+            floating(value.description, isFinite: value.isFinite, isNaN: value.isNaN, isNegative: value < 0)
+        }
+    }
+
+    /// Writes a binary32 number in the shortest form that reads back the same.
+    public mutating func single(_ value: Float) {
+        if let whole = Int64(exactly: value), abs(whole) < 1 << 24, !(whole == 0 && value.sign == .minus) {
+            integer(whole)
+        } else {
+            floating(value.description, isFinite: value.isFinite, isNaN: value.isNaN, isNegative: value < 0)
+        }
+    }
+
+    /// Writes an exact decimal number as a number.
+    public mutating func decimal(_ value: ODataDecimal) {
+        if value.scale == 0, value.magnitude <= UInt128(Int64.max) {
+            let magnitude = Int64(value.magnitude)
+            integer(value.isNegative ? -magnitude : magnitude)
+        } else {
+            raw(value.description.utf8)
+        }
+    }
+
+    /// Writes a value that is JSON already.
+    public mutating func raw(_ json: some Sequence<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    // MARK: Bytes
+
+    @inline(__always)
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func literal(_ text: StaticString) {
+        separate()
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func floating(_ text: String, isFinite: Bool, isNaN: Bool, isNegative: Bool) {
+        if isFinite { return raw(text.utf8) }
+        string(isNaN ? "NaN" : isNegative ? "-INF" : "INF")
+    }
+
+    private mutating func append(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var magnitude = value.magnitude
+        if magnitude < 10 { return bytes.append(UInt8(magnitude) + 48) }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var index = 20
+            while magnitude > 0 {
+                index -= 1
+                digits[index] = UInt8(magnitude % 10) + 48
+                magnitude /= 10
+            }
+            bytes.append(contentsOf: digits[index...])
+        }
+    }
+
+    private mutating func quoted(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { escape($0) }
+        if done == nil {
+            // Strings bridged from another runtime have no contiguous bytes.
+            Array(text.utf8).withUnsafeBufferPointer { escape($0) }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Copies runs without special characters whole.
+    private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
+        var run = 0
+        for index in 0..<utf8.count {
+            let byte = utf8[index]
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            if run < index { bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run..<index])) }
+            run = index + 1
+            bytes.append(UInt8(ascii: "\\"))
+            switch byte {
+            case 0x08: bytes.append(UInt8(ascii: "b"))
+            case 0x09: bytes.append(UInt8(ascii: "t"))
+            case 0x0A: bytes.append(UInt8(ascii: "n"))
+            case 0x0C: bytes.append(UInt8(ascii: "f"))
+            case 0x0D: bytes.append(UInt8(ascii: "r"))
+            case 0x00..<0x20:
+                bytes.append(contentsOf: [0x75, 0x30, 0x30, 0x30 + byte >> 4])
+                bytes.append(byte & 15 < 10 ? 48 + byte & 15 : 87 + byte & 15)
+            default: bytes.append(byte)
+            }
+        }
+        if run < utf8.count { bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run...])) }
+    }
+}

@@ -1,0 +1,57 @@
+extension EntityDataModel {
+    /// The type with a name as metadata writes it, such as `Edm.Int64`, `NS.Color` or
+    /// `Collection(NS.Address)` (OData CSDL 4.01, 4.1).
+    ///
+    /// - Returns: ``TypeReference/untyped(_:)`` with the name when the model declares no such type.
+    public func typeReference(_ name: some StringProtocol) -> TypeReference {
+        if name.hasPrefix("Collection("), name.hasSuffix(")") {
+            return .collection(typeReference(name.dropFirst(11).dropLast()))
+        }
+        let text = String(name)
+        if let abstract = TypeReference(builtIn: text) { return abstract }
+        guard let qualified = QualifiedName(resolvingAlias(in: text)) else { return .untyped(text) }
+        if let shape = shape(qualified) {
+            return shape.kind == .entity ? .entity(qualified) : .complex(qualified)
+        }
+        if enumType(qualified) != nil { return .enumeration(qualified) }
+        if let definition = typeDefinition(qualified) { return .typeDefinition(qualified, definition.underlyingType) }
+        return .untyped(text)
+    }
+
+    /// The type named by `@odata.type` in a payload: a fragment of the metadata URL, where built-in types
+    /// may go without `Edm.` (OData JSON Format 4.01, 4.6.3).
+    public func typeReference(fragment text: String) -> TypeReference {
+        var name = text[...]
+        if let hash = text.lastIndex(of: "#") { name = text[text.index(after: hash)...] }
+        let isCollection = name.hasPrefix("Collection(") && name.hasSuffix(")")
+        if isCollection { name = name.dropFirst(11).dropLast() }
+        let element = typeReference(name.contains(".") ? String(name) : "Edm." + name)
+        return isCollection ? .collection(element) : element
+    }
+
+    /// A dotted name with a schema's alias replaced by its namespace.
+    private func resolvingAlias(in name: String) -> String {
+        guard let dot = name.lastIndex(of: ".") else { return name }
+        let prefix = name[..<dot]
+        guard let schema = schemas.first(where: { $0.alias.map { $0 == prefix } ?? false }) else { return name }
+        return schema.namespace + name[dot...]
+    }
+}
+
+extension TypeReference {
+    /// A type of the namespace `Edm`; `nil` when the name is none of them.
+    init?(builtIn name: String) {
+        if let primitive = PrimitiveType(rawValue: name) {
+            self = .primitive(primitive)
+            return
+        }
+        switch name {
+        case "Edm.ComplexType": self = .complex(nil)
+        case "Edm.EntityType": self = .entity(nil)
+        case "Edm.Untyped", "Edm.PrimitiveType", "Edm.PropertyPath", "Edm.NavigationPropertyPath",
+            "Edm.AnyPropertyPath", "Edm.ModelElementPath", "Edm.AnnotationPath":
+            self = .untyped(name)
+        default: return nil
+        }
+    }
+}

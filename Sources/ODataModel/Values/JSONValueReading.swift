@@ -1,0 +1,129 @@
+/// Reads values of any type from JSON; whoever conforms says how instances of structured types are read
+/// (OData JSON Format 4.01, 7).
+public protocol JSONValueReading {
+    /// The model that names are looked up in.
+    var model: EntityDataModel { get }
+
+    /// Reads the object that comes next.
+    ///
+    /// - Parameters:
+    ///   - scanner: stands before the opening brace.
+    ///   - declared: the declared type; `nil` for the abstract types and for untyped values. The instance
+    ///     may state a derived one.
+    func readInstance(
+        _ scanner: inout JSONScanner, declared: QualifiedName?
+    ) throws(JSONError) -> Entity
+}
+
+extension JSONValueReading {
+    /// Reads the value that comes next.
+    ///
+    /// Numbers are accepted as strings and 64-bit integers and decimals as either, so that payloads with
+    /// and without `IEEE754Compatible=true` read alike.
+    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    public func readValue(_ scanner: inout JSONScanner, type: TypeReference) throws(JSONError) -> ODataValue {
+        if try scanner.takeNull() { return .null }
+        switch type {
+        case .primitive(let primitive), .typeDefinition(_, let primitive):
+            return try scanner.readPrimitive(primitive)
+        case .enumeration(let name): return try readEnumeration(&scanner, name)
+        case .complex(let name), .entity(let name):
+            guard try scanner.peekKind() == .object else { throw scanner.unexpected("an object of \(type)") }
+            return .complex(try readInstance(&scanner, declared: name))
+        case .collection(let element):
+            guard try scanner.peekKind() == .array else { throw scanner.unexpected("an array for \(type)") }
+            return try readCollection(&scanner, element)
+        case .untyped: return try readUntyped(&scanner)
+        }
+    }
+
+    private func readCollection(
+        _ scanner: inout JSONScanner, _ element: TypeReference
+    ) throws(JSONError) -> ODataValue {
+        try scanner.beginArray()
+        var values: [ODataValue] = []
+        while try scanner.nextElement() {
+            do throws(JSONError) {
+                values.append(try readValue(&scanner, type: element))
+            } catch {
+                throw error.within(String(values.count))
+            }
+        }
+        return .collection(values)
+    }
+
+    private func readEnumeration(_ scanner: inout JSONScanner, _ name: QualifiedName) throws(JSONError) -> ODataValue {
+        // A number is what some services send for a member.
+        if try scanner.peekKind() == .number { return .enumeration(try scanner.readInt64()) }
+        let view = try scanner.readStringView()
+        let text = view.string
+        guard let value = model.enumType(name)?.value(of: text) else {
+            throw scanner.error(
+                .invalidValue(String(text.prefix(80))), at: view.offset, expected: "a member of \(name)")
+        }
+        return .enumeration(value)
+    }
+
+    /// A value without a declared type: what JSON says of it decides (OData JSON Format 4.01, 4.6.3).
+    private func readUntyped(_ scanner: inout JSONScanner) throws(JSONError) -> ODataValue {
+        switch try scanner.peekKind() {
+        case .object: return .complex(try readInstance(&scanner, declared: nil))
+        case .array: return try readCollection(&scanner, .untyped("Edm.Untyped"))
+        case .string: return .string(try scanner.readString())
+        case .boolean: return .boolean(try scanner.readBoolean())
+        case .null:
+            try scanner.readNull()
+            return .null
+        case .number:
+            let start = scanner.offset
+            let number = try scanner.readNumber()
+            if number.isWhole, let whole = number.int64 { return .integer(whole) }
+            if let decimal = number.decimal { return .decimal(decimal) }
+            if let double = number.double { return .double(double) }
+            throw scanner.error(
+                .invalidValue("a number out of range"), at: start, expected: "a number in the range of binary64")
+        }
+    }
+}
+
+extension JSONScanner {
+    /// Takes a value of a primitive type, null excluded (OData JSON Format 4.01, 7.1).
+    public mutating func readPrimitive(_ type: PrimitiveType) throws(JSONError) -> ODataValue {
+        let kind = try peekKind()
+        let start = offset
+        switch (kind, type) {
+        case (.string, .string): return .string(try readString())
+        case (.string, .boolean): break
+        case (.string, _):
+            let view = try readStringView()
+            if let value = view.withUTF8({ ODataValue(lexical: $0, type: type) }) { return value }
+            throw error(.invalidValue(String(view.string.prefix(80))), at: start, expected: type.lexicalDescription)
+        case (.boolean, .boolean): return .boolean(try readBoolean())
+        case (.number, .byte), (.number, .sbyte), (.number, .int16), (.number, .int32), (.number, .int64):
+            let number = try readNumber()
+            if let value = number.int64, type.integerRange?.contains(value) == true { return .integer(value) }
+            throw outOfRange(number, at: start, type)
+        case (.number, .decimal):
+            let number = try readNumber()
+            if let value = number.decimal { return .decimal(value) }
+            throw outOfRange(number, at: start, type)
+        case (.number, .double):
+            let number = try readNumber()
+            if let value = number.double { return .double(value) }
+            throw outOfRange(number, at: start, type)
+        case (.number, .single):
+            let number = try readNumber()
+            if let value = number.single { return .single(value) }
+            throw outOfRange(number, at: start, type)
+        case (.object, _) where type.isGeo: return .geo(rawText(try skipValue()))
+        default: break
+        }
+        throw unexpected(type.lexicalDescription)
+    }
+
+    private func outOfRange(_ number: JSONNumber, at offset: Int, _ type: PrimitiveType) -> JSONError {
+        error(
+            .invalidValue(String(decoding: number.text.prefix(60), as: UTF8.self)), at: offset,
+            expected: type.lexicalDescription)
+    }
+}

@@ -1,0 +1,101 @@
+/// Writes values of any type as JSON; whoever conforms says how instances of structured types are written
+/// (OData JSON Format 4.01, 7).
+public protocol JSONValueWriting {
+    /// The model that enumeration members are looked up in.
+    var model: EntityDataModel { get }
+    /// Whether 64-bit integers and decimals are written as strings (`IEEE754Compatible=true`,
+    /// OData JSON Format 4.01, 3.2).
+    var isIEEE754Compatible: Bool { get }
+
+    /// Writes an instance as an object.
+    ///
+    /// - Parameters:
+    ///   - entity: the instance.
+    ///   - declared: the declared type; `nil` for the abstract types and untyped values.
+    ///   - writer: takes the object.
+    func writeInstance(_ entity: Entity, declared: QualifiedName?, to writer: inout JSONWriter)
+}
+
+extension JSONValueWriting {
+    /// Writes a value.
+    ///
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - type: the type of its slot; `nil` when unknown.
+    ///   - writer: takes it.
+    public func writeValue(_ value: ODataValue, type: TypeReference?, to writer: inout JSONWriter) {
+        switch value {
+        case .null: writer.null()
+        case .boolean(let value): writer.boolean(value)
+        case .integer(let number):
+            if isIEEE754Compatible, type?.primitive == .int64 || type?.primitive == .decimal {
+                writer.string(String(number))
+            } else {
+                writer.integer(number)
+            }
+        case .single(let value): writer.single(value)
+        case .double(let value): writer.double(value)
+        case .decimal(let number):
+            if isIEEE754Compatible { writer.string(number.description) } else { writer.decimal(number) }
+        case .string(let value): writer.string(value)
+        case .geo(let json): writer.raw(json.utf8)
+        case .enumeration(let number): writeEnumeration(number, type, to: &writer)
+        case .complex(let entity):
+            let declared: QualifiedName? =
+                switch type {
+                case .complex(let name), .entity(let name): name
+                default: nil
+                }
+            writeInstance(entity, declared: declared, to: &writer)
+        case .collection(let values):
+            writer.beginArray()
+            for value in values { writeValue(value, type: type?.element, to: &writer) }
+            writer.endArray()
+        case .binary, .guid, .date, .timeOfDay, .dateTimeOffset, .dateTime, .duration:
+            writer.string(value.lexicalText ?? "")
+        }
+    }
+
+    private func writeEnumeration(_ number: Int64, _ type: TypeReference?, to writer: inout JSONWriter) {
+        if case .enumeration(let name) = type, let enumeration = model.enumType(name) {
+            writer.string(enumeration.text(of: number))
+        } else {
+            writer.string(String(number))
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a value, instances with their properties only (and `@odata.type` where the type derives from
+    /// the declared one); `ODataFormat` writes all control information.
+    public mutating func value(
+        _ value: ODataValue, type: TypeReference?, model: EntityDataModel, isIEEE754Compatible: Bool = false
+    ) {
+        PropertiesOnlyWriter(model: model, isIEEE754Compatible: isIEEE754Compatible)
+            .writeValue(value, type: type, to: &self)
+    }
+}
+
+/// Writes the loaded properties of an instance.
+private struct PropertiesOnlyWriter: JSONValueWriting {
+    let model: EntityDataModel
+    let isIEEE754Compatible: Bool
+
+    func writeInstance(_ entity: Entity, declared: QualifiedName?, to writer: inout JSONWriter) {
+        writer.beginObject()
+        if let declared, declared != entity.shape.name {
+            writer.key("@odata.type")
+            writer.string("#\(entity.shape.name)")
+        }
+        for (property, value) in zip(entity.shape.properties, entity.values) {
+            guard let value else { continue }
+            writer.key(property.name)
+            writeValue(value, type: property.type, to: &writer)
+        }
+        for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+            writer.key(name)
+            writeValue(value, type: nil, to: &writer)
+        }
+        writer.endObject()
+    }
+}

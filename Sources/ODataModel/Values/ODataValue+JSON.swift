@@ -1,0 +1,75 @@
+extension ODataValue {
+    /// Reads the value of a type that comes next (OData JSON Format 4.01, 7).
+    ///
+    /// Instances of structured types give their properties and, as far as `@odata.type` or `@type` says so,
+    /// a derived type; other control information is skipped. `ODataFormat` reads all of it.
+    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    public init(
+        json scanner: inout JSONScanner, type: TypeReference, model: EntityDataModel
+    ) throws(JSONError) {
+        self = try PropertiesOnlyReader(model: model).readValue(&scanner, type: type)
+    }
+
+    /// Reads a whole JSON text as one value.
+    ///
+    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    public init(json bytes: [UInt8], type: TypeReference, model: EntityDataModel) throws(JSONError) {
+        self = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> ODataValue in
+            let value = try ODataValue(json: &scanner, type: type, model: model)
+            try scanner.expectEnd()
+            return value
+        }
+    }
+}
+
+extension Shape {
+    /// The shape of objects whose type nobody knows: open, with no property declared.
+    public static let untyped = Shape(
+        StructuredType(name: QualifiedName("Edm", "Untyped"), kind: .complex, isOpen: true), base: nil)
+}
+
+/// Reads the properties of an instance and leaves everything else out.
+private struct PropertiesOnlyReader: JSONValueReading {
+    let model: EntityDataModel
+
+    func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
+        var entity = Entity(shape: declared.flatMap { model.shape($0) } ?? .untyped)
+        var members = JSONMemberSet()
+        var types: [String: TypeReference] = [:]
+        try scanner.beginObject()
+        while let key = try scanner.nextKey() {
+            try members.insert(key, in: scanner)
+            let name = key.string
+            if let at = name.lastIndex(of: "@") {
+                let control = name[name.index(after: at)...]
+                guard control == "odata.type" || control == "type" else {
+                    try scanner.skipValue()
+                    continue
+                }
+                let type = model.typeReference(fragment: try scanner.readString())
+                if at != name.startIndex {
+                    types[String(name[..<at])] = type
+                } else if case .complex(let stated?) = type, let shape = model.shape(stated) {
+                    entity = Entity(shape: shape)
+                } else if case .entity(let stated?) = type, let shape = model.shape(stated) {
+                    entity = Entity(shape: shape)
+                }
+                continue
+            }
+            do throws(JSONError) {
+                if let ordinal = entity.shape.ordinal(of: name) {
+                    let type = entity.shape.properties[ordinal].type
+                    entity.values[ordinal] = try readValue(&scanner, type: type)
+                } else if entity.shape.isOpen {
+                    let type = types[name] ?? .untyped("Edm.Untyped")
+                    entity.dynamicProperties[name] = try readValue(&scanner, type: type)
+                } else {
+                    try scanner.skipValue()
+                }
+            } catch {
+                throw error.within(name)
+            }
+        }
+        return entity
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import ODataModel
+
+@Suite("Values in JSON and as text")
+struct JSONValueTests {
+    private let model: EntityDataModel
+
+    init() throws { model = try SampleModel.make() }
+
+    private func read(_ text: String, _ type: String) throws(JSONError) -> ODataValue {
+        try ODataValue(json: Array(text.utf8), type: model.typeReference(type), model: model)
+    }
+
+    private func written(_ value: ODataValue, _ type: String, ieee: Bool = false) -> String {
+        var writer = JSONWriter()
+        writer.value(value, type: model.typeReference(type), model: model, isIEEE754Compatible: ieee)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    @Test(
+        "JSON Format 7.1: each type reads and writes its form",
+        arguments: [
+            ("true", "Edm.Boolean"), ("255", "Edm.Byte"), ("-128", "Edm.SByte"), ("-9223372036854775808", "Edm.Int64"),
+            ("3.14", "Edm.Decimal"), ("\"INF\"", "Edm.Double"), ("\"NaN\"", "Edm.Single"), ("0.1", "Edm.Single"),
+            ("\"Say \\\"Hi\\\"\"", "Edm.String"),
+            ("\"T0RhdGE\"", "Edm.Binary"), ("\"01234567-89ab-cdef-0123-456789abcdef\"", "Edm.Guid"),
+            ("\"2012-12-03\"", "Edm.Date"),
+            ("\"07:59:59.999\"", "Edm.TimeOfDay"), ("\"2012-12-03T07:16:23Z\"", "Edm.DateTimeOffset"),
+            ("\"P12DT23H59M59.999999999999S\"", "Edm.Duration"),
+            ("\"Yellow,Blue\"", "Shop.Color"), ("\"8\"", "S.Color"), ("1.50", "Shop.Weight"),
+            ("[1,null,2]", "Collection(Edm.Int32)"),
+            ("{\"type\":\"Point\",\"coordinates\":[1,2]}", "Edm.GeographyPoint"), ("null", "Edm.String"),
+            ("{\"Street\":\"x\",\"Zip\":1}", "Shop.Address"),
+            (
+                "{\"@odata.type\":\"#Shop.AddressAbroad\",\"Street\":\"x\",\"Country\":\"F\",\"Extra\":[1,\"a\"]}",
+                "Shop.Address"
+            ),
+            ("{\"a\":{\"b\":[1.5,true]}}", "Edm.Untyped"),
+        ])
+    func roundTrip(json: String, type: String) throws {
+        #expect(written(try read(json, type), type) == json)
+    }
+
+    @Test(
+        "JSON Format 3.2: numbers are read as strings too",
+        arguments: [
+            ("\"12\"", "Edm.Int64", "12"), ("\"1.5\"", "Edm.Decimal", "1.5"), ("12", "Edm.Int64", "12"),
+            ("1e2", "Edm.Int32", "100"), ("\"1.5\"", "Edm.Double", "1.5"),
+        ])
+    func lenientNumbers(json: String, type: String, written text: String) throws {
+        #expect(written(try read(json, type), type) == text)
+    }
+
+    @Test("JSON Format 3.2: IEEE754Compatible writes 64-bit integers and decimals as strings")
+    func ieee() {
+        #expect(written(12, "Edm.Int64", ieee: true) == "\"12\"")
+        #expect(written(12, "Edm.Int32", ieee: true) == "12")
+        #expect(written(.decimal(ODataDecimal(5)), "Edm.Decimal", ieee: true) == "\"5\"")
+    }
+
+    @Test(
+        "a value of the wrong kind or range is refused with what was expected",
+        arguments: [
+            ("256", "Edm.Byte", "a whole number from 0 to 255"), ("\"x\"", "Edm.Boolean", "true or false"),
+            ("1", "Edm.String", "a string"),
+            ("\"2012-13-03\"", "Edm.Date", "a date such as 2026-11-21"),
+            ("1e999", "Edm.Double", "a number in the range of binary64, INF, -INF or NaN"),
+            ("\"Pink\"", "Shop.Color", "a member of Shop.Color"), ("[]", "Shop.Address", "an object of Shop.Address"),
+            ("{}", "Collection(Edm.Int32)", "an array for Collection(Edm.Int32)"),
+            ("\"a\"", "Edm.Binary", "base64url"),
+        ])
+    func refused(json: String, type: String, expected: String) throws {
+        let error = #expect(throws: JSONError.self) { try read(json, type) }
+        #expect(error?.expected == expected)
+        #expect(error?.position.offset == 0)
+    }
+
+    @Test("an error within names the property path")
+    func path() {
+        let error = #expect(throws: JSONError.self) {
+            try read("[{\"Zip\":1},{\"Zip\":\"x\"}]", "Collection(Shop.Address)")
+        }
+        #expect(error?.path == "1/Zip")
+    }
+
+    @Test(
+        "text forms read and print",
+        arguments: [
+            ("true", .boolean, "true"), ("1", .boolean, "true"), ("-0.50", .decimal, "-0.50"), ("1.0", .double, "1"),
+            ("INF", .single, "INF"),
+            ("/Date(0)/", .dateTime, "1970-01-01T00:00:00"),
+            ("/Date(-1+0060)/", .dateTimeOffset, "1970-01-01T00:59:59.999+01:00"),
+            ("PT13H", .time, "PT13H"), ("T0RhdGE=", .binary, "T0RhdGE"), ("+/8=", .binary, "-_8"),
+            ("it's", .string, "it's"), ("007", .int32, "7"),
+        ] as [(String, PrimitiveType, String)])
+    func lexical(text: String, type: PrimitiveType, printed: String) throws {
+        #expect(try ODataValue(lexical: text, type: type).lexicalText == printed)
+    }
+
+    @Test("text that is no value is refused and says what was expected")
+    func notLexical() {
+        let error = #expect(throws: LexicalError.self) { try ODataValue(lexical: "300", type: .byte) }
+        #expect(error?.description == "\"300\" is no Edm.Byte; expected a whole number from 0 to 255.")
+        #expect(throws: LexicalError.self) { try ODataValue(lexical: "/Date(9999999999999999999)/", type: .dateTime) }
+        #expect(throws: LexicalError.self) { try ODataValue(lexical: "POINT(1 2)", type: .geographyPoint) }
+    }
+
+    @Test("@odata.type names built-in types without Edm and model types with #")
+    func typeNames() {
+        #expect(model.typeReference(fragment: "#Int64") == .primitive(.int64))
+        #expect(model.typeReference(fragment: "#Collection(String)") == .collection(.primitive(.string)))
+        #expect(model.typeReference(fragment: "http://host/s/$metadata#S.Color") == .enumeration(SampleModel.color))
+        #expect(model.typeReference(fragment: "#Nope.Type") == .untyped("Nope.Type"))
+    }
+}

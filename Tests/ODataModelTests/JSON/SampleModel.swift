@@ -1,0 +1,51 @@
+@testable import ODataModel
+
+/// A small model with one of everything that values can be.
+enum SampleModel {
+    static let address = QualifiedName("Shop", "Address")
+    static let color = QualifiedName("Shop", "Color")
+
+    static func make() throws -> EntityDataModel {
+        let address = StructuredType(
+            name: address, kind: .complex,
+            properties: [
+                Property(name: "Street", type: .primitive(.string)),
+                Property(name: "Zip", type: .primitive(.int32)),
+            ])
+        let abroad = StructuredType(
+            name: QualifiedName("Shop", "AddressAbroad"), kind: .complex, baseType: Self.address, isOpen: true,
+            properties: [Property(name: "Country", type: .primitive(.string))])
+        let color = EnumType(
+            name: color, isFlags: true,
+            members: [
+                .init(name: "None", value: 0), .init(name: "Red", value: 1), .init(name: "Green", value: 2),
+                .init(name: "Yellow", value: 3), .init(name: "Blue", value: 4),
+            ])
+        let weight = TypeDefinition(name: QualifiedName("Shop", "Weight"), underlyingType: .decimal)
+        return try EntityDataModel(schemas: [
+            Schema(
+                namespace: "Shop", alias: "S", structuredTypes: [address, abroad], enumTypes: [color],
+                typeDefinitions: [weight])
+        ])
+    }
+}
+
+/// Feeds a text to a scanner.
+func scan<Result>(
+    _ text: String, isComplete: Bool = true, _ body: (inout JSONScanner) throws(JSONError) -> Result
+) throws(JSONError) -> Result {
+    try JSONScanner.scan(Array(text.utf8), isComplete: isComplete, body)
+}
+
+/// The error that reading a text as any JSON gives.
+func jsonError(_ bytes: [UInt8], isComplete: Bool = true) -> JSONError? {
+    do throws(JSONError) {
+        try JSONScanner.scan(bytes, isComplete: isComplete) { (scanner) throws(JSONError) in
+            try scanner.skipValue()
+            try scanner.expectEnd()
+        }
+        return nil
+    } catch {
+        return error
+    }
+}
