@@ -93,12 +93,38 @@ let package = Package(
         .target(
             name: "OfflineOData", dependencies: ["ODataClient", "ODataStore", "Secrets", grdb],
             swiftSettings: settings),
+        // floor 7
+        .executableTarget(
+            name: "outpost",
+            dependencies: [
+                "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                logging,
+            ],
+            swiftSettings: settings),
         // tests
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
-        .testTarget(name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "CSQLite"], swiftSettings: settings),
+        .testTarget(
+            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            swiftSettings: settings),
         .testTarget(name: "DataVaultTests", dependencies: ["DataVault"], swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
+        .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataServerTests", dependencies: ["ODataServer", "ODataTransportNIO", httpTypes, logging],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportNIOTests", dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportURLSessionTests",
+            dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "OfflineODataTests", dependencies: ["OfflineOData", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
     ]
 )
