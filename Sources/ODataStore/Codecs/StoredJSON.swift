@@ -91,7 +91,7 @@ enum StoredJSON {
     ///
     /// - Throws: ``StoredValueError`` when the text is no JSON of the type.
     static func decode(
-        _ text: String, as type: TypeReference, in model: EntityDataModel
+        _ text: String, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
         throw StoredValueError(found: "the text \"\(ColumnCodec.brief(text))\"", expected: "\(type) as JSON")
     }

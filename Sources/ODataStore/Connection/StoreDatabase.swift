@@ -7,7 +7,7 @@ import GRDB
 /// path of the program can create a plain file by mistake.
 ///
 /// ```swift
-/// let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+/// let store = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
 /// let version = try await store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
 /// ```
 public final class StoreDatabase: Sendable {
@@ -59,7 +59,7 @@ public final class StoreDatabase: Sendable {
     ) throws(StoreError) -> StoreDatabase {
         let exists = FileManager.default.fileExists(atPath: path)
         guard exists || options.createsFile else { throw .notFound(path: path) }
-        let access = try protection.access(to: path)
+        let access = try protection.access(to: path, exists: exists)
         var configuration = Configuration()
         // Orders may come without their customers (rule 13): constraints are never enforced here.
         configuration.foreignKeysEnabled = false
@@ -67,7 +67,6 @@ public final class StoreDatabase: Sendable {
         configuration.busyMode = .timeout(options.busyTimeout)
         configuration.label = "outpost.store"
         configuration.prepareDatabase { database in
-            try access.prepare(database)
             try Self.prepare(database, options: options)
         }
         do {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Secrets
 import Testing
 
 @testable import ODataStore
@@ -64,6 +65,31 @@ struct StoreDatabaseTests {
             try StoreDatabase.open(path: path, protection: .unencrypted, options: options)
         }
         try Data("this is no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
+            try StoreDatabase.open(path: path, protection: .unencrypted)
+        }
+    }
+
+    @Test("keep an encrypted store closed to the wrong key, and plain and encrypted apart")
+    func encrypted() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let key = EncryptionKey.generate()
+        do {
+            let store = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
+            try await store.write {
+                try $0.execute(sql: "CREATE TABLE secret (x); INSERT INTO secret VALUES ('plain')")
+            }
+            try store.close()
+        }
+        let content = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(content.range(of: Data("secret".utf8)) == nil)
+        let again = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
+        #expect(try await again.read { try String.fetchOne($0, sql: "SELECT x FROM secret") } == "plain")
+        try again.close()
+        #expect(throws: StoreError.wrongKey(path: path)) {
+            try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())))
+        }
         #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
             try StoreDatabase.open(path: path, protection: .unencrypted)
         }
