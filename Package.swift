@@ -23,11 +23,8 @@ let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-<<<<<<< HEAD
 // The C interface of the same SQLite library, for reading columns without making values of them.
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-=======
->>>>>>> store-read
 
 let package = Package(
     name: "outpost",
@@ -69,16 +66,12 @@ let package = Package(
         // floor 2
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
-<<<<<<< HEAD
         .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
-=======
->>>>>>> store-read
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
         .target(
-<<<<<<< HEAD
             name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", grdb, grdbSQLite],
             swiftSettings: settings),
         // floor 5
@@ -107,15 +100,11 @@ let package = Package(
                 "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
                 logging,
             ],
-=======
-            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
->>>>>>> store-read
             swiftSettings: settings),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
-<<<<<<< HEAD
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         .testTarget(
             name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
@@ -137,8 +126,5 @@ let package = Package(
         .testTarget(
             name: "OfflineODataTests", dependencies: ["OfflineOData", "Secrets", grdb, httpTypes],
             swiftSettings: settings),
-=======
-        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", "Secrets", grdb], swiftSettings: settings),
->>>>>>> store-read
     ]
 )
