@@ -21,12 +21,12 @@ public enum StoreFunctions {
     private static let all: [DatabaseFunction] =
         text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions
         + [
-            DatabaseFunction("outpost_digest", pure: true) { ContentDigest.etag(of: $0) },
-            DatabaseFunction("outpost_fold", pure: true) { values in
-                var digest = ContentDigest()
-                for value in values { digest.update(value) }
-                return digest.text
-            },
+            // The ETag of a row; a digest of digests where a table has more columns than a function takes.
+            DatabaseFunction("outpost_digest", pure: true) { values in
+                var digest = RowDigest()
+                for value in values { digest.add(value) }
+                return digest.etag()
+            }
         ]
 
     private static let text: [DatabaseFunction] = [
