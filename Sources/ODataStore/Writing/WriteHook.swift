@@ -38,15 +38,18 @@ public struct RowChange: Sendable {
     public var before: Entity?
     /// The row after; `nil` for a delete.
     public var after: Entity?
-    /// The properties that the request gave; for `insert` all that were set.
+    /// The properties that the request gave, those of references (`@odata.bind`) included; not what the
+    /// hook or a default added.
     public var changedProperties: Set<String>
     /// The request that caused it.
     public var request: ODataRequest
+    /// For a delete in an offline store, the owner that the row had (``TableStorage/Visibility/ownerColumn``).
+    public var ownerBeforeDelete: Int64?
 
     /// Makes a change.
     public init(
         kind: Kind, table: TableStorage, rowID: Int64?, before: Entity?, after: Entity?,
-        changedProperties: Set<String>, request: ODataRequest
+        changedProperties: Set<String>, request: ODataRequest, ownerBeforeDelete: Int64? = nil
     ) {
         self.kind = kind
         self.table = table
@@ -55,5 +58,6 @@ public struct RowChange: Sendable {
         self.after = after
         self.changedProperties = changedProperties
         self.request = request
+        self.ownerBeforeDelete = ownerBeforeDelete
     }
 }
