@@ -91,7 +91,7 @@ let package = Package(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         // floor 6
         .target(
-            name: "OfflineOData", dependencies: ["ODataClient", "ODataStore", "Secrets", grdb],
+            name: "OfflineOData", dependencies: ["ODataHTTP", "ODataStore", "Secrets", grdb],
             swiftSettings: settings),
         // floor 7
         .executableTarget(

@@ -131,7 +131,7 @@ struct QueueHook: WriteHook {
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws {
         guard earlier.isEmpty, let old = change.before else { return }
-        let owner = try Rows.owner(change.table, rowID: rowID, in: database) ?? change.ownerBeforeDelete ?? 0
+        let owner = try Rows.owner(change.table, rowID: rowID, in: database) ?? change.owner ?? 0
         try before.save(
             BeforeImages.Image(entity: old, etag: old.control.etag, owner: owner), set: change.table.set,
             rowID: rowID, in: database)
