@@ -124,7 +124,10 @@ let package = Package(
             name: "ODataTransportURLSessionTests",
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "OfflineODataTests", dependencies: ["OfflineOData", "Secrets", grdb, httpTypes],
+            name: "OfflineODataTests", dependencies: ["OfflineOData", "ODataClient", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
             swiftSettings: settings),
     ]
 )
