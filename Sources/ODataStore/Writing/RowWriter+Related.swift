@@ -151,13 +151,14 @@ extension RowWriter {
     public func link(
         _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, database: Database
     ) throws {
-        let set = try setName(of: written)
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = .references([id])
-            _ = try update(patch, key: written.entity.key, in: set, request: request, database: database)
+            _ = try update(
+                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
+                database: database)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
@@ -174,13 +175,14 @@ extension RowWriter {
     public func unlink(
         _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, database: Database
     ) throws {
-        let set = try setName(of: written)
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
-            _ = try update(patch, key: written.entity.key, in: set, request: request, database: database)
+            _ = try update(
+                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
+                database: database)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
@@ -218,11 +220,6 @@ extension RowWriter {
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
                 after: written.entity, changedProperties: [name], request: request), in: database)
-    }
-
-    private func setName(of written: WrittenRow) throws -> String {
-        let name = written.id.prefix { $0 != "(" }
-        return String(name)
     }
 
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
