@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
+        .library(name: "ODataFormat", targets: ["ODataFormat"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -25,7 +26,9 @@ let package = Package(
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 2
+        .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
+        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "ODataModel"], swiftSettings: settings),
     ]
 )
