@@ -37,7 +37,7 @@ struct CollectionPayloadTests {
     func chunks(size: Int) throws {
         let all = try elements(Array(page.utf8), chunk: size, model: model, type: order)
         #expect(all.count == 4)
-        let ids = all.prefix(3).map { element in
+        let ids = all.prefix(3).map { element -> ODataValue? in
             if case .entity(let entity) = element { entity["ID"] } else { nil }
         }
         #expect(ids == [1, 2, 3])

@@ -153,25 +153,39 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// States the type of a dynamic property, which a reader could not know.
+    /// States the type of a dynamic property where a reader would take the JSON for something else.
     private func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
         let type: String
-        switch value {
-        case .binary: type = "#Binary"
-        case .guid: type = "#Guid"
-        case .date: type = "#Date"
-        case .timeOfDay: type = "#TimeOfDay"
-        case .dateTimeOffset: type = "#DateTimeOffset"
-        case .dateTime: type = "#DateTime"
-        case .duration: type = "#Duration"
-        case .single: type = "#Single"
-        case .double(let value) where !value.isFinite: type = "#Double"
-        case .decimal where isIEEE754Compatible: type = "#Decimal"
-        case .geo: type = "#Geography"
-        default: return
+        if case .collection(let values) = value {
+            // Members of several types cannot be told: each is read as JSON tells it.
+            guard let first = values.first, let element = dynamicType(first),
+                values.allSatisfy({ dynamicType($0) == element })
+            else { return }
+            type = "#Collection(\(element))"
+        } else {
+            guard let element = dynamicType(value) else { return }
+            type = "#\(element)"
         }
         json.key(control("type", of: name))
         json.string(type)
+    }
+
+    /// The name of a value's type, unless JSON tells it (OData JSON Format 4.01, 4.6.3).
+    private func dynamicType(_ value: ODataValue) -> String? {
+        switch value {
+        case .null, .boolean, .string, .integer, .enumeration, .complex, .collection: nil
+        case .binary: "Binary"
+        case .guid: "Guid"
+        case .date: "Date"
+        case .timeOfDay: "TimeOfDay"
+        case .dateTimeOffset: "DateTimeOffset"
+        case .dateTime: "DateTime"
+        case .duration: "Duration"
+        case .single: "Single"
+        case .double: "Double"
+        case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? "Decimal" : nil
+        case .geo: "Geography"
+        }
     }
 
     // MARK: Related entities

@@ -77,7 +77,9 @@ public struct JSONScanner {
         needsComma = state.needsComma
         // A byte order mark is not JSON, yet services send it.
         self.offset = offset
-        if origin.offset == 0, offset == 0, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { self.offset = 3 }
+        if origin.offset == 0, offset == 0, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
+            self.offset = 3
+        }
     }
 
     /// Scans an array of bytes; the scanner must not outlive the closure.
