@@ -386,3 +386,55 @@ public final class BulkLoader {
             "UPDATE \(quoted(storage.table)) SET \(list) WHERE \(rowID) = ?", in: database)
     }
 }
+
+// MARK: Rows that are known by their id
+
+extension BulkLoader {
+    /// Writes the loaded properties and the ETag of an entity into a row; its key may differ from the row's.
+    ///
+    /// - Parameters:
+    ///   - rowID: the internal row id; nothing happens when it is not there.
+    ///   - entity: the entity with its key.
+    /// - Throws: as ``load(_:owner:parent:)``.
+    public func update(_ rowID: Int64, _ entity: Entity) throws {
+        try fill(entity)
+        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        var bits: [UInt8] = []
+        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
+        let kept = [plan.storage.notLoaded, plan.storage.dynamicProperties].map { $0.map(quoted) ?? "NULL" }
+        guard
+            let row = try Row.fetchOne(
+                database.cachedStatement(
+                    sql: "SELECT \(kept.joined(separator: ", ")) FROM \(quoted(plan.storage.table)) WHERE \(column) = ?"),
+                arguments: [rowID])
+        else { return }
+        if let stored: Data = row[0] {
+            bits = Array(stored)
+            for (index, slot) in plan.slots.enumerated() where pattern[index] {
+                if let bit = slot.bit, WritePlan.contains(bit, in: bits) { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
+            }
+        }
+        if dynamic == nil, pattern.contains(false) { dynamic = row[1] }
+        try update(entity, rowID: rowID, bits: bits, dynamic: dynamic)
+    }
+
+    /// Puts an entity back under the row id that it had.
+    ///
+    /// - Parameters:
+    ///   - rowID: the internal row id, not in use.
+    ///   - entity: the entity with its key, which no other row may have.
+    ///   - owner: the defining query that owns the row; 0 for a local one.
+    /// - Throws: as ``load(_:owner:parent:)``; ``StoreError/constraint(message:)`` when the row id or the key is in
+    ///   use.
+    public func restore(_ rowID: Int64, _ entity: Entity, owner: Int64) throws {
+        try fill(entity)
+        guard let inserted = try insert(entity, owner: owner, parent: nil) else {
+            throw StoreError.constraint(message: "the key of a restored row of \(plan.storage.table) is in use")
+        }
+        guard inserted != rowID else { return }
+        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        try database.execute(
+            sql: "UPDATE \(quoted(plan.storage.table)) SET \(column) = ? WHERE \(column) = ?",
+            arguments: [rowID, inserted])
+    }
+}

@@ -70,7 +70,10 @@ public struct RowWriter: Sendable {
         let plan = try writable(set, "InsertRestrictions", "Insertable", request)
         var entity = entity
         removeComputed(from: &entity)
+        let leftOut = entity.shape.properties.map(\.name).filter { entity[$0] == nil }
         try hook?.prepareInsert(&entity, into: plan.storage, in: database)
+        // What the hook fills in was not given by the request.
+        let filledIn = Set(leftOut.filter { entity[$0] != nil })
         try complete(&entity, plan: plan)
         try resolveReferences(in: &entity, of: plan, request: request, database: database)
         try checkInsert(entity, plan: plan)
@@ -82,7 +85,12 @@ public struct RowWriter: Sendable {
         try hook?.didWrite(
             RowChange(
                 kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
-                changedProperties: Self.given(entity), request: request), in: database)
+                changedProperties: Self.given(entity).subtracting(filledIn), request: request), in: database)
+        if hook != nil {
+            // The hook may have given the row a version.
+            written.etag = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database).etag
+            written.entity.control.etag = written.etag
+        }
         try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
         return written
     }
@@ -131,7 +139,7 @@ public struct RowWriter: Sendable {
         }
         try hook?.didWrite(
             RowChange(
-                kind: .delete, table: plan.storage, rowID: found.rowID, before: before, after: nil,
+                kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request), in: database)
     }
 
@@ -180,7 +188,8 @@ public struct RowWriter: Sendable {
         if isChanged || !patch.related.isEmpty {
             try hook?.didWrite(
                 RowChange(
-                    kind: .update, table: plan.storage, rowID: found.rowID, before: before, after: written.entity,
+                    kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
+                    after: written.entity,
                     changedProperties: Self.given(patch), request: request), in: database)
         }
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
