@@ -18,7 +18,7 @@ public final class StoreProvider: ODataProvider {
     /// What a provider allows and how much it answers at once.
     public struct Options: Sendable {
         /// The most rows of a page; a request may ask for fewer by `maxpagesize`.
-        public var pageSize = 1000
+        public var pageSizeLimit = 1000
         /// Whether everything that changes something is refused.
         public var isReadOnly = false
         /// The most bytes of a property's raw value, and of other bodies that are taken whole.
@@ -77,7 +77,7 @@ public final class StoreProvider: ODataProvider {
         reader = StoreReader(
             mapping: mapping,
             configuration: StoreReader.Configuration(
-                maxPageSize: options.pageSize, now: options.now,
+                maxPageSize: options.pageSizeLimit, now: options.now,
                 hasHiddenOwners: { database in
                     // Nearly always empty: then no query needs to look at it.
                     try hiddenTables.contains { table in

@@ -89,6 +89,16 @@ public final class BulkLoader {
         }
     }
 
+    /// Prepares a loader for an entity set, singleton, or path of a contained collection.
+    ///
+    /// - Throws: as ``init(table:in:)``.
+    public convenience init(set: String, mapping: StorageMapping, in database: Database) throws {
+        guard let table = mapping.tables[set] else {
+            throw StoreError.database(code: 1, message: "\(set) has no table")
+        }
+        try self.init(table: table, in: database)
+    }
+
     /// Inserts an entity, or updates the row with its key where it differs. Properties that are not loaded
     /// are left as they are, or marked as not loaded in a new row.
     ///

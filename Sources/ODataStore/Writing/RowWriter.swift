@@ -136,8 +136,8 @@ public struct RowWriter: Sendable {
         }
         try hook?.didWrite(
             RowChange(
-                kind: .delete, table: plan.storage, rowID: found.rowID, before: before, after: nil,
-                changedProperties: [], request: request, ownerBeforeDelete: found.owner), in: database)
+                kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
+                changedProperties: [], request: request), in: database)
     }
 
     /// Reads one entity as changes see it; `nil` when it is not there.
@@ -184,8 +184,8 @@ public struct RowWriter: Sendable {
         if let hook, written.entity != before || !patch.related.isEmpty {
             try hook.didWrite(
                 RowChange(
-                    kind: .update, table: plan.storage, rowID: found.rowID, before: before, after: written.entity,
-                    changedProperties: Self.given(patch), request: request), in: database)
+                    kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
+                    after: written.entity, changedProperties: Self.given(patch), request: request), in: database)
             // The hook may have given the row a new version.
             written = try reread(found, parent: parent, plan: plan, database: database)
         }

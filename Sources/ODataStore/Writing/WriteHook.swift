@@ -34,6 +34,8 @@ public struct RowChange: Sendable {
     public var table: TableStorage
     /// The internal row id; `nil` where the table has none.
     public var rowID: Int64?
+    /// The value that the row's owner column had before, where the layout has one; `nil` for an insert.
+    public var owner: Int64?
     /// The row before, complete with its ETag in the control information; `nil` for an insert.
     public var before: Entity?
     /// The row after; `nil` for a delete.
@@ -43,21 +45,19 @@ public struct RowChange: Sendable {
     public var changedProperties: Set<String>
     /// The request that caused it.
     public var request: ODataRequest
-    /// For a delete in an offline store, the owner that the row had (``TableStorage/Visibility/ownerColumn``).
-    public var ownerBeforeDelete: Int64?
 
     /// Makes a change.
     public init(
-        kind: Kind, table: TableStorage, rowID: Int64?, before: Entity?, after: Entity?,
-        changedProperties: Set<String>, request: ODataRequest, ownerBeforeDelete: Int64? = nil
+        kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: Entity?, after: Entity?,
+        changedProperties: Set<String>, request: ODataRequest
     ) {
         self.kind = kind
         self.table = table
         self.rowID = rowID
+        self.owner = owner
         self.before = before
         self.after = after
         self.changedProperties = changedProperties
         self.request = request
-        self.ownerBeforeDelete = ownerBeforeDelete
     }
 }
