@@ -81,7 +81,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
     /// A request for a URL.
     ///
     /// - Throws: ``TransportError/invalidURL(_:)`` when the URL is not absolute.
-    func request(_ method: HTTPRequest.Method, _ url: String) throws(TransportError) -> HTTPRequest {
+    public func request(_ method: HTTPRequest.Method, url: String) throws(TransportError) -> HTTPRequest {
         guard let parts = Self.absolute(url) else { throw .invalidURL(url) }
         return HTTPRequest(method: method, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     }
