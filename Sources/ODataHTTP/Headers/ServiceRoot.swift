@@ -35,6 +35,9 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         path = parts.path.hasSuffix("/") ? parts.path : parts.path + "/"
     }
 
+    /// The root of whatever host a request names.
+    static let slash = ServiceRoot(scheme: nil, authority: nil, path: "/")
+
     private init(scheme: String?, authority: String?, path: String) {
         self.scheme = scheme
         self.authority = authority
