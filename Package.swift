@@ -29,6 +29,7 @@ let package = Package(
     products: [
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
+        .library(name: "ODataFormat", targets: ["ODataFormat"]),
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
@@ -55,10 +56,11 @@ let package = Package(
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 2
+        .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
-        .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
+        .target(name: "ODataHTTP", dependencies: ["ODataService", "ODataFormat", httpTypes], swiftSettings: settings),
         .target(
             name: "ODataStore", dependencies: ["ODataService", grdb],
             swiftSettings: settings),
@@ -79,6 +81,7 @@ let package = Package(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         // tests
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
+        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(

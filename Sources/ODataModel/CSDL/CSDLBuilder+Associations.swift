@@ -26,6 +26,7 @@ extension CSDLBuilder {
                 associations["\(namespace).\(name)"] = try readAssociation(node)
             }
         }
+        guard !associations.isEmpty else { return }
         // The partner of a navigation property is the one that uses its association the other way round.
         for schema in schemas {
             let namespace = document.attribute(schema, .namespace) ?? ""

@@ -21,7 +21,8 @@ extension CSDLBuilder {
             case .property: type.properties.append(try readProperty(child, of: target))
             case .navigationProperty:
                 let property =
-                    try isV4 ? readNavigationProperty(child, of: target) : readV2NavigationProperty(child, of: target)
+                    try document.attribute(child, .relationship) == nil
+                    ? readNavigationProperty(child, of: target) : readV2NavigationProperty(child, of: target)
                 if let property { type.navigationProperties.append(property) }
             case .key:
                 for part in document.children(child, named: .propertyRef) {

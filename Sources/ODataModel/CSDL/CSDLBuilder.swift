@@ -53,7 +53,7 @@ struct CSDLBuilder {
         try declareTypes(schemaNodes)
         let references = try document.name(root) == .edmx ? readReferences(root) : []
         try collectTargetedAnnotations(schemaNodes)
-        if !schemaNodes.allSatisfy(isV4Schema) { try readAssociations(schemaNodes) }
+        try readAssociations(schemaNodes)
         var schemas: [Schema] = []
         for node in schemaNodes { schemas.append(try readSchema(node)) }
         keepUnusedTargets(&schemas, schemaNodes)

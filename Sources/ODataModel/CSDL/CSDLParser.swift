@@ -54,8 +54,10 @@ final class CSDLParser {
         }
         defer { xmlFreeParserCtxt(context) }
         self.context = context
-        let options = XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue
-        xmlCtxtUseOptions(context, Int32(options))
+        // NOENT is about the five entities of XML itself: without it, libxml2 leaves `&amp;` in attributes as
+        // `&#38;`. No other entity can exist, since a DOCTYPE ends the parse.
+        let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
+        xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue }))
         document.text.reserveCapacity(bytes.count / 2)
         bytes.withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { chars in

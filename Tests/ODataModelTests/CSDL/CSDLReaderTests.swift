@@ -88,7 +88,7 @@ struct CSDLReaderTests {
         let order = try #require(model.shape(name("Order")))
         #expect(
             order.property("Weight")?.annotations.annotation("Org.OData.Core.V1.Description")?.value?.string
-                == "in <kg>\nnet")
+                == "in <kg>\n& net")
         let note = try #require(order.property("Freight")?.annotations.first)
         #expect(note.qualifier == "Q")
         #expect(note.annotations.first?.value?.string == "nested")

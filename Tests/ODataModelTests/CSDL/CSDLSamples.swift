@@ -15,7 +15,7 @@ enum CSDLSamples {
                 <Property Name="Info" Type="self.Info" Nullable="false"/>
                 <Property Name="Colors" Type="Collection(self.Color)" Nullable="false"/>
                 <Property Name="Weight" Type="self.Weight">
-                  <Annotation Term="Core.Description" String="in &lt;kg&gt;&#10;net"/>
+                  <Annotation Term="Core.Description" String="in &lt;kg&gt;&#10;&amp; net"/>
                 </Property>
                 <Property Name="Elsewhere" Type="Other.Thing"/>
                 <NavigationProperty Name="Customer" Type="self.Customer" Nullable="false" Partner="Orders">
