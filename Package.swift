@@ -20,8 +20,11 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+// The C interface of the same SQLite library, for reading columns without making values of them.
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let package = Package(
     name: "outpost",
@@ -30,6 +33,9 @@ let package = Package(
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
         .library(name: "ODataFormat", targets: ["ODataFormat"]),
+        .library(name: "Secrets", targets: ["Secrets"]),
+        .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
+        .library(name: "DataVault", targets: ["DataVault"]),
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
@@ -37,6 +43,7 @@ let package = Package(
         .library(name: "ODataServer", targets: ["ODataServer"]),
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
         .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
+        .library(name: "OfflineOData", targets: ["OfflineOData"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -48,6 +55,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         // floor 0
@@ -55,14 +63,18 @@ let package = Package(
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
+        .target(name: "Secrets", dependencies: [crypto, cryptoExtras], swiftSettings: settings),
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
-        .target(name: "ODataHTTP", dependencies: ["ODataService", "ODataFormat", httpTypes], swiftSettings: settings),
+        .target(name: "ODataHTTP", dependencies: ["ODataFormat", "ODataService", httpTypes], swiftSettings: settings),
         .target(
-            name: "ODataStore", dependencies: ["ODataService", grdb],
+            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", grdb, grdbSQLite],
             swiftSettings: settings),
         // floor 5
         .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
@@ -79,10 +91,29 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        // floor 6
+        .target(
+            name: "OfflineOData", dependencies: ["ODataHTTP", "ODataStore", "Secrets", grdb],
+            swiftSettings: settings),
+        // floor 7
+        .executableTarget(
+            name: "outpost",
+            dependencies: [
+                "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                logging,
+            ],
+            swiftSettings: settings),
         // tests
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
-        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        .testTarget(
+            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            swiftSettings: settings),
+        .testTarget(name: "DataVaultTests", dependencies: ["DataVault"], swiftSettings: settings),
+        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
@@ -95,5 +126,11 @@ let package = Package(
         .testTarget(
             name: "ODataTransportURLSessionTests",
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "OfflineODataTests", dependencies: ["OfflineOData", "ODataClient", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
     ]
 )

@@ -22,6 +22,7 @@ need 'pkg-config --exists sqlite3' libsqlite3-dev
 need 'pkg-config --exists libxml-2.0' libxml2-dev
 need 'command -v openssl' openssl
 need 'command -v curl' curl
+need 'command -v sqlite3' sqlite3
 
 [ ${#packages[@]} -eq 0 ] && exit 0
 

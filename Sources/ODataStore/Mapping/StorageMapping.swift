@@ -31,7 +31,9 @@ public struct TableStorage: Sendable {
     public var rowID: String?
     /// The columns of the shape's properties, by ordinal.
     public var properties: [PropertyStorage]
-    /// The columns of properties that only derived types declare, by type.
+    /// The columns of the properties that a derived type has beyond ``shape``, by type and in the order of
+    /// the derived shape: `properties + derivedProperties[type]` covers all its ordinals. Derived types
+    /// with a common base between them and ``shape`` name that base's columns alike.
     public var derivedProperties: [QualifiedName: [PropertyStorage]]
     /// The column that holds a row's type when it is a derived one.
     public var discriminator: String?
@@ -41,6 +43,13 @@ public struct TableStorage: Sendable {
     public var etag: ETagStorage
     /// Whether rows can be changed.
     public var isReadOnly: Bool
+    /// The column whose JSON object holds the dynamic properties of an open type.
+    public var dynamicProperties: String?
+    /// The column that tells which columns of a row are *not loaded* (rule 12): NULL when all are, which is
+    /// the common case and costs nothing; else a BLOB of bits, where bit `n % 8` of byte `n / 8` is set when
+    /// the `n`-th of ``columns`` is not loaded, missing bytes counting as zeros. A column that is not
+    /// loaded holds NULL, so that SQL need not look at the bits; they matter when a value is read.
+    public var notLoaded: String?
     /// Rows are seen only where this column's value is not in the given table's `id` column; used to hide
     /// what a first download has not finished.
     public var visibility: Visibility?
@@ -64,7 +73,7 @@ public struct TableStorage: Sendable {
         set: String, shape: Shape, table: String, rowID: String?, properties: [PropertyStorage],
         derivedProperties: [QualifiedName: [PropertyStorage]] = [:], discriminator: String? = nil,
         navigation: [String: NavigationStorage] = [:], etag: ETagStorage, isReadOnly: Bool = false,
-        visibility: Visibility? = nil
+        visibility: Visibility? = nil, dynamicProperties: String? = nil, notLoaded: String? = nil
     ) {
         self.set = set
         self.shape = shape
@@ -77,6 +86,33 @@ public struct TableStorage: Sendable {
         self.etag = etag
         self.isReadOnly = isReadOnly
         self.visibility = visibility
+        self.dynamicProperties = dynamicProperties
+        self.notLoaded = notLoaded
+    }
+
+    /// The columns that hold properties, each once, in a fixed order: those of the declared type by ordinal,
+    /// complex values depth first (their presence columns are not among them), then those of derived types
+    /// by the types' names.
+    public var columns: [ColumnStorage] {
+        var result: [ColumnStorage] = []
+        var seen: Set<String> = []
+        func add(_ storage: PropertyStorage) {
+            switch storage {
+            case .column(let column): if seen.insert(column.name).inserted { result.append(column) }
+            case .complex(_, let properties, _): properties.forEach(add)
+            case .absent: break
+            }
+        }
+        properties.forEach(add)
+        for (_, storages) in derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+            storages.forEach(add)
+        }
+        return result
+    }
+
+    /// The storage of each property of the declared type or one derived from it, by the ordinals of `type`.
+    public func properties(of type: Shape) -> [PropertyStorage] {
+        type == shape ? properties : properties + (derivedProperties[type.name] ?? [])
     }
 }
 

@@ -1,0 +1,52 @@
+public import Secrets
+
+/// Why an encrypted database could not be created, unlocked or re-keyed.
+///
+/// No case carries secret material.
+public enum EncryptedDatabaseError: Error, Equatable, Sendable {
+    /// There is no file at the path.
+    case notFound(path: String)
+    /// The file, or a log or journal that would be taken for part of it, exists already.
+    case alreadyExists(path: String)
+    /// The file is a SQLite database that is not encrypted.
+    case plainDatabase(path: String)
+    /// The file is neither an encrypted database nor a plain one.
+    case notADatabase(path: String)
+    /// The file was written by a later format than 1.
+    case unsupportedFormat(path: String, version: Int)
+    /// The file begins like an encrypted database, but neither key slot is whole.
+    case damagedKeyBlock(path: String)
+    /// The key or passphrase does not open the file, or the key block was altered.
+    case wrongKey(path: String)
+    /// The file needs a passphrase and was given a key, or the other way round.
+    case wrongKindOfKey(path: String, expected: SecretError.KeyKind)
+    /// The key or passphrase itself is unusable, whatever the file.
+    case secret(SecretError)
+    /// Another connection holds a lock that re-keying needs; try again.
+    case busy(path: String)
+    /// SQLite or the file system refused; `code` is SQLite's extended result code.
+    case sqlite(path: String, operation: String, code: Int32)
+    /// This SQLite cannot carry the encryption: no `unix` VFS, or registration refused with `code`.
+    case unavailable(code: Int32)
+}
+
+extension EncryptedDatabaseError: CustomStringConvertible {
+    /// One sentence that says what is wrong, and with which file.
+    public var description: String {
+        switch self {
+        case .notFound(let path): "there is no database at \(path)"
+        case .alreadyExists(let path): "\(path) exists already"
+        case .plainDatabase(let path): "\(path) is a SQLite database, but not encrypted"
+        case .notADatabase(let path): "\(path) is not an encrypted database"
+        case .unsupportedFormat(let path, let version):
+            "\(path) has format \(version); this version reads format \(FileFormat.version)"
+        case .damagedKeyBlock(let path): "the key block of \(path) is damaged"
+        case .wrongKey(let path): "the key does not open \(path)"
+        case .wrongKindOfKey(let path, let expected): "\(path) is opened by a \(expected.rawValue)"
+        case .secret(let error): error.description
+        case .busy(let path): "\(path) is locked by another connection"
+        case .sqlite(let path, let operation, let code): "\(operation) of \(path) failed (SQLite code \(code))"
+        case .unavailable(let code): "SQLite cannot carry the encryption (code \(code))"
+        }
+    }
+}

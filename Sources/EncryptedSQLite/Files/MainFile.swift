@@ -1,0 +1,94 @@
+import CSQLite
+
+/// The main database file: a key block, then sealed pages.
+final class MainFile: SealedFile {
+    private let buffer = ReadBuffer(leading: 0)
+    /// The end of the pages as SQLite counts, or -1 when it must be asked for again.
+    private var end: Int64 = -1
+
+    private static let shift = Int64(FileFormat.keyBlockSize)
+    /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see a page half
+    /// written by another process. A page that does not open is read again, this often, a millisecond apart.
+    private static let attempts = 4
+
+    override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
+        let start = Int(offset % Int64(FileFormat.pageSize))
+        guard offset >= 0, start + target.count <= FileFormat.pageSize else { return SQLITE_IOERR_READ }
+        let page = offset - Int64(start)
+        for attempt in 0..<Self.attempts {
+            if attempt > 0 { sqlite3_sleep(1) }
+            let code = file.read(buffer.bytes, at: page + Self.shift)
+            if code == SQLITE_IOERR_SHORT_READ, buffer.isZero {
+                fillWithZeros(target)
+                return code
+            }
+            // SQLite takes a short read for a page of zeros: a page cut in the middle must not be one.
+            guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { return code }
+            if code == SQLITE_OK, let content = cipher.open(buffer.page, at: .init(kind: .main, offset: page)) {
+                copyPage(content, from: start, to: target)
+                return SQLITE_OK
+            }
+        }
+        fillWithZeros(target)
+        return SQLITE_IOERR_DATA
+    }
+
+    override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        guard offset >= 0, offset % Int64(FileFormat.pageSize) == 0, source.count == FileFormat.pageSize,
+            offset > 0 || Self.isAcceptableFirstPage(source)
+        else { return SQLITE_IOERR_WRITE }
+        if end < 0 {
+            var size: Int64 = 0
+            let code = self.size(&size)
+            guard code == SQLITE_OK else { return code }
+            end = size - size % Int64(FileFormat.pageSize)
+        }
+        // SQLite may leave out pages whose content does not matter. As holes of the file they would read as
+        // zeros that nothing vouches for, and a later reader of all pages (a backup) would stop at them.
+        while end < offset {
+            let code = writeZeroPage(at: end)
+            guard code == SQLITE_OK else { return code }
+            end += Int64(FileFormat.pageSize)
+        }
+        let code = sealing(source, at: .init(kind: .main, offset: offset)) {
+            file.write($0, at: offset + Self.shift)
+        }
+        if code == SQLITE_OK {
+            end = max(end, offset + Int64(FileFormat.pageSize))
+        } else {
+            end = -1
+        }
+        return code
+    }
+
+    override func truncate(to size: Int64) -> Int32 {
+        end = -1
+        return file.truncate(to: size + Self.shift)
+    }
+
+    override func size(_ size: inout Int64) -> Int32 {
+        let code = file.size(&size)
+        size = max(0, size - Self.shift)
+        return code
+    }
+
+    override func locksChanged() {
+        end = -1
+    }
+
+    private func writeZeroPage(at offset: Int64) -> Int32 {
+        withUnsafeTemporaryAllocation(byteCount: FileFormat.pageSize, alignment: 16) { zeros in
+            fillWithZeros(zeros)
+            return sealing(UnsafeRawBufferPointer(zeros), at: .init(kind: .main, offset: offset)) {
+                file.write($0, at: offset + Self.shift)
+            }
+        }
+    }
+
+    /// A first page with another page size, or without reserved bytes, would make the database unreadable.
+    private static func isAcceptableFirstPage(_ page: UnsafeRawBufferPointer) -> Bool {
+        let size = Int(page[16]) << 8 | Int(page[17])
+        return size == FileFormat.pageSize && Int(page[20]) == FileFormat.reservedSize
+            || page.allSatisfy { $0 == 0 }
+    }
+}

@@ -1,0 +1,129 @@
+import Crypto
+import Foundation
+import Secrets
+
+/// The first 4096 bytes of an encrypted database: what it is, and its data key under the user's key.
+///
+/// Two slots make re-keying atomic: the new envelope is written to the slot not in use, with the next
+/// sequence number, and synced; only then is the old slot wiped. At every moment one slot is whole, and of
+/// two whole ones the higher sequence counts. `Format.md` has the bytes.
+struct KeyBlock {
+    static let magic = Array("Outpost SQLite\r\n".utf8)
+    static let headerSize = 512
+    static let slotSize = 512
+    /// The slots are far apart, so that a torn write of one cannot reach the other.
+    static let slotOffsets = [1024, 3072]
+
+    let fileIdentity: [UInt8]
+    let header: [UInt8]
+    private(set) var slots: [Slot?]
+
+    struct Slot {
+        var sequence: UInt64
+        var envelope: KeyEnvelope
+    }
+
+    /// Why bytes are not a key block.
+    enum Refusal: Error, Equatable {
+        case plainDatabase
+        case notADatabase
+        case unsupportedFormat(Int)
+        case damaged
+        /// The system could not read it; the number is SQLite's result code.
+        case unreadable(Int32)
+    }
+
+    /// A new block without a slot.
+    init(fileIdentity: [UInt8]) {
+        var header = Self.magic
+        header += [0, UInt8(FileFormat.version)]
+        header += [UInt8(FileFormat.pageSize >> 8), UInt8(FileFormat.pageSize & 255)]
+        header += [UInt8(FileFormat.reservedSize), 0, 0, 0]
+        header += fileIdentity
+        header += [UInt8](repeating: 0, count: Self.headerSize - header.count)
+        self.header = header
+        self.fileIdentity = fileIdentity
+        slots = [nil, nil]
+    }
+
+    /// Reads a block.
+    init(bytes: [UInt8]) throws(Refusal) {
+        guard bytes.starts(with: Self.magic) else {
+            throw bytes.starts(with: Array("SQLite format 3\0".utf8)) ? .plainDatabase : .notADatabase
+        }
+        guard bytes.count == FileFormat.keyBlockSize else { throw .damaged }
+        let version = Int(bytes[16]) << 8 | Int(bytes[17])
+        guard version == FileFormat.version else { throw .unsupportedFormat(version) }
+        self.init(fileIdentity: Array(bytes[24..<40]))
+        guard bytes.starts(with: header) else { throw .damaged }
+        for (index, offset) in Self.slotOffsets.enumerated() {
+            slots[index] = slot(from: Array(bytes[offset..<(offset + Self.slotSize)]))
+        }
+        guard active != nil else { throw .damaged }
+    }
+
+    /// The index of the slot that counts.
+    var active: Int? {
+        slots.indices.filter { slots[$0] != nil }.max { (slots[$0]?.sequence ?? 0) < (slots[$1]?.sequence ?? 0) }
+    }
+
+    /// What the envelope of a slot is bound to: the header and the sequence number.
+    func context(sequence: UInt64) -> [UInt8] {
+        header + withUnsafeBytes(of: sequence.bigEndian) { Array($0) }
+    }
+
+    /// Opens the envelope that counts.
+    func dataKey(with source: KeySource) throws(SecretError) -> EncryptionKey {
+        guard let active, let slot = slots[active] else { throw .wrongKey }
+        return try slot.envelope.open(with: source, context: context(sequence: slot.sequence))
+    }
+
+    /// Wraps the data key again, in the slot that is not in use.
+    ///
+    /// - Returns: The index of that slot, to be written before the other one is wiped.
+    mutating func addSlot(
+        _ dataKey: EncryptionKey, with source: KeySource, derivation: ScryptParameters
+    ) throws(SecretError) -> Int {
+        let sequence = (active.flatMap { slots[$0]?.sequence } ?? 0) &+ 1
+        let envelope = try KeyEnvelope.seal(
+            dataKey, with: source, context: context(sequence: sequence), derivation: derivation)
+        return place(Slot(sequence: sequence, envelope: envelope))
+    }
+
+    /// Puts a slot where no slot counts, and forgets the one that did.
+    mutating func place(_ slot: Slot) -> Int {
+        let index = active == 0 ? 1 : 0
+        slots[index] = slot
+        slots[1 - index] = nil
+        return index
+    }
+
+    /// The bytes of one slot; zeros when it is empty.
+    func slotBytes(_ index: Int) -> [UInt8] {
+        guard let slot = slots[index] else { return [UInt8](repeating: 0, count: Self.slotSize) }
+        var bytes = withUnsafeBytes(of: slot.sequence.bigEndian) { Array($0) }
+        bytes += [0, UInt8(KeyEnvelope.byteCount), 0, 0, 0, 0, 0, 0]
+        bytes += slot.envelope.bytes
+        bytes += [UInt8](repeating: 0, count: Self.slotSize - 32 - bytes.count)
+        // The digest tells a torn slot from a wrong key; it protects nothing. The envelope's tag does.
+        return bytes + Array(SHA256.hash(data: header + bytes))
+    }
+
+    /// The whole block.
+    var bytes: [UInt8] {
+        var block = header + [UInt8](repeating: 0, count: FileFormat.keyBlockSize - header.count)
+        for (index, offset) in Self.slotOffsets.enumerated() {
+            block.replaceSubrange(offset..<(offset + Self.slotSize), with: slotBytes(index))
+        }
+        return block
+    }
+
+    private func slot(from bytes: [UInt8]) -> Slot? {
+        let sequence = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let content = Array(bytes[..<(Self.slotSize - 32)])
+        guard sequence > 0, Array(SHA256.hash(data: header + content)) == Array(bytes[(Self.slotSize - 32)...]),
+            let envelope = try? KeyEnvelope(bytes: Array(bytes[16..<(16 + KeyEnvelope.byteCount)]))
+        else { return nil }
+        return Slot(sequence: sequence, envelope: envelope)
+    }
+}

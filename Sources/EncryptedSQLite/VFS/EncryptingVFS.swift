@@ -1,0 +1,104 @@
+import CSQLite
+import Foundation
+
+/// The VFS `outpost`: the system's `unix` VFS with sealed files.
+///
+/// It is a copy of the `unix` VFS whose name and whose opening of files differ. All that concerns paths,
+/// time and randomness is the `unix` VFS's own function: those take nothing from the VFS they are called
+/// with, so that they may be called with ours.
+enum EncryptingVFS {
+    static let name = "outpost"
+
+    /// SQLite's result code of the registration, which runs once per process.
+    private static let registration: Int32 = register()
+
+    /// Registers the VFS; later calls cost nothing.
+    static func ensureRegistered() throws(EncryptedDatabaseError) {
+        guard registration == SQLITE_OK else { throw .unavailable(code: registration) }
+    }
+
+    /// The VFS beneath. SQLite keeps it for as long as the process lives.
+    static var base: UnsafeMutablePointer<sqlite3_vfs>? { sqlite3_vfs_find("unix") }
+
+    private static func register() -> Int32 {
+        guard let base else { return SQLITE_NOTFOUND }
+        // SQLite keeps both for as long as the process lives, so neither is ever freed.
+        let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        vfs.initialize(to: base.pointee)
+        vfs.pointee.pNext = nil
+        vfs.pointee.zName = UnsafePointer(strdup(name))
+        vfs.pointee.szOsFile = Int32(FileHandle.size) + base.pointee.szOsFile
+        vfs.pointee.pAppData = UnsafeMutableRawPointer(base)
+        vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
+            EncryptingVFS.open(vfs, path, file, flags, outFlags)
+        }
+        return sqlite3_vfs_register(vfs, 0)
+    }
+
+    /// What kind of file SQLite wants; exactly one of these bits is set.
+    private static let temporary =
+        SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
+
+    private static func open(
+        _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ path: UnsafePointer<CChar>?,
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        guard let file, let base = vfs?.pointee.pAppData?.assumingMemoryBound(to: sqlite3_vfs.self) else {
+            return SQLITE_CANTOPEN
+        }
+        // Without methods, SQLite does not close a file whose opening failed.
+        file.pointee.pMethods = nil
+        if flags & temporary != 0 || path == nil {
+            outFlags?.pointee = flags
+            FileHandle.install(MemoryFile(), in: file)
+            return SQLITE_OK
+        }
+        // A super-journal holds the names of journals and nothing else; SQLite opens the journals that it
+        // names as super-journals too, to read the name at their end, which is plain as well.
+        if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
+            return base.pointee.xOpen?(base, path, file, flags, outFlags) ?? SQLITE_CANTOPEN
+        }
+        if flags & SQLITE_OPEN_MAIN_DB != 0 { return openMain(base, path, file, flags, outFlags) }
+        guard flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0,
+            // The key of the open database, and not the registry's: a database that was locked meanwhile
+            // goes on working for the connections it has.
+            let main = sqlite3_database_file_object(path), let owner = FileHandle.object(of: main) as? MainFile
+        else { return SQLITE_CANTOPEN }
+        let under = FileHandle.base(of: file)
+        let code = base.pointee.xOpen?(base, path, under.pointer, flags, outFlags) ?? SQLITE_CANTOPEN
+        guard code == SQLITE_OK else {
+            _ = under.closeIfOpen()
+            return code
+        }
+        let isLog = flags & SQLITE_OPEN_WAL != 0
+        FileHandle.install(
+            isLog
+                ? LogFile(file: under, cipher: owner.cipher) : JournalFile(file: under, cipher: owner.cipher),
+            in: file)
+        return SQLITE_OK
+    }
+
+    private static func openMain(
+        _ base: UnsafeMutablePointer<sqlite3_vfs>, _ path: UnsafePointer<CChar>?,
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        guard let path else { return SQLITE_CANTOPEN }
+        guard let cipher = KeyRegistry.shared.cipher(forPath: String(cString: path)) else { return SQLITE_AUTH }
+        let under = FileHandle.base(of: file)
+        // Never create: a database comes into being in `EncryptedDatabase.create`, or not at all.
+        let flags = flags & ~(SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE)
+        let code = base.pointee.xOpen?(base, path, under.pointer, flags, outFlags) ?? SQLITE_CANTOPEN
+        guard code == SQLITE_OK else {
+            _ = under.closeIfOpen()
+            return code
+        }
+        // The file may have been replaced since it was unlocked. Its pages would not open, but writing
+        // could begin before one is read.
+        guard (try? KeyBlockFile.block(of: under))?.fileIdentity == cipher.fileIdentity else {
+            _ = under.close()
+            return SQLITE_NOTADB
+        }
+        FileHandle.install(MainFile(file: under, cipher: cipher), in: file)
+        return SQLITE_OK
+    }
+}

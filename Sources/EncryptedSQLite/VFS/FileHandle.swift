@@ -1,0 +1,48 @@
+import CSQLite
+
+/// The layout of a `sqlite3_file` of ours: methods, our object, then the file beneath.
+///
+/// SQLite allocates the memory (`szOsFile` bytes, 8-aligned) and never moves it while the file is open.
+struct FileHandle {
+    private var methods: UnsafePointer<sqlite3_io_methods>?
+    private var object: UnsafeMutableRawPointer?
+
+    /// How far into the memory the file beneath begins.
+    static var size: Int { MemoryLayout<FileHandle>.stride }
+
+    static func base(of file: UnsafeMutablePointer<sqlite3_file>) -> BaseFile {
+        let address = UnsafeMutableRawPointer(file) + size
+        return BaseFile(pointer: address.assumingMemoryBound(to: sqlite3_file.self))
+    }
+
+    /// Makes SQLite call `object` for this file, until it is closed.
+    static func install(_ object: OpenFile, in file: UnsafeMutablePointer<sqlite3_file>) {
+        UnsafeMutableRawPointer(file).initializeMemory(
+            as: FileHandle.self,
+            to: FileHandle(methods: FileMethods.table, object: Unmanaged.passRetained(object).toOpaque()))
+    }
+
+    /// The object of a file, or nil when the file is not one of ours.
+    static func object(of file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile? {
+        guard let file else { return nil }
+        let handle = UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileHandle.self)
+        guard handle.pointee.methods == FileMethods.table, let object = handle.pointee.object else { return nil }
+        return Unmanaged<OpenFile>.fromOpaque(object).takeUnretainedValue()
+    }
+
+    /// Releases the object of a file; SQLite must not call it again.
+    static func remove(from file: UnsafeMutablePointer<sqlite3_file>?) {
+        guard let file else { return }
+        let handle = UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileHandle.self)
+        guard handle.pointee.methods == FileMethods.table, let object = handle.pointee.object else { return }
+        Unmanaged<OpenFile>.fromOpaque(object).release()
+        handle.pointee = FileHandle(methods: nil, object: nil)
+    }
+}
+
+extension BaseFile {
+    /// Closes what a failed opening may have left open: SQLite's rule is that methods were set if so.
+    func closeIfOpen() -> Int32 {
+        pointer.pointee.pMethods == nil ? SQLITE_OK : close()
+    }
+}

@@ -1,0 +1,103 @@
+import CSQLite
+
+/// The functions that SQLite calls for a file: each finds our object and passes on.
+enum FileMethods {
+    /// Version 2: shared memory, but no `xFetch`, so that no page is ever mapped undecrypted.
+    ///
+    /// `nonisolated(unsafe)` is sound: the memory is written once, before the constant can be read, and
+    /// SQLite only reads it. It is never freed.
+    nonisolated(unsafe) static let table: UnsafePointer<sqlite3_io_methods> = {
+        let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        table.initialize(to: methods)
+        return UnsafePointer(table)
+    }()
+
+    /// What SQLite may rely on. Power-safe overwrite is always reported, whatever `psow` in a URI says: it
+    /// keeps pages in logs whole and journal sectors at 512 bytes, on which the format rests. No promise of
+    /// atomic or partial page access is passed on: a page is sealed as one.
+    private static let passedCharacteristics =
+        SQLITE_IOCAP_SEQUENTIAL | SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN
+        | SQLITE_IOCAP_IMMUTABLE
+
+    private static var methods: sqlite3_io_methods {
+        var methods = sqlite3_io_methods()
+        methods.iVersion = 2
+        methods.xClose = { file in
+            let code = FileHandle.object(of: file)?.close() ?? SQLITE_OK
+            FileHandle.remove(from: file)
+            return code
+        }
+        methods.xRead = { file, target, count, offset in
+            guard let object = FileHandle.object(of: file), count >= 0 else { return SQLITE_IOERR_READ }
+            return object.read(UnsafeMutableRawBufferPointer(start: target, count: Int(count)), at: offset)
+        }
+        methods.xWrite = { file, source, count, offset in
+            guard let object = FileHandle.object(of: file), count >= 0 else { return SQLITE_IOERR_WRITE }
+            return object.write(UnsafeRawBufferPointer(start: source, count: Int(count)), at: offset)
+        }
+        methods.xTruncate = { file, size in FileHandle.object(of: file)?.truncate(to: size) ?? SQLITE_IOERR }
+        methods.xSync = { file, flags in
+            guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
+            return object.base?.sync(flags) ?? SQLITE_OK
+        }
+        methods.xFileSize = { file, result in
+            guard let object = FileHandle.object(of: file), let result else { return SQLITE_IOERR }
+            return object.size(&result.pointee)
+        }
+        methods.xSectorSize = { file in
+            FileHandle.object(of: file)?.base?.sectorSize ?? Int32(FileFormat.pageSize)
+        }
+        methods.xDeviceCharacteristics = { file in
+            let base = FileHandle.object(of: file)?.base?.deviceCharacteristics ?? 0
+            return base & FileMethods.passedCharacteristics | SQLITE_IOCAP_POWERSAFE_OVERWRITE
+        }
+        addLocks(to: &methods)
+        addControl(to: &methods)
+        return methods
+    }
+
+    private static func addLocks(to methods: inout sqlite3_io_methods) {
+        methods.xLock = { file, level in
+            guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
+            object.locksChanged()
+            return object.base?.lock(level) ?? SQLITE_OK
+        }
+        methods.xUnlock = { file, level in
+            guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
+            object.locksChanged()
+            return object.base?.unlock(level) ?? SQLITE_OK
+        }
+        methods.xCheckReservedLock = { file, result in
+            result?.pointee = 0
+            return FileHandle.object(of: file)?.base?.checkReservedLock(result) ?? SQLITE_OK
+        }
+        methods.xShmMap = { file, region, size, extend, target in
+            FileHandle.object(of: file)?.base?.shmMap(region, size, extend, target) ?? SQLITE_IOERR
+        }
+        methods.xShmLock = { file, offset, count, flags in
+            guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
+            object.locksChanged()
+            return object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
+        }
+        methods.xShmBarrier = { file in FileHandle.object(of: file)?.base?.shmBarrier() }
+        methods.xShmUnmap = { file, delete in
+            FileHandle.object(of: file)?.base?.shmUnmap(delete) ?? SQLITE_OK
+        }
+    }
+
+    private static func addControl(to methods: inout sqlite3_io_methods) {
+        methods.xFileControl = { file, operation, argument in
+            guard let base = FileHandle.object(of: file)?.base else { return SQLITE_NOTFOUND }
+            switch operation {
+            case SQLITE_FCNTL_SIZE_HINT, SQLITE_FCNTL_CHUNK_SIZE:
+                // Both would lengthen the file by zeros that are no sealed pages. They are only hints.
+                return SQLITE_OK
+            case SQLITE_FCNTL_MMAP_SIZE, SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE,
+                SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
+                return SQLITE_NOTFOUND
+            default:
+                return base.control(operation, argument)
+            }
+        }
+    }
+}

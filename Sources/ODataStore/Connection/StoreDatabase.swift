@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+
+/// The connections to one offline store: a writer and two readers on a file in write-ahead mode.
+///
+/// ``open(path:protection:options:)`` is the only way by which a connection to a store is made, so that no
+/// path of the program can create a plain file by mistake.
+///
+/// ```swift
+/// let store = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
+/// let version = try await store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+/// ```
+public final class StoreDatabase: Sendable {
+    /// Sizes and times; the defaults are those that the benchmarks and the documentation state.
+    public struct Options: Sendable {
+        /// The writer's page cache in bytes.
+        public var writerCacheBytes = 16 << 20
+        /// The page cache of each reader in bytes.
+        public var readerCacheBytes = 8 << 20
+        /// How many connections read at the same time.
+        public var readerCount = 2
+        /// How long a statement waits for a lock held by another process, in seconds.
+        public var busyTimeout: TimeInterval = 5
+        /// Whether a missing file is made.
+        public var createsFile = true
+        /// Prepares each connection further, the writer and the readers alike: functions that are the
+        /// caller's own.
+        public var prepare: (@Sendable (Database) throws -> Void)?
+
+        /// Makes options with the defaults.
+        public init() {}
+    }
+
+    /// Pages in the write-ahead log before SQLite moves them into the database: 16 MB of pages, so that a
+    /// log which one long reader keeps growing, or one big transaction, has room below ``logLimit``.
+    static let checkpointPages = 4096
+    /// The write-ahead log is cut to this many bytes after a checkpoint.
+    static let logLimit = 64 << 20
+
+    /// The file.
+    public let path: String
+    /// GRDB's pool, for what stands above: observation, and the reader of queries.
+    public let pool: DatabasePool
+
+    private init(path: String, pool: DatabasePool) {
+        self.path = path
+        self.pool = pool
+    }
+
+    /// Opens a store, or makes an empty file.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - protection: how the file is protected; a plain file has to be asked for by name.
+    ///   - options: sizes and times.
+    /// - Throws: ``StoreError``.
+    public static func open(
+        path: String, protection: StoreProtection, options: Options = Options()
+    ) throws(StoreError) -> StoreDatabase {
+        let exists = FileManager.default.fileExists(atPath: path)
+        guard exists || options.createsFile else { throw .notFound(path: path) }
+        let access = try protection.access(to: path, exists: exists)
+        var configuration = Configuration()
+        // Orders may come without their customers (rule 13): constraints are never enforced here.
+        configuration.foreignKeysEnabled = false
+        configuration.maximumReaderCount = max(1, options.readerCount)
+        configuration.busyMode = .timeout(options.busyTimeout)
+        configuration.label = "outpost.store"
+        configuration.prepareDatabase { database in
+            try Self.prepare(database, options: options)
+        }
+        do {
+            let pool = try DatabasePool(path: access.location, configuration: configuration)
+            // GRDB sets NORMAL when it turns the log on, after it has prepared the connection.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            // The first statement that reads a page is where a wrong key shows.
+            _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
+            return StoreDatabase(path: path, pool: pool)
+        } catch let error as StoreError {
+            throw error
+        } catch let error as DatabaseError {
+            throw access.openingError(error)
+        } catch {
+            throw .database(code: 1, message: "\(error)")
+        }
+    }
+
+    private static func prepare(_ database: Database, options: Options) throws {
+        let isReader = database.configuration.readonly
+        let cache = isReader ? options.readerCacheBytes : options.writerCacheBytes
+        // A negative cache_size is in KiB. Temporary tables stay in memory: a temporary file would be plain.
+        try database.execute(
+            sql: """
+                PRAGMA cache_size = -\(cache / 1024);
+                PRAGMA temp_store = MEMORY;
+                """)
+        if !isReader {
+            try database.execute(
+                sql: """
+                    PRAGMA fullfsync = 1;
+                    PRAGMA wal_autocheckpoint = \(checkpointPages);
+                    PRAGMA journal_size_limit = \(logLimit);
+                    """)
+        }
+        StoreFunctions.register(in: database)
+        try options.prepare?(database)
+    }
+
+    /// Reads on one of the reading connections; the reads of one call see one state of the database.
+    ///
+    /// - Throws: ``StoreError``, and what `body` throws.
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await StoreError.translating(path: path) { try await pool.read(body) }
+    }
+
+    /// Writes in one transaction that is on the device when the call returns (`synchronous=FULL`).
+    ///
+    /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
+    public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await StoreError.translating(path: path) { try await pool.write(body) }
+    }
+
+    /// Writes in one transaction that a loss of power may undo as a whole (`synchronous=NORMAL`, rule 4): for
+    /// bulk download only, whose pages can be fetched again.
+    ///
+    /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
+    public func bulkWrite<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await StoreError.translating(path: path) {
+            try await pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                let outcome = Result { try Self.inTransaction(database, body) }
+                // Back to FULL whatever happened: the next transaction may hold the queue.
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                return try outcome.get()
+            }
+        }
+    }
+
+    private static func inTransaction<Value>(
+        _ database: Database, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try database.beginTransaction(.immediate)
+        do {
+            let value = try body(database)
+            try database.commit()
+            return value
+        } catch {
+            // SQLite may have rolled back by itself, as it does when the device is full.
+            if database.isInsideTransaction { try database.rollback() }
+            throw error
+        }
+    }
+
+    /// Closes all connections; the log is moved into the database where no other process has it open.
+    ///
+    /// - Throws: ``StoreError/locked`` while a statement is still running.
+    public func close() throws {
+        try StoreError.translating(path: path) { try pool.close() }
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+
+/// Why a store cannot be opened, read or written.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no file at the path.
+    case notFound(path: String)
+    /// The key or passphrase does not open the file.
+    case wrongKey(path: String)
+    /// The file is encrypted but a plain store was asked for, or the other way round.
+    case protectionMismatch(path: String, isEncrypted: Bool)
+    /// The file is no database, or a database that is not a store of ours.
+    case notAStore(path: String)
+    /// The store was made by a later version of this library.
+    case newerVersion(path: String, found: Int, supported: Int)
+    /// The device has no room left; the transaction was rolled back.
+    case diskFull
+    /// Another connection held the database for longer than the time to wait.
+    case locked
+    /// The file or its folder may not be written.
+    case readOnly
+    /// The file is damaged.
+    case corrupt(message: String)
+    /// A constraint of the database refused a change.
+    case constraint(message: String)
+    /// The device failed while reading or writing.
+    case inputOutput(code: Int, message: String)
+    /// Another refusal by SQLite, with its extended result code.
+    case database(code: Int, message: String)
+
+    /// What is wrong and where.
+    public var description: String {
+        switch self {
+        case .notFound(let path): "There is no store at \(path)."
+        case .wrongKey(let path): "The key does not open \(path)."
+        case .protectionMismatch(let path, let isEncrypted):
+            isEncrypted
+                ? "\(path) is encrypted; a key is needed to open it." : "\(path) is not encrypted; it has no key."
+        case .notAStore(let path): "\(path) is not an Outpost store."
+        case .newerVersion(let path, let found, let supported):
+            "\(path) has layout version \(found); this library supports versions up to \(supported)."
+        case .diskFull: "The device has no room left."
+        case .locked: "Another connection is using the database."
+        case .readOnly: "The database may not be written."
+        case .corrupt(let message): "The database is damaged: \(message)."
+        case .constraint(let message): "The database refused the change: \(message)."
+        case .inputOutput(let code, let message): "Reading or writing failed: \(message) (SQLite \(code))."
+        case .database(let code, let message): "\(message) (SQLite \(code))."
+        }
+    }
+}
+
+extension StoreError {
+    /// Classifies an error of SQLite.
+    ///
+    /// - Parameters:
+    ///   - error: what SQLite said.
+    ///   - path: the file, for errors that name it.
+    public init(_ error: DatabaseError, path: String) {
+        let message = error.message ?? "SQLite gave no reason"
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .diskFull
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
+        case .SQLITE_CORRUPT: self = .corrupt(message: message)
+        case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case .SQLITE_CANTOPEN: self = .notFound(path: path)
+        case .SQLITE_CONSTRAINT: self = .constraint(message: message)
+        case .SQLITE_IOERR:
+            self = .inputOutput(code: Int(error.extendedResultCode.rawValue), message: message)
+        default: self = .database(code: Int(error.extendedResultCode.rawValue), message: message)
+        }
+    }
+
+    /// Runs `body` and turns what SQLite throws into a ``StoreError``; other errors pass unchanged.
+    static func translating<Result>(path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    /// The same for asynchronous work.
+    static func translating<Result: Sendable>(
+        path: String, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: path)
+        }
+    }
+}

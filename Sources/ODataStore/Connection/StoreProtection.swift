@@ -1,0 +1,79 @@
+import EncryptedSQLite
+import Foundation
+import GRDB
+public import Secrets
+
+/// How a store's file is protected.
+public enum StoreProtection: Sendable {
+    /// Every page is sealed; the key or passphrase opens the file. What a store should always have.
+    case encrypted(KeySource)
+    /// Not at all: whoever has the file can read it. For tests, and for data that is public.
+    case unencrypted
+
+    /// What it takes to open a file under this protection; an encrypted file that is missing is made here,
+    /// so that SQLite never makes one itself.
+    ///
+    /// - Throws: ``StoreError``.
+    func access(to path: String, exists: Bool) throws(StoreError) -> StoreAccess {
+        switch self {
+        case .unencrypted:
+            guard StoreAccess.isEmptyOrPlain(path: path) else {
+                throw .protectionMismatch(path: path, isEncrypted: true)
+            }
+            return StoreAccess(path: path, location: path)
+        case .encrypted(let source):
+            do throws(EncryptedDatabaseError) {
+                if exists {
+                    try EncryptedDatabase.unlock(at: path, with: source)
+                } else {
+                    try EncryptedDatabase.create(at: path, key: source)
+                }
+            } catch {
+                throw StoreError(error, path: path)
+            }
+            return StoreAccess(path: path, location: EncryptedDatabase.uri(forPath: path))
+        }
+    }
+}
+
+/// What the factory of connections needs to open one file, plain or encrypted.
+struct StoreAccess: Sendable {
+    /// The file.
+    var path: String
+    /// The name that SQLite opens: a path, or a URI that names the encrypting file system.
+    var location: String
+
+    /// Tells what an error at opening means.
+    func openingError(_ error: DatabaseError) -> StoreError {
+        switch error.resultCode {
+        case .SQLITE_AUTH: .wrongKey(path: path)
+        default: StoreError(error, path: path)
+        }
+    }
+
+    /// Whether a file is missing, empty or begins as a plain SQLite database does.
+    static func isEmptyOrPlain(path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return true }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 16), !start.isEmpty else { return true }
+        return start == Data("SQLite format 3\0".utf8)
+    }
+}
+
+extension StoreError {
+    /// Classifies a refusal by the encryption.
+    init(_ error: EncryptedDatabaseError, path: String) {
+        switch error {
+        case .notFound: self = .notFound(path: path)
+        case .wrongKey, .wrongKindOfKey, .secret: self = .wrongKey(path: path)
+        case .plainDatabase: self = .protectionMismatch(path: path, isEncrypted: false)
+        case .notADatabase: self = .notAStore(path: path)
+        case .unsupportedFormat(_, let version):
+            self = .newerVersion(path: path, found: version, supported: 1)
+        case .damagedKeyBlock, .alreadyExists: self = .corrupt(message: error.description)
+        case .busy: self = .locked
+        case .sqlite(_, _, let code), .unavailable(let code):
+            self = .database(code: Int(code), message: error.description)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ODataModel
+
+/// Which codec the offline layout uses for a property.
+enum CodecChoice {
+    /// The codec for a primitive, enumeration or collection type; `nil` when the layout cannot hold it.
+    ///
+    /// A decimal is a scaled integer only where the metadata states both precision and scale, and they fit:
+    /// what is unstated cannot be trusted to hold (rule 19).
+    static func codec(for property: Property) -> ColumnCodec? {
+        switch property.type {
+        case .collection, .complex, .untyped: .json
+        case .enumeration: .integer
+        case .entity: nil
+        case .primitive(let type), .typeDefinition(_, let type): codec(for: type, facets: property.facets)
+        }
+    }
+
+    private static func codec(for type: PrimitiveType, facets: Facets) -> ColumnCodec? {
+        switch type {
+        case .byte, .sbyte, .int16, .int32, .int64: .integer
+        case .boolean: .boolean
+        case .double: .double
+        case .single: .single
+        case .string: .string
+        case .binary: .binary
+        case .guid: .guid
+        case .date: .date
+        case .timeOfDay: .timeOfDay
+        case .dateTime: .dateTime
+        case .dateTimeOffset: .dateTimeOffset
+        case .duration, .time: .duration
+        case .decimal: decimal(facets)
+        case .stream: nil
+        default: .json
+        }
+    }
+
+    private static func decimal(_ facets: Facets) -> ColumnCodec {
+        guard let precision = facets.precision, case .fixed(let scale) = facets.scale,
+            (1...18).contains(precision), (0...precision).contains(scale)
+        else { return .decimalBytes }
+        return .scaledDecimal(scale: scale)
+    }
+
+    /// The type of a column in a STRICT table.
+    static func declaredType(_ codec: ColumnCodec) -> String {
+        switch codec {
+        case .integer, .boolean, .date, .timeOfDay, .scaledDecimal, .unixTime: "INTEGER"
+        // NaN is a BLOB, which a STRICT table takes only in a column of type ANY.
+        case .double, .single, .numericDecimal: "ANY"
+        case .string, .json, .dateText, .timeText, .dateTimeText, .guidText: "TEXT"
+        case .binary, .guid, .dateTime, .dateTimeOffset, .duration, .decimalBytes: "BLOB"
+        }
+    }
+}

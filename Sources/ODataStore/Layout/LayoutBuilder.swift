@@ -1,0 +1,204 @@
+import GRDB
+import ODataModel
+
+/// Builds the tables of an offline store one after the other, then what joins them.
+struct LayoutBuilder {
+    let model: EntityDataModel
+    private(set) var tables: [TableLayout] = []
+    private(set) var statements: [String] = []
+    private var tableNames = DistinctNames(reserved: [OfflineLayout.hiddenOwnerTable])
+    /// Link tables by the property that leads through them, `set/property`.
+    private var links: [String: NavigationStorage] = [:]
+
+    init(model: EntityDataModel) { self.model = model }
+
+    mutating func build() {
+        statements.append("CREATE TABLE \(quoted(OfflineLayout.hiddenOwnerTable)) (id INTEGER PRIMARY KEY) STRICT")
+        for set in model.container.entitySets {
+            guard let shape = model.shape(set.type) else { continue }
+            addTable(set: set.name, shape: shape, role: .set, within: [])
+        }
+        for singleton in model.container.singletons {
+            guard let shape = model.shape(singleton.type) else { continue }
+            addTable(set: singleton.name, shape: shape, role: .singleton, within: [])
+        }
+        statements += tables.flatMap(\.statements)
+        for index in tables.indices { addNavigation(to: index) }
+    }
+
+    /// Adds a table and those of the collections contained in its entities. A type contained in itself gets
+    /// one level only: its path would never end.
+    private mutating func addTable(
+        set: String, shape: Shape, role: TableLayout.Role, within ancestors: [QualifiedName]
+    ) {
+        let name = tableNames.name(Self.tableName(for: set))
+        tables.append(TableLayout(set: set, shape: shape, table: name, role: role, model: model))
+        let chain = ancestors + [shape.name]
+        for navigation in shape.navigationProperties where navigation.isContainment {
+            guard let target = model.shape(navigation.target), !chain.contains(navigation.target) else { continue }
+            addTable(set: "\(set)/\(navigation.name)", shape: target, role: .contained, within: chain)
+        }
+    }
+
+    /// Names beginning as SQLite's own tables or ours do are moved out of their way.
+    private static func tableName(for set: String) -> String {
+        let folded = set.lowercased()
+        return folded.hasPrefix("sqlite_") || folded.hasPrefix("outpost_") ? "set$\(set)" : set
+    }
+
+    // MARK: Navigation
+
+    private mutating func addNavigation(to index: Int) {
+        let source = tables[index]
+        var indexed: Set<[String]> = []
+        for (path, navigation) in Self.navigationPaths(of: source.storage, model: model) {
+            if navigation.isContainment {
+                addContainment(navigation, path: path, to: index)
+                continue
+            }
+            guard let targetIndex = target(of: navigation, path: path, from: source) else { continue }
+            if let pairs = Self.pairs(navigation, path: path, from: source.storage, to: tables[targetIndex].storage) {
+                tables[index].storage.navigation[path] = .join(target: tables[targetIndex].storage.set, pairs: pairs)
+                let columns = pairs.map(\.source)
+                if !source.isIndexed(columns), indexed.insert(columns).inserted {
+                    addIndex(on: source.storage.table, name: path, columns: columns)
+                }
+                continue
+            }
+            if let pairs = partnerPairs(navigation, path: path, source: source.storage, target: targetIndex) {
+                tables[index].storage.navigation[path] = .join(target: tables[targetIndex].storage.set, pairs: pairs)
+                continue
+            }
+            tables[index].storage.navigation[path] = link(navigation, path: path, source: index, target: targetIndex)
+        }
+    }
+
+    /// The navigation properties of a table's type, of those derived from it, and of its flattened complex
+    /// properties, with their paths.
+    private static func navigationPaths(
+        of storage: TableStorage, model: EntityDataModel
+    ) -> [(path: String, navigation: NavigationProperty)] {
+        var result: [(String, NavigationProperty)] = []
+        var seen: Set<String> = []
+        func add(_ shape: Shape, _ properties: [PropertyStorage], prefix: String) {
+            for navigation in shape.navigationProperties where seen.insert(prefix + navigation.name).inserted {
+                result.append((prefix + navigation.name, navigation))
+            }
+            for (property, storage) in zip(shape.properties, properties) {
+                if case .complex(let shape, let nested, _) = storage {
+                    add(shape, nested, prefix: "\(prefix)\(property.name)/")
+                }
+            }
+        }
+        add(storage.shape, storage.properties, prefix: "")
+        for derived in TableLayout.derivedShapes(of: storage.shape, model: model) {
+            add(derived, storage.properties(of: derived), prefix: "")
+        }
+        return result
+    }
+
+    private mutating func addContainment(_ navigation: NavigationProperty, path: String, to index: Int) {
+        let source = tables[index].storage
+        guard let child = tables.firstIndex(where: { $0.storage.set == "\(source.set)/\(path)" }) else { return }
+        tables[index].storage.navigation[path] = .join(
+            target: tables[child].storage.set,
+            pairs: [.init(source: OfflineLayout.rowIDColumn, target: OfflineLayout.parentColumn)])
+        if let partner = navigation.partner {
+            tables[child].storage.navigation[partner] = .join(
+                target: source.set,
+                pairs: [.init(source: OfflineLayout.parentColumn, target: OfflineLayout.rowIDColumn)])
+        }
+        addCascade(from: source.table, to: tables[child].storage.table, column: OfflineLayout.parentColumn)
+    }
+
+    /// The table of the set that a property leads to; `nil` when the model does not tell.
+    private func target(of navigation: NavigationProperty, path: String, from source: TableLayout) -> Int? {
+        let parts = source.storage.set.split(separator: "/").map(String.init)
+        let start = parts.first ?? source.storage.set
+        let full = (parts.dropFirst() + [path]).joined(separator: "/")
+        if let set = model.targetSet(of: start, path: full, target: navigation.target) {
+            return tables.firstIndex { $0.storage.set == set.name }
+        }
+        // A binding may also lead to a singleton.
+        let bindings = model.entitySet(start)?.bindings ?? model.singleton(start)?.bindings ?? []
+        guard let binding = bindings.first(where: { $0.path == full }) else { return nil }
+        return tables.firstIndex { $0.storage.set == binding.target }
+    }
+
+    /// The columns paired by a property's referential constraints; `nil` without constraints, or when the
+    /// columns are not stored alike.
+    private static func pairs(
+        _ navigation: NavigationProperty, path: String, from source: TableStorage, to target: TableStorage
+    ) -> [NavigationStorage.ColumnPair]? {
+        guard !navigation.constraints.isEmpty else { return nil }
+        let prefix = path.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+        var pairs: [NavigationStorage.ColumnPair] = []
+        for constraint in navigation.constraints {
+            // A constraint's path starts at the declaring type, which may be the complex one or the entity.
+            guard
+                let left = source.column(at: prefix + constraint.property) ?? source.column(at: constraint.property),
+                let right = target.column(at: constraint.referencedProperty), left.codec == right.codec
+            else { return nil }
+            pairs.append(.init(source: left.name, target: right.name))
+        }
+        return pairs
+    }
+
+    /// The join told by the constraints of the opposite property.
+    private func partnerPairs(
+        _ navigation: NavigationProperty, path: String, source: TableStorage, target: Int
+    ) -> [NavigationStorage.ColumnPair]? {
+        let other = tables[target].storage
+        for (partnerPath, partner) in Self.navigationPaths(of: other, model: model) {
+            guard navigation.partner == partnerPath || (navigation.partner == nil && partner.partner == path),
+                let back = self.target(of: partner, path: partnerPath, from: tables[target]),
+                tables[back].storage.set == source.set,
+                let pairs = Self.pairs(partner, path: partnerPath, from: other, to: source)
+            else { continue }
+            return pairs.map { .init(source: $0.target, target: $0.source) }
+        }
+        return nil
+    }
+
+    // MARK: Link tables
+
+    /// The link table of a property, shared with its partner.
+    private mutating func link(
+        _ navigation: NavigationProperty, path: String, source: Int, target: Int
+    ) -> NavigationStorage {
+        let from = tables[source].storage
+        let to = tables[target].storage
+        if let known = links["\(from.set)/\(path)"] { return known }
+        let name = tableNames.name("\(from.table)$\(path.split(separator: "/").joined(separator: "."))")
+        statements.append(
+            """
+            CREATE TABLE \(quoted(name)) (source INTEGER NOT NULL, target INTEGER NOT NULL, \
+            PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID
+            """)
+        addIndex(on: name, name: "target", columns: ["target", "source"])
+        addCascade(from: from.table, to: name, column: "source")
+        addCascade(from: to.table, to: name, column: "target")
+        let storage = NavigationStorage.link(
+            target: to.set, table: name, sourceColumn: "source", targetColumn: "target")
+        links["\(from.set)/\(path)"] = storage
+        if let partner = navigation.partner, partner != path || from.set != to.set {
+            links["\(to.set)/\(partner)"] = .link(
+                target: from.set, table: name, sourceColumn: "target", targetColumn: "source")
+        }
+        return storage
+    }
+
+    private mutating func addIndex(on table: String, name: String, columns: [String]) {
+        let list = columns.map(quoted).joined(separator: ", ")
+        statements.append("CREATE INDEX \(quoted("index$\(table)$\(name)")) ON \(quoted(table)) (\(list))")
+    }
+
+    /// Deletes what hangs on a row with the row, whoever deletes it.
+    private mutating func addCascade(from table: String, to dependent: String, column: String) {
+        statements.append(
+            """
+            CREATE TRIGGER \(quoted("cascade$\(table)$\(dependent)$\(column)")) AFTER DELETE ON \(quoted(table)) \
+            BEGIN DELETE FROM \(quoted(dependent)) WHERE \(quoted(column)) = OLD.\(quoted(OfflineLayout.rowIDColumn)); END
+            """)
+    }
+}

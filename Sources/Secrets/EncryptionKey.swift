@@ -1,0 +1,121 @@
+public import Crypto
+
+/// A key of 256 bits for AES-256-GCM.
+///
+/// The bytes live in swift-crypto's `SymmetricKey`, which overwrites them when the last copy is released.
+/// Copies that the caller made of what it passed in, or asked for with ``withUnsafeBytes(_:)``, are the
+/// caller's to wipe; Swift gives no way to do that from here.
+public struct EncryptionKey: Sendable {
+    /// The number of bytes of a key.
+    public static let byteCount = 32
+
+    /// The key in the form that the ciphers of swift-crypto and CryptoKit take.
+    public let symmetricKey: SymmetricKey
+
+    private init(symmetricKey: SymmetricKey) {
+        self.symmetricKey = symmetricKey
+    }
+
+    /// Takes over a key made by swift-crypto, as key derivation returns it.
+    ///
+    /// - Parameter symmetricKey: A key of 256 bits.
+    /// - Throws: ``SecretError/keyLength(bytes:)`` when it has another size.
+    public init(_ symmetricKey: SymmetricKey) throws(SecretError) {
+        guard symmetricKey.bitCount == Self.byteCount * 8 else {
+            throw SecretError.keyLength(bytes: symmetricKey.bitCount / 8)
+        }
+        self.init(symmetricKey: symmetricKey)
+    }
+
+    /// Makes a key of given bytes.
+    ///
+    /// - Parameter bytes: Exactly 32 bytes.
+    /// - Throws: ``SecretError/keyLength(bytes:)`` for any other number.
+    public init(bytes: some Collection<UInt8>) throws(SecretError) {
+        guard bytes.count == Self.byteCount else { throw SecretError.keyLength(bytes: bytes.count) }
+        self.init(symmetricKey: SymmetricKey(data: Array(bytes)))
+    }
+
+    /// Makes a key of hexadecimal digits, in either case.
+    ///
+    /// - Parameter hexadecimal: Exactly 64 digits, nothing else.
+    /// - Throws: ``SecretError/hexadecimalLength(digits:)`` or ``SecretError/hexadecimalDigit(position:)``.
+    public init(hexadecimal: some StringProtocol) throws(SecretError) {
+        let digits = Array(hexadecimal.utf8)
+        guard digits.count == Self.byteCount * 2 else {
+            throw SecretError.hexadecimalLength(digits: hexadecimal.count)
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        var high: UInt8 = 0
+        for (position, digit) in digits.enumerated() {
+            guard let value = Self.hexadecimalValue(digit) else {
+                throw SecretError.hexadecimalDigit(position: position)
+            }
+            if position % 2 == 0 {
+                high = value
+            } else {
+                bytes.append(high << 4 | value)
+            }
+        }
+        self.init(symmetricKey: SymmetricKey(data: bytes))
+    }
+
+    /// A new key from the system's random number generator.
+    ///
+    /// - Returns: 256 random bits.
+    public static func generate() -> EncryptionKey {
+        EncryptionKey(symmetricKey: SymmetricKey(size: .bits256))
+    }
+
+    /// Gives access to the 32 bytes without copying them.
+    ///
+    /// - Parameter body: Reads the bytes; the buffer is valid only while it runs.
+    /// - Returns: What `body` returns.
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try symmetricKey.withUnsafeBytes(body)
+    }
+
+    /// The key as 64 lower-case hexadecimal digits, as a key file holds it.
+    public var hexadecimal: Secret<String> {
+        let digits = Array("0123456789abcdef".utf8)
+        return withUnsafeBytes { bytes in
+            var text: [UInt8] = []
+            text.reserveCapacity(bytes.count * 2)
+            for byte in bytes {
+                text.append(digits[Int(byte >> 4)])
+                text.append(digits[Int(byte & 15)])
+            }
+            return Secret(String(decoding: text, as: UTF8.self))
+        }
+    }
+
+    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension EncryptionKey: Equatable {
+    /// Compares in constant time, as swift-crypto does.
+    public static func == (left: EncryptionKey, right: EncryptionKey) -> Bool {
+        left.symmetricKey == right.symmetricKey
+    }
+}
+
+extension EncryptionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always `‹redacted›`.
+    public var description: String { redactedText }
+
+    /// Always `‹redacted›`.
+    public var debugDescription: String { redactedText }
+
+    /// A mirror that shows nothing but `‹redacted›`.
+    public var customMirror: Mirror {
+        Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,172 @@
+import Crypto
+import Foundation
+
+/// A data key, wrapped under a key or a passphrase.
+///
+/// What is encrypted in bulk is encrypted under a random data key. The envelope holds that data key, so a
+/// change of key or passphrase replaces these 92 bytes and not the data.
+///
+/// ```
+/// offset  bytes
+///      0      4  "OPKE"
+///      4      1  version, 1
+///      5      1  derivation: 0 none (a key), 1 scrypt (a passphrase)
+///      6      1  scrypt: binary logarithm of N, else 0
+///      7      1  0
+///      8      4  scrypt: r, big-endian, else 0
+///     12      4  scrypt: p, big-endian, else 0
+///     16     16  salt, random
+///     32     12  nonce, random
+///     44     32  the data key, encrypted
+///     76     16  tag
+/// ```
+///
+/// The wrapping key is HKDF-SHA256 of the key (or of scrypt's output for the passphrase and the salt) with
+/// the salt and the info `outpost key envelope 1`. The cipher is AES-256-GCM; its associated data is bytes
+/// 0 to 31 followed by the context that the caller gives, which binds an envelope to its place.
+public struct KeyEnvelope: Equatable, Sendable {
+    /// The number of bytes of an envelope.
+    public static let byteCount = 92
+
+    /// The envelope as it is stored; nothing in it is secret.
+    public let bytes: [UInt8]
+
+    /// The cost of the derivation, or nil for an envelope under a key.
+    public let derivation: ScryptParameters?
+
+    private static let magic = Array("OPKE".utf8)
+    private static let version: UInt8 = 1
+    private static let info = Array("outpost key envelope 1".utf8)
+    private static let headerByteCount = 32
+
+    /// Reads a stored envelope, and checks all that can be checked without a key.
+    ///
+    /// - Parameter bytes: Exactly 92 bytes.
+    /// - Throws: ``SecretError/envelopeMalformed(offset:expected:)`` or
+    ///   ``SecretError/derivationParameters(_:)``.
+    public init(bytes: [UInt8]) throws(SecretError) {
+        guard bytes.count == Self.byteCount else {
+            throw SecretError.envelopeMalformed(offset: bytes.count, expected: "\(Self.byteCount) bytes in all")
+        }
+        guard bytes.starts(with: Self.magic) else {
+            throw SecretError.envelopeMalformed(offset: 0, expected: "OPKE")
+        }
+        guard bytes[4] == Self.version else {
+            throw SecretError.envelopeMalformed(offset: 4, expected: "version \(Self.version)")
+        }
+        switch bytes[5] {
+        case 0:
+            guard bytes[6..<16].allSatisfy({ $0 == 0 }) else {
+                throw SecretError.envelopeMalformed(offset: 6, expected: "zeros, as there is no derivation")
+            }
+            derivation = nil
+        case 1:
+            guard bytes[7] == 0 else { throw SecretError.envelopeMalformed(offset: 7, expected: "0") }
+            derivation = try ScryptParameters(
+                costExponent: bytes[6], blockSize: Self.integer(bytes[8..<12]),
+                parallelization: Self.integer(bytes[12..<16]))
+        default:
+            throw SecretError.envelopeMalformed(offset: 5, expected: "derivation 0 or 1")
+        }
+        self.bytes = bytes
+    }
+
+    /// Wraps a data key.
+    ///
+    /// - Parameters:
+    ///   - dataKey: What is wrapped.
+    ///   - source: The key or passphrase that will open the envelope.
+    ///   - context: Bytes that must be the same when it is opened.
+    ///   - derivation: The cost for a passphrase; not used for a key.
+    ///   - deriver: Who derives.
+    /// - Returns: An envelope with a fresh salt and nonce.
+    /// - Throws: ``SecretError/emptyPassphrase`` or ``SecretError/derivationFailed``.
+    public static func seal(
+        _ dataKey: EncryptionKey, with source: KeySource, context: [UInt8],
+        derivation: ScryptParameters = .standard, deriver: PassphraseDeriver = .shared
+    ) throws(SecretError) -> KeyEnvelope {
+        try seal(
+            dataKey, with: source, context: context, derivation: derivation, deriver: deriver,
+            salt: randomBytes(PassphraseDeriver.saltByteCount), nonce: randomBytes(12))
+    }
+
+    /// Wraps with a given salt and nonce. Only test vectors may choose them.
+    package static func seal(
+        _ dataKey: EncryptionKey, with source: KeySource, context: [UInt8], derivation: ScryptParameters,
+        deriver: PassphraseDeriver, salt: [UInt8], nonce: [UInt8]
+    ) throws(SecretError) -> KeyEnvelope {
+        var header = magic + [version]
+        var parameters: ScryptParameters?
+        switch source {
+        case .key:
+            header += [UInt8](repeating: 0, count: 11)
+        case .passphrase:
+            parameters = derivation
+            header += [1, derivation.costExponent, 0]
+            header += bigEndianBytes(derivation.blockSize) + bigEndianBytes(derivation.parallelization)
+        }
+        header += salt
+        let key = try wrappingKey(source, salt: salt, parameters: parameters, deriver: deriver)
+        let sealed: Data
+        do {
+            let box = try dataKey.withUnsafeBytes { plain in
+                try AES.GCM.seal(
+                    plain, using: key, nonce: AES.GCM.Nonce(data: nonce), authenticating: header + context)
+            }
+            sealed = box.ciphertext + box.tag
+        } catch {
+            throw SecretError.derivationFailed
+        }
+        return try KeyEnvelope(bytes: header + nonce + sealed)
+    }
+
+    /// Unwraps the data key.
+    ///
+    /// - Parameters:
+    ///   - source: The key or passphrase.
+    ///   - context: The bytes that were given when it was sealed.
+    ///   - deriver: Who derives.
+    /// - Returns: The data key.
+    /// - Throws: ``SecretError/wrongKindOfKey(expected:)``, ``SecretError/wrongKey``,
+    ///   ``SecretError/emptyPassphrase`` or ``SecretError/derivationFailed``.
+    public func open(
+        with source: KeySource, context: [UInt8], deriver: PassphraseDeriver = .shared
+    ) throws(SecretError) -> EncryptionKey {
+        let expected: SecretError.KeyKind = derivation == nil ? .key : .passphrase
+        guard source.kind == expected else { throw SecretError.wrongKindOfKey(expected: expected) }
+        let header = Array(bytes[..<Self.headerByteCount])
+        let key = try Self.wrappingKey(
+            source, salt: Array(header[16...]), parameters: derivation, deriver: deriver)
+        let plain: Data
+        do {
+            let box = try AES.GCM.SealedBox(combined: bytes[Self.headerByteCount...])
+            plain = try AES.GCM.open(box, using: key, authenticating: header + context)
+        } catch {
+            throw SecretError.wrongKey
+        }
+        return try EncryptionKey(bytes: plain)
+    }
+
+    private static func wrappingKey(
+        _ source: KeySource, salt: [UInt8], parameters: ScryptParameters?, deriver: PassphraseDeriver
+    ) throws(SecretError) -> SymmetricKey {
+        let secret: EncryptionKey
+        switch source {
+        case .key(let key): secret = key
+        case .passphrase(let passphrase):
+            secret = try deriver.key(from: passphrase, salt: salt, parameters: parameters ?? .standard)
+        }
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: secret.symmetricKey, salt: salt, info: info,
+            outputByteCount: EncryptionKey.byteCount)
+    }
+
+    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func randomBytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import ODataModel
+import Testing
+
+@testable import ODataStore
+
+@Suite("Column codecs")
+struct ColumnCodecTests {
+    let model: EntityDataModel
+
+    init() throws { model = try EntityDataModel(schemas: []) }
+
+    private func roundTrip(_ value: ODataValue, _ codec: ColumnCodec, _ type: PrimitiveType) throws -> ODataValue {
+        try codec.decode(codec.encode(value), as: .primitive(type), in: model)
+    }
+
+    @Test("Every codec gives back the value that was stored")
+    func roundTrips() throws {
+        let instant = try #require(ODataDateTimeOffset("2024-02-29T23:59:59.123456789012+05:30"))
+        let utc = try #require(ODataDateTimeOffset("2024-02-29T23:59:59.123Z"))
+        let cases: [(ODataValue, ColumnCodec, PrimitiveType)] = [
+            (.integer(.min), .integer, .int64), (.boolean(true), .boolean, .boolean),
+            (.double(.infinity), .double, .double), (.single(1.5), .single, .single),
+            (.string("ä\u{0}b"), .string, .string),
+            (.binary([0, 255]), .binary, .binary), (.guid(ODataGuid(high: 1, low: .max)), .guid, .guid),
+            (.guid(ODataGuid(high: 1, low: .max)), .guidText, .guid),
+            (.date(ODataDate(daysSinceEpoch: -1)), .date, .date),
+            (.date(ODataDate(daysSinceEpoch: -1)), .dateText, .date),
+            (.dateTimeOffset(instant), .dateTimeOffset, .dateTimeOffset),
+            (.dateTime(ODataDateTime(seconds: -5, picoseconds: 7)), .dateTime, .dateTime),
+            (.duration(ODataDuration(seconds: -5, picoseconds: 7)), .duration, .duration),
+            (.dateTimeOffset(utc), .unixTime(unitsPerSecond: 1000), .dateTimeOffset),
+            (
+                .dateTimeOffset(utc),
+                .dateTimeText(.init(separator: " ", fractionDigits: 3, suffix: "")), .dateTimeOffset
+            ),
+            (.decimal(try #require(ODataDecimal("-12.34"))), .scaledDecimal(scale: 4), .decimal),
+            (.decimal(try #require(ODataDecimal("-12.34"))), .decimalBytes, .decimal),
+            (.decimal(try #require(ODataDecimal("-12.34"))), .numericDecimal, .decimal),
+            (.decimal(try #require(ODataDecimal("12345678901234567890.123456789"))), .numericDecimal, .decimal),
+        ]
+        for (value, codec, type) in cases { #expect(try roundTrip(value, codec, type) == value, "\(codec)") }
+        #expect(try roundTrip(.null, .guid, .guid) == .null)
+    }
+
+    @Test("NaN survives a database, where SQLite would make it NULL")
+    func nan() throws {
+        let queue = try DatabaseQueue()
+        let stored = try queue.read { database in
+            try DatabaseValue.fetchOne(
+                database, sql: "SELECT ?", arguments: [ColumnCodec.double.encode(.double(.nan))])
+        }
+        let value = try ColumnCodec.double.decode(try #require(stored), as: .primitive(.double), in: model)
+        guard case .double(let number) = value else {
+            Issue.record("not a double: \(value)")
+            return
+        }
+        #expect(number.isNaN)
+    }
+
+    @Test("Keys of decimals sort as the decimals do", arguments: [1, 2, 3] as [UInt64])
+    func decimalOrder(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var numbers: [ODataDecimal] = [0, 1, -1].map { ODataDecimal($0) }
+        for _ in 0..<400 {
+            let digits = Int.random(in: 1...38, using: &generator)
+            let text = (0..<digits).map { _ in String(Int.random(in: 0...9, using: &generator)) }.joined()
+            let magnitude = UInt128(text) ?? 0
+            let scale = Int.random(in: -3...40, using: &generator)
+            numbers.append(
+                try #require(
+                    ODataDecimal(
+                        isNegative: Bool.random(using: &generator), magnitude: magnitude % 10_000 == 7 ? 12 : magnitude,
+                        scale: scale)))
+        }
+        for (left, right) in zip(numbers, numbers.shuffled(using: &generator)) {
+            let (leftKey, rightKey) = (DecimalKey.encode(left), DecimalKey.encode(right))
+            #expect(leftKey.lexicographicallyPrecedes(rightKey) == (left < right), "\(left) and \(right)")
+            #expect((leftKey == rightKey) == (left == right))
+            #expect(DecimalKey.decode(leftKey) == left)
+        }
+        let close = ["1", "1.2", "1.23", "1.234", "1.3", "-1", "-1.2", "-1.23", "-1.3"].compactMap { ODataDecimal($0) }
+        for left in close {
+            for right in close {
+                #expect(
+                    DecimalKey.encode(left).lexicographicallyPrecedes(DecimalKey.encode(right)) == (left < right))
+            }
+        }
+    }
+
+    @Test("Keys of instants and durations sort as these do", arguments: [1, 2] as [UInt64])
+    func instantOrder(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let instants = (0..<300).map { _ in
+            ODataDateTimeOffset(
+                seconds: Int64.random(in: -3...3, using: &generator) << Int64.random(in: 0...40, using: &generator),
+                picoseconds: Int64.random(in: 0...2, using: &generator),
+                offsetMinutes: Int.random(in: -2...2, using: &generator))
+        }
+        for (left, right) in zip(instants, instants.shuffled(using: &generator)) {
+            #expect(
+                InstantKey.encode(left).lexicographicallyPrecedes(InstantKey.encode(right)) == (left < right),
+                "\(left) and \(right)")
+        }
+    }
+
+    @Test("A foreign value that does not parse as declared names row and column")
+    func foreignValue() throws {
+        let column = ColumnStorage(name: "ShippedDate", type: .primitive(.date), codec: .dateText)
+        let error = #expect(throws: StoredValueError.self) {
+            try column.decode("12.3.2024".databaseValue, in: model)
+        }
+        #expect(
+            error?.at(table: "Orders", row: "7").description
+                == "Column Orders.ShippedDate of row 7 holds the text \"12.3.2024\" where a date as YYYY-MM-DD was expected."
+        )
+    }
+
+    @Test("A number too fine or too great for its column is refused, not rounded")
+    func refusesRounding() throws {
+        let codec = ColumnCodec.scaledDecimal(scale: 2)
+        #expect(throws: StoredValueError.self) { try codec.encode(.decimal(try #require(ODataDecimal("1.005")))) }
+        #expect(throws: StoredValueError.self) {
+            try codec.encode(.decimal(try #require(ODataDecimal("92233720368547758.08"))))
+        }
+        #expect(
+            try codec.encode(.decimal(try #require(ODataDecimal("-92233720368547758.08")))) == Int64.min.databaseValue)
+    }
+
+    @Test("Base64URL reads what it wrote and refuses what it did not")
+    func base64() {
+        for count in 0..<20 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) }
+            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+        #expect(Base64URL.decode("A") == nil)
+        #expect(Base64URL.decode("A*BC") == nil)
+    }
+}
+
+/// SplitMix64: the same seed gives the same numbers on every platform.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

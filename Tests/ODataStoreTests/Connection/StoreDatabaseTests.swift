@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import Secrets
+import Testing
+
+@testable import ODataStore
+
+@Suite("The connections of a store")
+struct StoreDatabaseTests {
+    private func temporaryPath() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString).db").path
+    }
+
+    private func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    @Test("have the caches, the log and the durability that are documented")
+    func pragmas() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+        let reader = try await store.read { try Int.fetchOne($0, sql: "PRAGMA cache_size") }
+        #expect(reader == -8192)
+        try await store.write { database in
+            try #expect(Int.fetchOne(database, sql: "PRAGMA cache_size") == -16384)
+            try #expect(Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
+            try #expect(Int.fetchOne(database, sql: "PRAGMA foreign_keys") == 0)
+            try #expect(Int.fetchOne(database, sql: "PRAGMA temp_store") == 2)
+            try #expect(String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
+            try #expect(Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint") == 4096)
+        }
+        try store.close()
+    }
+
+    @Test("write in bulk at NORMAL and are back at FULL afterwards, also after a failure")
+    func bulk() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+        let inside = try await store.bulkWrite { database in
+            try database.execute(sql: "CREATE TABLE t (x)")
+            return try Int.fetchOne(database, sql: "PRAGMA synchronous")
+        }
+        #expect(inside == 1)
+        await #expect(throws: StoreError.self) {
+            try await store.bulkWrite {
+                try $0.execute(sql: "INSERT INTO t VALUES (1); INSERT INTO missing VALUES (1)")
+            }
+        }
+        try await store.write { database in
+            try #expect(Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
+            try #expect(Int.fetchOne(database, sql: "SELECT COUNT(*) FROM t") == 0)
+        }
+        try store.close()
+    }
+
+    @Test("name what is wrong with a file")
+    func refusals() throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        var options = StoreDatabase.Options()
+        options.createsFile = false
+        #expect(throws: StoreError.notFound(path: path)) {
+            try StoreDatabase.open(path: path, protection: .unencrypted, options: options)
+        }
+        try Data("this is no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
+            try StoreDatabase.open(path: path, protection: .unencrypted)
+        }
+    }
+
+    @Test("keep an encrypted store closed to the wrong key, and plain and encrypted apart")
+    func encrypted() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let key = EncryptionKey.generate()
+        do {
+            let store = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
+            try await store.write {
+                try $0.execute(sql: "CREATE TABLE secret (x); INSERT INTO secret VALUES ('plain')")
+            }
+            try store.close()
+        }
+        let content = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(content.range(of: Data("secret".utf8)) == nil)
+        let again = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
+        #expect(try await again.read { try String.fetchOne($0, sql: "SELECT x FROM secret") } == "plain")
+        try again.close()
+        #expect(throws: StoreError.wrongKey(path: path)) {
+            try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())))
+        }
+        #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
+            try StoreDatabase.open(path: path, protection: .unencrypted)
+        }
+    }
+}
