@@ -88,8 +88,8 @@ struct PayloadWriter {
 
     /// The service document (OData JSON Format 4.01, 5).
     func serviceDocument() -> [UInt8] {
-        var document = ServiceDocument(model: model)
-        document.context = format.metadata == .none ? nil : format.serviceRoot + "$metadata"
+        let context = format.metadata == .none ? nil : format.serviceRoot + "$metadata"
+        let document = ServiceDocument(model: model, context: context)
         var json = JSONWriter()
         document.write(version: format.version, to: &json)
         return json.bytes
