@@ -84,6 +84,10 @@ enum ExampleService {
                 <Parameter Name="stars" Type="Edm.Int32" Nullable="false"/>
                 <Parameter Name="text" Type="Edm.String"/>
               </Action>
+              <Action Name="Survey">
+                <Parameter Name="stars" Type="Edm.Int32" Nullable="false"/>
+                <Parameter Name="text" Type="Edm.String"/>
+              </Action>
               <Action Name="Reset"/>
               <Function Name="MostExpensive">
                 <ReturnType Type="ODataDemo.Product"/>
@@ -108,6 +112,7 @@ enum ExampleService {
                 <EntitySet Name="Photos" EntityType="ODataDemo.Photo"/>
                 <Singleton Name="Contoso" Type="ODataDemo.Customer"/>
                 <ActionImport Name="Reset" Action="ODataDemo.Reset"/>
+                <ActionImport Name="Survey" Action="ODataDemo.Survey"/>
                 <FunctionImport Name="MostExpensive" Function="ODataDemo.MostExpensive" EntitySet="Products"
                   IncludeInServiceDocument="true"/>
                 <FunctionImport Name="Sum" Function="ODataDemo.Sum"/>
