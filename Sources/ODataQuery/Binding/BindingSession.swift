@@ -113,6 +113,8 @@ final class BindingSession {
     func cast(from shape: Shape, to name: Identifier) throws(QueryError) -> Shape? {
         guard let target = self.shape(named: name.text) else { return nil }
         guard model.isType(target.name, shape.name) || model.isType(shape.name, target.name) else {
+            // A simple name may well be something else: a key, a navigation property of a derived type.
+            guard name.text.contains(".") else { return nil }
             throw QueryError(
                 .type, "\(target.name) does not derive from \(shape.name).", offset: name.offset,
                 suggestions: nearest(to: name.text, among: model.derivedTypes(of: shape.name).map(\.description)))
