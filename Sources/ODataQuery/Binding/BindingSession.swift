@@ -47,9 +47,18 @@ final class BindingSession {
 
     /// Runs a step of a recursion.
     func nested<Value>(at offset: Int?, _ body: () throws(QueryError) -> Value) throws(QueryError) -> Value {
+        try enter(at: offset)
+        defer { leave() }
+        return try body()
+    }
+
+    /// Ends a step of a recursion.
+    func leave() { depth -= 1 }
+
+    /// Begins a step of a recursion.
+    func enter(at offset: Int?) throws(QueryError) {
         depth += 1
         nodes += 1
-        defer { depth -= 1 }
         guard depth <= 2 * QueryLimits.maxDepth else {
             throw QueryError(
                 .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.",
@@ -62,7 +71,6 @@ final class BindingSession {
                 "The expressions have more than \(QueryLimits.maxNodes) operands and operators.",
                 offset: offset)
         }
-        return try body()
     }
 
     /// A range variable that differs from all others of the query.
