@@ -63,7 +63,7 @@ struct EntityRenderer: RowRenderer {
             if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
                 entity.values[ordinal] = value
             } else {
-                entity[name] = value
+                entity[slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name] = value
             }
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
@@ -76,20 +76,11 @@ struct EntityRenderer: RowRenderer {
             for field in fields { try set(field, in: &value, row, plan) }
             value.markUnchanged()
             entity[name] = .complex(value)
-        case .nested(let name, let fields):
-            var value = Entity(shape: Self.groupShape)
-            for field in fields { try set(field, in: &value, row, plan) }
-            value.markUnchanged()
-            if entity.shape.navigationOrdinal(of: name) != nil {
-                entity.related[name] = .one(value)
-            } else {
-                entity[name] = .complex(value)
-            }
+        case .nested(_, let fields):
+            // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
+            for field in fields { try set(field, in: &entity, row, plan) }
         }
     }
-
-    /// The object that a grouped path's values stand in.
-    private static let groupShape = Shape(dynamic: QualifiedName("Outpost", "Group"), properties: [])
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
