@@ -12,7 +12,9 @@ extension StoreReader {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
         let now = token?.now ?? configuration.now()
+        // A page without rows would lead nowhere.
         let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
+            .map { max(1, $0) }
         let link = nextLink(request)
         var response: ODataResponse
         if let format = request.format {

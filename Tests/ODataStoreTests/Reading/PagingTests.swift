@@ -94,7 +94,7 @@ struct PagingTests {
     @Test("A filter on the key or an indexed column searches")
     func searches() throws {
         for url in [
-            "Orders?$filter=OrderID eq 3", "Orders?$filter=OrderDate gt 2024-01-01",
+            "Orders?$filter=OrderID eq 3", "Orders?$filter=OrderDate gt 2024-01-01&$orderby=OrderDate",
             "Orders?$filter=CustomerID in ('A','B')",
             "Customers('A')/Orders", "Customers?$filter=startswith(Country,'G')",
         ] {
