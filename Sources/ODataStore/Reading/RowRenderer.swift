@@ -10,6 +10,9 @@ protocol RowRenderer {
     /// Makes an item of the row that a statement stands on.
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Item
 
+    /// The id of the entity that an item stands for; `nil` where it has none.
+    func id(of item: Item) -> String?
+
     /// Hangs what an expanded navigation property leads to into an item.
     func attach(_ related: RelatedItems<Item>, as expand: BoundExpand, to item: inout Item)
 }
@@ -20,8 +23,8 @@ enum RelatedItems<Item> {
     case none
     /// One row.
     case one(Item)
-    /// Many rows, with their number where it was asked for.
-    case many([Item], count: Int64?)
+    /// Many rows, with their number where it was asked for, and the link to those that did not fit.
+    case many([Item], count: Int64?, nextLink: String?)
     /// The number alone.
     case count(Int64)
 }
@@ -105,6 +108,8 @@ struct EntityRenderer: RowRenderer {
         }
     }
 
+    func id(of item: Entity) -> String? { item.control.id }
+
     func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
         let name = expand.navigation.name
         switch related {
@@ -112,10 +117,10 @@ struct EntityRenderer: RowRenderer {
         case .one(let entity):
             item.related[name] =
                 expand.form == .references ? .references([entity.control.id].compactMap { $0 }) : .one(entity)
-        case .many(let entities, let count):
+        case .many(let entities, let count, let nextLink):
             item.related[name] =
                 expand.form == .references
-                ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count)
+                ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count, nextLink: nextLink)
         case .count(let count): item.related[name] = .many([], count: count)
         }
     }

@@ -114,4 +114,26 @@ struct PagingTests {
         }
         #expect(countries == [.null, "Germany", "USA", "germany"])
     }
+
+    @Test(
+        "Expanded collections page by links that go on where they ended",
+        arguments: [
+            "Orders", "Orders($orderby=OrderDate desc;$select=OrderID)", "Friends($count=true)", "Orders($top=2)",
+        ])
+    func expanded(expand: String) async throws {
+        let name = String(expand.prefix { $0 != "(" })
+        let url = "Customers?$filter=ID eq 'A'&$expand=\(expand)"
+        let whole = try #require(try await traders.page(url).entities.first?.related[name])
+        let request = ODataRequest(.read, try ODataURL(parsing: url))
+        let reader = traders.reader(maxExpandedRows: 1)
+        guard case .page(let page) = try await reader.read(traders.bind(url), request: request, in: traders.queue).body,
+            case .many(let all, _, nil) = whole,
+            case .many(let first, _, let link?)? = page.entities.first?.related[name]
+        else {
+            Issue.record("no collection with a link")
+            return
+        }
+        #expect(first == Array(all.prefix(1)) && all.count == 2)
+        #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
+    }
 }

@@ -35,10 +35,11 @@ struct Traders {
         return try SQLCompiler(mapping: mapping, options: options).compile(query, at: bound.resource.steps)
     }
 
-    func reader(maxPageSize: Int? = nil) -> StoreReader {
+    func reader(maxExpandedRows: Int? = nil) -> StoreReader {
         StoreReader(
             mapping: mapping,
-            configuration: .init(maxPageSize: maxPageSize, now: { ODataDateTimeOffset(seconds: 1_700_000_000) }))
+            configuration: .init(maxExpandedRows: maxExpandedRows, now: { ODataDateTimeOffset(seconds: 1_700_000_000) })
+        )
     }
 
     func response(_ url: String, page: Int? = nil, format: ResponseFormat? = nil) async throws -> ODataResponse {
