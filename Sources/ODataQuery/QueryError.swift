@@ -18,9 +18,9 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     /// A full sentence without the position.
     public let message: String
-    /// The offset in characters into ``text``; `nil` when the query was made in code.
+    /// The offset into ``text`` in characters (Unicode code points); `nil` when the query was made in code.
     public let offset: Int?
-    /// The text that was parsed: an option's value or the path.
+    /// The text that was given to the parser: a URL, the query part of one, or an expression.
     public var text: String?
     /// The query option or `path`, where known.
     public var part: String?

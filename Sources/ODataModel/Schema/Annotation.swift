@@ -6,12 +6,32 @@ public struct Annotation: Hashable, Sendable {
     public var qualifier: String?
     /// The value; `nil` where the term's default value applies.
     public var value: AnnotationExpression?
+    /// The annotations on this annotation.
+    public var annotations: [Annotation]
 
     /// Makes an annotation.
-    public init(term: String, qualifier: String? = nil, value: AnnotationExpression? = nil) {
+    public init(
+        term: String, qualifier: String? = nil, value: AnnotationExpression? = nil, annotations: [Annotation] = []
+    ) {
         self.term = term
         self.qualifier = qualifier
         self.value = value
+        self.annotations = annotations
+    }
+}
+
+/// Annotations on an element that the document does not declare
+/// (OData CSDL 4.01, 5.2 *Annotations with External Targeting*).
+public struct TargetedAnnotations: Hashable, Sendable {
+    /// The path of the element, aliases resolved, such as `NS.Order/Freight`.
+    public var target: String
+    /// The annotations.
+    public var annotations: [Annotation]
+
+    /// Makes targeted annotations.
+    public init(target: String, annotations: [Annotation]) {
+        self.target = target
+        self.annotations = annotations
     }
 }
 
@@ -29,7 +49,8 @@ public indirect enum AnnotationExpression: Hashable, Sendable {
     /// Any other expression element (`Apply`, `If`, `And`, …) with its attributes and operands.
     case dynamic(element: String, attributes: [String: String], operands: [AnnotationExpression])
 
-    /// One property of a record.
+    /// One property of a record, or an annotation on the record or one of its properties: its name is then
+    /// `@term#qualifier` or `property@term#qualifier`, as in CSDL JSON.
     public struct RecordProperty: Hashable, Sendable {
         /// The property's name.
         public var name: String

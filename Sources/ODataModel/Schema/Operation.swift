@@ -53,12 +53,17 @@ public struct Operation: Hashable, Sendable {
     public var isReturnNullable: Bool
     /// The annotations on the operation.
     public var annotations: [Annotation]
+    /// The facets of the type returned.
+    public var returnFacets: Facets
+    /// The annotations on the result.
+    public var returnAnnotations: [Annotation]
 
     /// Makes an operation.
     public init(
         name: QualifiedName, kind: Kind, isBound: Bool = false, isComposable: Bool = false,
         entitySetPath: String? = nil, parameters: [Parameter] = [], returnType: TypeReference? = nil,
-        isReturnNullable: Bool = true, annotations: [Annotation] = []
+        isReturnNullable: Bool = true, annotations: [Annotation] = [], returnFacets: Facets = Facets(),
+        returnAnnotations: [Annotation] = []
     ) {
         self.name = name
         self.kind = kind
@@ -69,5 +74,7 @@ public struct Operation: Hashable, Sendable {
         self.returnType = returnType
         self.isReturnNullable = isReturnNullable
         self.annotations = annotations
+        self.returnFacets = returnFacets
+        self.returnAnnotations = returnAnnotations
     }
 }

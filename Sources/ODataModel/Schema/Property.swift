@@ -46,7 +46,7 @@ public struct NavigationProperty: Hashable, Sendable {
     public var isContainment: Bool
     /// Pairs of a dependent property of this type and the principal's key property.
     public var constraints: [ReferentialConstraint]
-    /// What happens to this entity when the related one is deleted; `nil` when unstated.
+    /// What happens to the related entities when this entity is deleted; `nil` when unstated.
     public var onDelete: OnDeleteAction?
     /// The annotations on the property.
     public var annotations: [Annotation]

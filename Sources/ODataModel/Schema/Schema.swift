@@ -16,12 +16,16 @@ public struct Schema: Hashable, Sendable {
     public var container: EntityContainer?
     /// The annotations on the schema.
     public var annotations: [Annotation]
+    /// The vocabulary terms it defines.
+    public var terms: [Term]
+    /// Annotations on elements that the document does not declare.
+    public var externalAnnotations: [TargetedAnnotations]
 
     /// Makes a schema.
     public init(
         namespace: String, alias: String? = nil, structuredTypes: [StructuredType] = [], enumTypes: [EnumType] = [],
         typeDefinitions: [TypeDefinition] = [], operations: [Operation] = [], container: EntityContainer? = nil,
-        annotations: [Annotation] = []
+        annotations: [Annotation] = [], terms: [Term] = [], externalAnnotations: [TargetedAnnotations] = []
     ) {
         self.namespace = namespace
         self.alias = alias
@@ -31,5 +35,7 @@ public struct Schema: Hashable, Sendable {
         self.operations = operations
         self.container = container
         self.annotations = annotations
+        self.terms = terms
+        self.externalAnnotations = externalAnnotations
     }
 }

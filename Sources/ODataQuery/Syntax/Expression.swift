@@ -51,9 +51,10 @@ public indirect enum Expression: Hashable, Sendable {
 
 /// One step of a path within an expression.
 public indirect enum PathStep: Hashable, Sendable {
-    /// A property, a range variable at the start, or a qualified type name (which has a dot).
+    /// A property, a range variable at the start, a qualified type name (which has a dot), or an annotation
+    /// with its `@`.
     case name(Identifier)
-    /// `$it`, `$this`, `$root` at the start.
+    /// `$it`, `$this`, `$root`, `$these` or an alias with its `@` at the start.
     case variable(Identifier)
     /// `$count`, optionally with `$filter` and `$search` in parentheses.
     case count(filter: Expression?, search: SearchExpression?)
@@ -67,6 +68,8 @@ public indirect enum PathStep: Hashable, Sendable {
     case call(Identifier, [Expression.NamedArgument])
     /// `$filter(…)` on a collection.
     case filter(Expression)
+    /// `aggregate(…)` of a collection, or of `$these` (OData Data Aggregation 4.0, 6.2.5).
+    case aggregate(AggregateItem)
 }
 
 /// A literal with the value it stands for.

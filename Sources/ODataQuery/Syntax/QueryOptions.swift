@@ -36,6 +36,8 @@ public struct QueryOptions: Hashable, Sendable {
     public var index: Int?
     /// `$schemaversion`.
     public var schemaVersion: String?
+    /// `$at`, `$from`, `$to` and `$toInclusive` of *OData Extension for Temporal Data*, by name with `$`.
+    public var temporal: [String: Expression]
     /// Values of `@name` options.
     public var aliases: [String: Expression]
     /// Options that are neither the standard's nor aliases, in order of appearance.
@@ -70,6 +72,7 @@ public struct QueryOptions: Hashable, Sendable {
         expand = []
         compute = []
         apply = []
+        temporal = [:]
         aliases = [:]
         custom = []
     }
@@ -102,6 +105,8 @@ public struct SelectItem: Hashable, Sendable {
         case operations(String)
         /// A path of properties and type casts, or one qualified operation.
         case path([Identifier])
+        /// One overload of a function, possibly after a type cast, by the names of its parameters.
+        case operation([Identifier], parameters: [Identifier])
     }
 
     /// What is selected.
@@ -134,7 +139,7 @@ public struct ExpandItem: Hashable, Sendable {
         case references
         /// Their number alone (`/$count`).
         case count
-        /// A stream's bytes (`/$value`).
+        /// A stream's bytes (`/$value`); of the media entity itself when the path is empty.
         case value
     }
 
@@ -204,6 +209,8 @@ public indirect enum Transformation: Hashable, Sendable {
     case join([Identifier], as: Identifier, then: [Transformation], outer: Bool)
     /// `nest(… as name)`.
     case nest([NestItem])
+    /// `addnested(path,… as name)`.
+    case addNested([Identifier], [NestItem])
     /// `ancestors(…)` or `descendants(…)`.
     case hierarchy(String, HierarchyArguments)
     /// `traverse(…)`.
@@ -307,12 +314,15 @@ public struct AggregateItem: Hashable, Sendable {
     public struct FromItem: Hashable, Sendable {
         /// The grouping path.
         public var path: [Identifier]
+        /// Further grouping paths of the same step.
+        public var others: [[Identifier]]
         /// The method, if stated.
         public var method: Identifier?
 
         /// Makes a step.
-        public init(path: [Identifier], method: Identifier? = nil) {
+        public init(path: [Identifier], others: [[Identifier]] = [], method: Identifier? = nil) {
             self.path = path
+            self.others = others
             self.method = method
         }
     }

@@ -38,6 +38,8 @@ public indirect enum PathSegment: Hashable, Sendable {
     case query
     /// `$filter(…)`.
     case filter(Expression)
+    /// A key in parentheses after a segment's own parentheses, as `ProductsByColor(color='red')(2)`.
+    case key(KeyPredicate)
     /// A segment that may be a key under the key-as-segment convention.
     case literal(String, offset: Int?)
 }
@@ -68,10 +70,15 @@ public struct ODataURL: Hashable, Sendable {
     public var path: ResourcePath
     /// The query.
     public var options: QueryOptions
+    /// What follows `#` in a context URL, percent-decoded; `nil` in requests.
+    public var fragment: String?
 
     /// Makes a URL.
-    public init(path: ResourcePath = ResourcePath(), options: QueryOptions = QueryOptions()) {
+    public init(
+        path: ResourcePath = ResourcePath(), options: QueryOptions = QueryOptions(), fragment: String? = nil
+    ) {
         self.path = path
         self.options = options
+        self.fragment = fragment
     }
 }

@@ -10,7 +10,7 @@ extension ColumnStorage {
     ///   - model: where the shapes of complex members of JSON columns are found.
     /// - Throws: ``StoredValueError`` with the column's name when the content is not what the codec and type
     ///   say; the caller adds the row.
-    public func decode(_ stored: DatabaseValue, in model: EntityDataModel) throws(StoredValueError) -> ODataValue {
+    public func decode(_ stored: DatabaseValue, in model: EntityDataModel?) throws(StoredValueError) -> ODataValue {
         do {
             return try codec.decode(stored, as: type, in: model)
         } catch {
@@ -25,10 +25,10 @@ extension ColumnCodec {
     /// - Parameters:
     ///   - stored: what the column holds.
     ///   - type: the type of the value, which tells integers from enumerations.
-    ///   - model: where the shapes of complex members of JSON are found.
+    ///   - model: where the shapes of complex members of JSON are found; without it these are refused.
     /// - Throws: ``StoredValueError`` when the content does not parse as declared.
     public func decode(
-        _ stored: DatabaseValue, as type: TypeReference, in model: EntityDataModel
+        _ stored: DatabaseValue, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
         switch stored.storage {
         case .null: return .null

@@ -50,7 +50,7 @@ enum StoredJSON {
             text += ":"
         }
         if let type = entity.control.type {
-            name("@type")
+            name("@odata.type")
             appendQuoted("#\(type)", to: &text)
         }
         for (property, value) in zip(entity.shape.properties, entity.values) {
@@ -91,8 +91,15 @@ enum StoredJSON {
     ///
     /// - Throws: ``StoredValueError`` when the text is no JSON of the type.
     static func decode(
-        _ text: String, as type: TypeReference, in model: EntityDataModel
+        _ text: String, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
-        throw StoredValueError(found: "the text \"\(ColumnCodec.brief(text))\"", expected: "\(type) as JSON")
+        if case .primitive(let primitive) = type, primitive.isGeo { return .geo(text) }
+        let failure = StoredValueError(found: "the text \"\(ColumnCodec.brief(text))\"", expected: "\(type) as JSON")
+        guard let model else { throw failure }
+        do {
+            return try ODataValue(json: Array(text.utf8), type: type, model: model)
+        } catch {
+            throw StoredValueError(found: failure.found, expected: "\(failure.expected) (\(error))")
+        }
     }
 }

@@ -102,6 +102,7 @@ public final class StoreDatabase: Sendable {
                     PRAGMA journal_size_limit = \(logLimit);
                     """)
         }
+        StoreFunctions.register(in: database)
         try options.prepare?(database)
     }
 

@@ -6,16 +6,28 @@
 /// decides, hence the same model always gives the same names.
 struct DistinctNames {
     private var taken: Set<String>
+    private let separator: String
 
     /// Makes a set of names, some of them taken already.
-    init(reserved: [String] = []) { taken = Set(reserved.map(Self.folded)) }
+    ///
+    /// - Parameter separator: what stands before the number; an underscore where OData identifiers are made.
+    init(reserved: [String] = [], separator: String = "$") {
+        taken = Set(reserved.map(Self.folded))
+        self.separator = separator
+    }
+
+    /// Whether something has a name already.
+    func contains(_ name: String) -> Bool { taken.contains(Self.folded(name)) }
+
+    /// Takes a name that was found to be free.
+    mutating func reserve(_ name: String) { taken.insert(Self.folded(name)) }
 
     /// A name like `wish` that nothing else has.
     mutating func name(_ wish: String) -> String {
         var candidate = wish
         var number = 2
         while !taken.insert(Self.folded(candidate)).inserted {
-            candidate = "\(wish)$\(number)"
+            candidate = "\(wish)\(separator)\(number)"
             number += 1
         }
         return candidate

@@ -21,9 +21,11 @@ struct ColumnCodecTests {
         let utc = try #require(ODataDateTimeOffset("2024-02-29T23:59:59.123Z"))
         let cases: [(ODataValue, ColumnCodec, PrimitiveType)] = [
             (.integer(.min), .integer, .int64), (.boolean(true), .boolean, .boolean),
-            (.double(.infinity), .double, .double), (.single(1.5), .single, .single), (.string("ä\u{0}b"), .string, .string),
+            (.double(.infinity), .double, .double), (.single(1.5), .single, .single),
+            (.string("ä\u{0}b"), .string, .string),
             (.binary([0, 255]), .binary, .binary), (.guid(ODataGuid(high: 1, low: .max)), .guid, .guid),
-            (.guid(ODataGuid(high: 1, low: .max)), .guidText, .guid), (.date(ODataDate(daysSinceEpoch: -1)), .date, .date),
+            (.guid(ODataGuid(high: 1, low: .max)), .guidText, .guid),
+            (.date(ODataDate(daysSinceEpoch: -1)), .date, .date),
             (.date(ODataDate(daysSinceEpoch: -1)), .dateText, .date),
             (.dateTimeOffset(instant), .dateTimeOffset, .dateTimeOffset),
             (.dateTime(ODataDateTime(seconds: -5, picoseconds: 7)), .dateTime, .dateTime),
@@ -111,7 +113,8 @@ struct ColumnCodecTests {
         }
         #expect(
             error?.at(table: "Orders", row: "7").description
-                == "Column Orders.ShippedDate of row 7 holds the text \"12.3.2024\" where a date as YYYY-MM-DD was expected.")
+                == "Column Orders.ShippedDate of row 7 holds the text \"12.3.2024\" where a date as YYYY-MM-DD was expected."
+        )
     }
 
     @Test("A number too fine or too great for its column is refused, not rounded")

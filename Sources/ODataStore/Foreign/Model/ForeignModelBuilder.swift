@@ -260,7 +260,8 @@ struct ForeignModelBuilder {
                 TableStorage(
                     set: draft.set, shape: shape, table: draft.table.name, rowID: draft.table.rowIDColumn,
                     properties: columns.map { .column($0) }, navigation: draft.navigationStorage,
-                    etag: .contentDigest, isReadOnly: options.isReadOnly || draft.table.isView))
+                    etag: draft.table.isView ? .none : .contentDigest,
+                    isReadOnly: options.isReadOnly || draft.table.isView))
         }
         return (model, StorageMapping(model: model, tables: tables), functions, warnings)
     }

@@ -1,0 +1,31 @@
+/// The names nearest to a misspelt one by edit distance, at most three, nearest first. Names that differ in more
+/// than a third of their characters (at least two) are not suggested.
+func nearest(to name: String, among names: some Sequence<String>) -> [String] {
+    let wanted = Array(name.lowercased().unicodeScalars.prefix(QueryLimits.maxIdentifierLength))
+    let bound = max(2, wanted.count / 3)
+    var found: [(distance: Int, name: String)] = []
+    for candidate in names {
+        let letters = Array(candidate.lowercased().unicodeScalars.prefix(QueryLimits.maxIdentifierLength))
+        guard abs(letters.count - wanted.count) <= bound else { continue }
+        let distance = editDistance(wanted, letters)
+        if distance <= bound { found.append((distance, candidate)) }
+    }
+    return found.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours between two words.
+private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+    var beforePrevious: [Int] = []
+    var previous = Array(0...right.count)
+    for (i, a) in left.enumerated() {
+        var row = [i + 1]
+        for (j, b) in right.enumerated() {
+            var best = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (a == b ? 0 : 1))
+            if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { best = min(best, beforePrevious[j - 1] + 1) }
+            row.append(best)
+        }
+        beforePrevious = previous
+        previous = row
+    }
+    return previous[right.count]
+}

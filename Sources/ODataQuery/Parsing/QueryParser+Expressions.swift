@@ -1,0 +1,329 @@
+import ODataModel
+
+/// Operators, parentheses, lists and the choice among primaries (OData URL Conventions 4.01, 5.1.1).
+extension QueryParser {
+    /// `commonExpr`: a whole expression.
+    mutating func expression() throws(QueryError) -> Expression {
+        try enter()
+        let result = try operation(minimum: 0)
+        leave()
+        return result
+    }
+
+    /// Operators that bind at least as tightly as `minimum`, by precedence climbing.
+    private mutating func operation(minimum: Int) throws(QueryError) -> Expression {
+        var left = try operand()
+        while let (symbol, end) = nextOperator(minimum: minimum) {
+            let leftHeight = height
+            position = end
+            try requireSpace()
+            switch symbol {
+            case .membership:
+                let right = try membershipOperand()
+                try node(height: max(leftHeight, height) + 1)
+                left = .membership(left, in: right)
+            case .binary(let binary) where binary == .and || binary == .or:
+                left = try chain(of: binary, first: left, firstHeight: leftHeight)
+            case .binary(let binary):
+                let right = try operation(minimum: binary.precedence + 1)
+                try node(height: max(leftHeight, height) + 1)
+                left = .binary(binary, left, right)
+            }
+        }
+        return left
+    }
+
+    /// `a and b and c …` with the first operator already read. Long chains become balanced trees: `and` and
+    /// `or` are associative, and a tree as deep as it is long would overflow the stack of whoever walks it.
+    private mutating func chain(
+        of symbol: BinaryOperator, first: Expression, firstHeight: Int
+    ) throws(QueryError) -> Expression {
+        var operands = [first]
+        var tallest = firstHeight
+        var leftLeaning = firstHeight
+        while true {
+            operands.append(try operation(minimum: symbol.precedence + 1))
+            tallest = max(tallest, height)
+            leftLeaning = max(leftLeaning, height) + 1
+            guard case (.binary(symbol), let end)? = nextOperator(minimum: symbol.precedence) else { break }
+            position = end
+            try requireSpace()
+            try node(height: 1)
+        }
+        let levels = operands.count.bitWidth - (operands.count - 1).leadingZeroBitCount
+        let isLong = operands.count > QueryLimits.maxUnbalancedChain
+        try node(height: isLong ? tallest + levels : leftLeaning)
+        return Expression.joined(operands[...], by: symbol)
+    }
+
+    private enum Operator {
+        case binary(BinaryOperator)
+        case membership
+    }
+
+    /// The operator after white space, when it binds tightly enough, and where it ends.
+    private func nextOperator(minimum: Int) -> (Operator, end: Int)? {
+        var start = position
+        while start < source.bytes.count, source.bytes[start] == 32 || source.bytes[start] == 9 { start += 1 }
+        guard start > position else { return nil }
+        var end = start
+        var letters: UInt64 = 0
+        while end < source.bytes.count, source.bytes[end].isLetter, end - start < 6 {
+            letters = letters << 8 | UInt64(source.bytes[end] | 0x20)
+            end += 1
+        }
+        guard end < source.bytes.count, source.bytes[end] == 32 || source.bytes[end] == 9 else { return nil }
+        let symbol: Operator
+        switch letters {
+        case 0x6F72: symbol = .binary(.or)
+        case 0x616E64: symbol = .binary(.and)
+        case 0x6571: symbol = .binary(.equal)
+        case 0x6E65: symbol = .binary(.notEqual)
+        case 0x6C74: symbol = .binary(.less)
+        case 0x6C65: symbol = .binary(.lessOrEqual)
+        case 0x6774: symbol = .binary(.greater)
+        case 0x6765: symbol = .binary(.greaterOrEqual)
+        case 0x686173: symbol = .binary(.has)
+        case 0x616464: symbol = .binary(.add)
+        case 0x737562: symbol = .binary(.subtract)
+        case 0x6D756C: symbol = .binary(.multiply)
+        case 0x646976: symbol = .binary(.divide)
+        case 0x646976_6279: symbol = .binary(.divideBy)
+        case 0x6D6F64: symbol = .binary(.modulo)
+        case 0x696E: symbol = .membership
+        default: return nil
+        }
+        let precedence: Int
+        if case .binary(let binary) = symbol {
+            precedence = binary.precedence
+        } else {
+            precedence = Expression.membershipPrecedence
+        }
+        return precedence >= minimum ? (symbol, end) : nil
+    }
+
+    /// An operand with its unary operators.
+    private mutating func operand() throws(QueryError) -> Expression {
+        if current == UInt8(ascii: "-"), !startsSignedLiteral {
+            position += 1
+            skipSpace()
+            return try unary(.negate)
+        }
+        if isWord("not"), peek(3) == 32 || peek(3) == 9 || peek(3) == UInt8(ascii: "(") {
+            let start = position
+            position += 3
+            skipSpace()
+            // `not` is a fine name for a property; as an operator something must follow that it can apply to.
+            if nextIsOperator { position = start } else { return try unary(.not) }
+        }
+        return try primary()
+    }
+
+    private var nextIsOperator: Bool {
+        for word: StaticString in ["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "in", "has"] where isWord(word) {
+            return peek(word.utf8CodeUnitCount) == 32
+        }
+        return false
+    }
+
+    private mutating func unary(_ symbol: UnaryOperator) throws(QueryError) -> Expression {
+        try enter()
+        let inner = try operation(minimum: Expression.unaryPrecedence)
+        leave()
+        try node(height: height + 1)
+        return .unary(symbol, inner)
+    }
+
+    /// What stands at the right of `in`: a list in parentheses, or anything that is a collection.
+    private mutating func membershipOperand() throws(QueryError) -> Expression {
+        guard take("(") else { return try primary() }
+        skipSpace()
+        return .list(try elements(until: ")"))
+    }
+
+    /// `commonExpr` without operators.
+    mutating func primary() throws(QueryError) -> Expression {
+        let byte = current
+        switch byte {
+        case _ where isAtEnd: throw failure(expected: "an expression")
+        case UInt8(ascii: "("):
+            position += 1
+            skipSpace()
+            let inner = try expression()
+            skipSpace()
+            guard take(")") else { throw failure(expected: "an operator or \u{201C})\u{201D}") }
+            return inner
+        case UInt8(ascii: "["):
+            position += 1
+            skipSpace()
+            return .list(try elements(until: "]"))
+        case UInt8(ascii: "{"):
+            return try jsonObject()
+        case UInt8(ascii: "@"): return try aliasOrAnnotation()
+        case UInt8(ascii: "$"): return try variablePath()
+        case UInt8(ascii: "'"), UInt8(ascii: "-"), UInt8(ascii: "+"): return try literalExpression()
+        case _ where byte.isDigit: return try literalExpression()
+        case _ where isNameStart(at: position): return try nameExpression()
+        default: throw failure(expected: "an expression")
+        }
+    }
+
+    /// What may stand as a value: an expression, or a string in double quotes (`valueInUrl`).
+    mutating func value() throws(QueryError) -> Expression {
+        guard current == UInt8(ascii: "\"") else { return try expression() }
+        let start = offset
+        let string = try jsonString()
+        try node()
+        return .literal(Literal(.string(string), type: .string, at: start))
+    }
+
+    /// Values separated by commas up to a closing bracket; none at all is allowed.
+    private mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
+        try enter()
+        defer { leave() }
+        var items: [Expression] = []
+        var tallest = 0
+        if !take(bracket) {
+            repeat {
+                items.append(try value())
+                tallest = max(tallest, height)
+            } while takeSeparator(",")
+            try close(bracket)
+        }
+        try node(height: tallest + 1)
+        return items
+    }
+
+    private mutating func literalExpression() throws(QueryError) -> Expression {
+        guard let literal = try literal() else { throw failure(expected: "an expression") }
+        try node()
+        return .literal(literal)
+    }
+
+    /// Everything that starts with a name: literals with words or prefixes, calls, paths.
+    private mutating func nameExpression() throws(QueryError) -> Expression {
+        if let literal = try wordLiteral() {
+            try node()
+            return .literal(literal)
+        }
+        let start = position
+        let name = try qualifiedName()
+        guard current == UInt8(ascii: "(") else { return try memberPath(startingWith: name) }
+        let word = name.text.lowercased()
+        if word == "cast" || word == "isof" { return try typeTest(word == "cast" ? .cast : .isOf) }
+        if word == "case" { return try caseExpression(name) }
+        if word == "any" || word == "all" {
+            throw failure(expected: "a collection before \(word), as in Items/\(word)(…)")
+        }
+        if CanonicalFunction.isCallable(word) || word == "isdefined" {
+            if dialect == .v4, word == "substringof" {
+                throw failure("substringof is a function of OData 2.0 and 3.0; expected contains.", at: start)
+            }
+            return .call(Identifier(word, at: name.offset), try positionalArguments())
+        }
+        return try memberPath(startingWith: name)
+    }
+
+    /// `(a, b, …)` with the parenthesis next.
+    mutating func positionalArguments() throws(QueryError) -> [Expression] {
+        try require("(")
+        skipSpace()
+        return try elements(until: ")")
+    }
+
+    /// `cast(…)` and `isof(…)` with the parenthesis next (5.1.1.10).
+    private mutating func typeTest(_ test: Expression.TypeTest) throws(QueryError) -> Expression {
+        try require("(")
+        try enter()
+        defer { leave() }
+        skipSpace()
+        let start = position
+        if let type = try? typeName() {
+            skipSpace()
+            if take(")") {
+                try node()
+                return .typeTest(test, nil, type)
+            }
+        }
+        position = start
+        let operand = try expression()
+        let operandHeight = height
+        guard takeSeparator(",") else { throw failure(expected: "\u{201C},\u{201D} and a type") }
+        let type = try typeName()
+        skipSpace()
+        try require(")")
+        try node(height: operandHeight + 1)
+        return .typeTest(test, operand, type)
+    }
+
+    /// A type's name, `Collection(…)` among them; V2 and V3 put it into quotes.
+    mutating func typeName() throws(QueryError) -> Identifier {
+        let start = position
+        if dialect == .v2, take("'") {
+            let inner = try typeName()
+            try require("'")
+            return inner
+        }
+        let name = try qualifiedName(expected: "a type")
+        guard name.text == "Collection", take("(") else { return name }
+        _ = try qualifiedName(expected: "a type")
+        try require(")")
+        return Identifier(text(start..<position), at: name.offset)
+    }
+
+    /// `case(condition:value,…)`: the pairs flattened (5.1.1.13).
+    private mutating func caseExpression(_ name: Identifier) throws(QueryError) -> Expression {
+        try require("(")
+        try enter()
+        defer { leave() }
+        skipSpace()
+        var pairs: [Expression] = []
+        var tallest = 0
+        repeat {
+            pairs.append(try expression())
+            tallest = max(tallest, height)
+            guard takeSeparator(":") else { throw failure(expected: "\u{201C}:\u{201D} and a value") }
+            pairs.append(try value())
+            tallest = max(tallest, height)
+        } while takeSeparator(",")
+        try close()
+        try node(height: tallest + 1)
+        return .call(Identifier("case", at: name.offset), pairs)
+    }
+}
+
+extension Expression {
+    /// The precedence of `in`, that of `has`.
+    static let membershipPrecedence = 8
+    /// The precedence of `not` and negation: looser than `has`, tighter than arithmetic.
+    static let unaryPrecedence = 7
+
+    /// Several operands of an associative operator as one tree: leaning to the left as written when few,
+    /// balanced when many.
+    static func joined(_ operands: ArraySlice<Expression>, by symbol: BinaryOperator) -> Expression {
+        guard let first = operands.first else { return .list([]) }
+        if operands.count <= QueryLimits.maxUnbalancedChain {
+            return operands.dropFirst().reduce(first) { .binary(symbol, $0, $1) }
+        }
+        return balanced(operands, by: symbol)
+    }
+
+    private static func balanced(_ operands: ArraySlice<Expression>, by symbol: BinaryOperator) -> Expression {
+        if operands.count == 1 { return operands[operands.startIndex] }
+        let middle = operands.startIndex + (operands.count + 1) / 2
+        return .binary(symbol, balanced(operands[..<middle], by: symbol), balanced(operands[middle...], by: symbol))
+    }
+}
+
+extension CanonicalFunction {
+    private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+
+    /// The function with a name in any case (4.01 lets clients write them so).
+    init?(name: String) {
+        guard let function = Self.byName[name] ?? Self.byName[name.lowercased()] else { return nil }
+        self = function
+    }
+
+    /// Whether a lower-case name is that of a function called with positional arguments.
+    static func isCallable(_ name: String) -> Bool { byName[name] != nil }
+}

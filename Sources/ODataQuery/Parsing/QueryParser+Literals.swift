@@ -1,0 +1,322 @@
+import ODataModel
+
+/// Primitive literals (OData ABNF 4.01, section 7 *Literal Data Values*; URL Conventions 5.1.1.14.1), and those
+/// of OData 2.0 and 3.0 where the dialect allows.
+extension QueryParser {
+    /// Whether a sign comes next that belongs to a literal.
+    var startsSignedLiteral: Bool {
+        peek(1).isDigit
+            || (peek(1) == UInt8(ascii: "I") && peek(2) == UInt8(ascii: "N") && peek(3) == UInt8(ascii: "F")
+                && !isNamePart(peek(4)))
+    }
+
+    private func isNamePart(_ byte: UInt8) -> Bool {
+        byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte >= 0x80
+    }
+
+    /// A literal that starts with a quote, a sign or a digit; `nil` when there is none.
+    mutating func literal() throws(QueryError) -> Literal? {
+        let start = offset
+        switch current {
+        case UInt8(ascii: "'"):
+            return Literal(.string(try quotedString()), type: .string, at: start)
+        case _ where current.isDigit:
+            if let guid = guid() { return guid }
+            if let time = try temporal() { return time }
+            return try number()
+        case UInt8(ascii: "-"):
+            guard startsSignedLiteral else { return nil }
+            if let time = try temporal() { return time }
+            return try number()
+        case UInt8(ascii: "+"):
+            return peek(1).isDigit ? try number() : nil
+        default: return nil
+        }
+    }
+
+    /// A literal that starts with a letter: `null`, `true`, `INF`, a GUID, `prefix'…'`; `nil` when there is none.
+    mutating func wordLiteral() throws(QueryError) -> Literal? {
+        if let guid = guid() { return guid }
+        let start = position
+        let at = offset
+        switch current | 0x20 {
+        case UInt8(ascii: "t") where takeWord("true"):
+            if !continuesAsPath { return Literal(.boolean(true), type: .boolean, at: at) }
+        case UInt8(ascii: "f") where takeWord("false"):
+            if !continuesAsPath { return Literal(.boolean(false), type: .boolean, at: at) }
+        case UInt8(ascii: "n") where isNext("null") && takeWord("null"):
+            if !continuesAsPath { return Literal(.null, at: at) }
+        case UInt8(ascii: "n") where isNext("NaN") && takeWord("nan"):
+            if !continuesAsPath { return Literal(.double(.nan), type: .double, at: at) }
+        case UInt8(ascii: "i") where isNext("INF") && takeWord("inf"):
+            if !continuesAsPath { return Literal(.double(.infinity), type: .double, at: at) }
+        default: break
+        }
+        position = start
+        let prefix = try qualifiedName()
+        guard current == UInt8(ascii: "'") else {
+            position = start
+            return nil
+        }
+        return try prefixed(prefix)
+    }
+
+    private var continuesAsPath: Bool {
+        current == UInt8(ascii: "/") || current == UInt8(ascii: ".") || current == UInt8(ascii: "(")
+            || current == UInt8(ascii: "'")
+    }
+
+    /// `'…'` with doubled quotes inside.
+    mutating func quotedString() throws(QueryError) -> String {
+        let start = position
+        try require("'")
+        var bytes: [UInt8] = []
+        var run = position
+        while true {
+            guard position < source.bytes.count else {
+                throw failure("The string that starts here has no closing quote.", at: start)
+            }
+            guard source.bytes[position] == UInt8(ascii: "'") else {
+                position += 1
+                continue
+            }
+            bytes.append(contentsOf: source.bytes[run..<position])
+            position += 1
+            guard current == UInt8(ascii: "'") else { return String(decoding: bytes, as: UTF8.self) }
+            run = position
+            position += 1
+        }
+    }
+
+    private mutating func prefixed(_ prefix: Identifier) throws(QueryError) -> Literal {
+        let start = position
+        let content = try quotedString()
+        func literal(_ value: ODataValue?, _ type: PrimitiveType) throws(QueryError) -> Literal {
+            guard let value else {
+                throw failure(
+                    "\u{201C}\(content.prefix(40))\u{201D} is not a value of \(type.rawValue).", at: start + 1)
+            }
+            return Literal(value, type: type, at: prefix.offset)
+        }
+        switch prefix.text.lowercased() {
+        case "duration": return try literal(ODataDuration(content).map(ODataValue.duration), .duration)
+        case "binary" where dialect == .v4: return try literal(Self.base64URL(content).map(ODataValue.binary), .binary)
+        case "geography", "geometry":
+            let family = prefix.text.lowercased()
+            guard let geo = GeoLiteral(wellKnownText: content, isGeography: family == "geography") else {
+                throw failure("Expected SRID=…; and well-known text of a \(family).", at: start + 1)
+            }
+            return Literal(.geo(geo.geoJSON), type: geo.type, at: prefix.offset)
+        case "binary" where dialect == .v2, "x" where dialect == .v2:
+            return try literal(Self.hexadecimal(content).map(ODataValue.binary), .binary)
+        case "datetime" where dialect == .v2:
+            return try literal(ODataDateTime(content).map(ODataValue.dateTime), .dateTime)
+        case "datetimeoffset" where dialect == .v2:
+            return try literal(ODataDateTimeOffset(content).map(ODataValue.dateTimeOffset), .dateTimeOffset)
+        case "time" where dialect == .v2: return try literal(ODataDuration(content).map(ODataValue.duration), .time)
+        case "guid" where dialect == .v2: return try literal(ODataGuid(content).map(ODataValue.guid), .guid)
+        default: break
+        }
+        guard prefix.text.contains(".") else {
+            let generation = dialect == .v4 ? "duration, binary, geography, geometry" : "datetime, guid, time, X"
+            throw QueryError(
+                .syntax,
+                "Expected a literal's prefix (\(generation), …) or the qualified name of an enumeration type, "
+                    + "found \u{201C}\(prefix)\u{201D}.", offset: prefix.offset)
+        }
+        for member in content.split(separator: ",", omittingEmptySubsequences: false)
+        where !Self.isEnumerationMember(member) {
+            throw failure("\u{201C}\(content.prefix(40))\u{201D} is not a list of members or numbers.", at: start + 1)
+        }
+        return Literal(
+            .string(content), enumeration: .init(type: prefix.text, members: content), at: prefix.offset)
+    }
+
+    private static func isEnumerationMember(_ text: Substring) -> Bool {
+        if Int64(text) != nil { return true }
+        guard let first = text.first, first.isLetter || first == "_" else { return false }
+        return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+
+    // MARK: Numbers, identifiers, times
+
+    private mutating func guid() -> Literal? {
+        guard position + 36 <= source.bytes.count, source.bytes[position + 8] == UInt8(ascii: "-"),
+            !isNamePart(peek(36)), peek(36) != UInt8(ascii: "-"),
+            let guid = ODataGuid(lexical: source.bytes[position..<position + 36])
+        else { return nil }
+        let start = offset
+        position += 36
+        return Literal(.guid(guid), type: .guid, at: start)
+    }
+
+    /// A date, date with time, or time of day; `nil`, and nothing read, when the digits are none of them.
+    private mutating func temporal() throws(QueryError) -> Literal? {
+        let start = position
+        var index = position
+        let bytes = source.bytes
+        func digits() -> Int {
+            let from = index
+            while index < bytes.count, bytes[index].isDigit { index += 1 }
+            return index - from
+        }
+        func take(_ character: Unicode.Scalar) -> Bool {
+            guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+            index += 1
+            return true
+        }
+        let isNegative = take("-")
+        let first = digits()
+        if first == 2, !isNegative, take(":"), digits() == 2 {
+            skipTime(&index)
+            return try finish(start..<index, "time of day", .timeOfDay) { ODataTimeOfDay($0).map(ODataValue.timeOfDay) }
+        }
+        index = start + (isNegative ? 1 : 0) + first
+        guard first >= 4, take("-"), digits() == 2, take("-"), digits() == 2 else { return nil }
+        guard index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "t"),
+            index + 1 < bytes.count, bytes[index + 1].isDigit
+        else {
+            return try finish(start..<index, "date", .date) { ODataDate($0).map(ODataValue.date) }
+        }
+        index += 1
+        _ = digits()
+        if take(":") { _ = digits() }
+        skipTime(&index)
+        if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "z") {
+            index += 1
+        } else if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") {
+            index += 1
+            _ = digits()
+            if take(":") { _ = digits() }
+        }
+        return try finish(start..<index, "date and time with an offset", .dateTimeOffset) {
+            Self.isHour24($0) ? nil : ODataDateTimeOffset($0).map(ODataValue.dateTimeOffset)
+        }
+    }
+
+    /// 24:00 is for V2's XML; the grammar of URLs ends at hour 23.
+    private static func isHour24(_ text: String) -> Bool { text.contains("T24") || text.contains("t24") }
+
+    /// `:ss.fff` after hours and minutes.
+    private func skipTime(_ index: inout Int) {
+        let bytes = source.bytes
+        guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: ":"), bytes[index + 1].isDigit else { return }
+        index += 1
+        while index < bytes.count, bytes[index].isDigit { index += 1 }
+        guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "."), bytes[index + 1].isDigit else { return }
+        index += 1
+        while index < bytes.count, bytes[index].isDigit { index += 1 }
+    }
+
+    private mutating func finish(
+        _ range: Range<Int>, _ what: String, _ type: PrimitiveType, _ read: (String) -> ODataValue?
+    ) throws(QueryError) -> Literal {
+        let lexical = text(range)
+        guard let value = read(lexical),
+            range.upperBound >= source.bytes.count
+                || !isNamePart(source.bytes[range.upperBound])
+        else { throw failure("\u{201C}\(lexical)\u{201D} is not a \(what).", at: range.lowerBound) }
+        position = range.upperBound
+        return Literal(value, type: type, at: source.offset(at: range.lowerBound))
+    }
+
+    /// Whole numbers and decimals keep every digit; a number with an exponent is a double, as is one with more
+    /// digits than a decimal holds.
+    private mutating func number() throws(QueryError) -> Literal {
+        let start = position
+        let at = offset
+        let isNegative = take("-")
+        if !isNegative { _ = take("+") }
+        if isNegative, isNext("INF") {
+            position += 3
+            return Literal(.double(-.infinity), type: .double, at: at)
+        }
+        var hasPoint = false
+        var hasExponent = false
+        while current.isDigit { position += 1 }
+        if current == UInt8(ascii: "."), peek(1).isDigit {
+            hasPoint = true
+            position += 1
+            while current.isDigit { position += 1 }
+        }
+        let beforeExponent = position
+        if current | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if current == UInt8(ascii: "-") || current == UInt8(ascii: "+") { position += 1 }
+            if current.isDigit { hasExponent = true } else { position = beforeExponent }
+            while current.isDigit { position += 1 }
+        }
+        let lexical = text(start..<position)
+        if dialect == .v2, let literal = suffixed(lexical, at: at) { return literal }
+        guard !isNamePart(current) else { throw failure(expected: "a digit or the end of the number") }
+        if !hasExponent, !hasPoint, let integer = Int64(lexical) { return Literal(.integer(integer), at: at) }
+        if !hasExponent, let decimal = ODataDecimal(lexical) {
+            return Literal(.decimal(decimal), type: .decimal, at: at)
+        }
+        guard let double = Double(lexical), double.isFinite else {
+            throw failure("\u{201C}\(lexical.prefix(40))\u{201D} is beyond every numeric type.", at: start)
+        }
+        return Literal(.double(double), type: .double, at: at)
+    }
+
+    /// V2 and V3 say the type of a number with a letter after it.
+    private mutating func suffixed(_ lexical: String, at: Int) -> Literal? {
+        let value: ODataValue?
+        let type: PrimitiveType
+        switch current | 0x20 {
+        case UInt8(ascii: "l"): (value, type) = (Int64(lexical).map(ODataValue.integer), .int64)
+        case UInt8(ascii: "m"): (value, type) = (ODataDecimal(lexical).map(ODataValue.decimal), .decimal)
+        case UInt8(ascii: "d"): (value, type) = (Double(lexical).map(ODataValue.double), .double)
+        case UInt8(ascii: "f"): (value, type) = (Float(lexical).map(ODataValue.single), .single)
+        default: return nil
+        }
+        guard let value, !isNamePart(peek(1)) else { return nil }
+        position += 1
+        return Literal(value, type: type, at: at)
+    }
+
+    // MARK: Bytes
+
+    /// Base64url of RFC 4648, section 5, padding optional; the bits left over must be zero.
+    static func base64URL(_ text: String) -> [UInt8]? {
+        var digits = Array(text.utf8)
+        while digits.last == UInt8(ascii: "="), digits.count % 4 == 0 || digits.count % 4 == 3 { digits.removeLast() }
+        guard digits.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count * 3 / 4)
+        var bits: UInt32 = 0
+        var count: UInt32 = 0
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case 65...90: value = digit - 65
+            case 97...122: value = digit - 71
+            case 48...57: value = digit + 4
+            case UInt8(ascii: "-"): value = 62
+            case UInt8(ascii: "_"): value = 63
+            default: return nil
+            }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+                bits &= (1 << count) - 1
+            }
+        }
+        return bits == 0 ? bytes : nil
+    }
+
+    private static func hexadecimal(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index].hexadecimalDigit, let low = digits[index + 1].hexadecimalDigit else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}

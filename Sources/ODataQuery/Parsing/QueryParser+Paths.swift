@@ -1,0 +1,197 @@
+import ODataModel
+
+/// Paths within expressions: properties, casts, keys, calls, lambdas, `$count` (OData URL Conventions 4.01,
+/// 5.1.1.15 *Path Expressions* and 5.1.1.13 *Lambda Operators*).
+extension QueryParser {
+    /// A path whose first name has been read.
+    mutating func memberPath(startingWith name: Identifier) throws(QueryError) -> Expression {
+        var steps: [PathStep] = []
+        var tallest = 0
+        if current == UInt8(ascii: "(") {
+            let step = try arguments(of: name, isFirst: true, tallest: &tallest)
+            if case .positional(let arguments) = step {
+                try node(height: tallest + 1)
+                return .call(name, arguments)
+            }
+            steps += step.steps
+        } else {
+            steps.append(.name(name))
+        }
+        return try continuePath(steps, tallest: tallest)
+    }
+
+    /// `$it`, `$this`, `$root`, `$these` and what follows.
+    mutating func variablePath() throws(QueryError) -> Expression {
+        let start = position
+        position += 1
+        position = try endOfName(from: position)
+        let variable = text(start..<position)
+        switch variable {
+        case "$it", "$this": break
+        case "$root", "$these":
+            guard current == UInt8(ascii: "/") else { throw failure(expected: "\u{201C}/\u{201D}") }
+        case "$count":
+            // 4.01 services accept the number of the rows at hand where a collection is the context.
+            position = start
+            var tallest = 0
+            return try continuePath([try countStep(&tallest)], tallest: tallest)
+        default:
+            position = start
+            throw failure(expected: "$it, $this, $root or $these")
+        }
+        return try continuePath([.variable(Identifier(variable, at: source.offset(at: start)))], tallest: 0)
+    }
+
+    /// `@alias`, or an annotation of the current instance, and what follows.
+    mutating func aliasOrAnnotation() throws(QueryError) -> Expression {
+        let name = try atName()
+        if name.text.contains(".") || name.text.contains("#") { return try continuePath([.name(name)], tallest: 0) }
+        guard current == UInt8(ascii: "/") else {
+            try node()
+            return .alias(Identifier(String(name.text.dropFirst()), at: name.offset))
+        }
+        return try continuePath([.variable(name)], tallest: 0)
+    }
+
+    private mutating func continuePath(_ start: [PathStep], tallest: Int) throws(QueryError) -> Expression {
+        var steps = start
+        var tallest = tallest
+        while current == UInt8(ascii: "/"), !isAtEnd {
+            position += 1
+            guard steps.count < QueryLimits.maxDepth else {
+                throw QueryError(
+                    .limit(name: "maxDepth"), "A path has more than \(QueryLimits.maxDepth) steps.", offset: offset)
+            }
+            try step(into: &steps, tallest: &tallest)
+        }
+        try node(height: tallest + 1)
+        if steps.count == 1, case .call(let name, let arguments) = steps[0] { return .namedCall(name, arguments) }
+        return .path(steps)
+    }
+
+    private mutating func step(into steps: inout [PathStep], tallest: inout Int) throws(QueryError) {
+        if isNext("$count") {
+            steps.append(try countStep(&tallest))
+        } else if isNext("$filter(") {
+            position += 8
+            steps.append(.filter(try nested(&tallest)))
+            try close()
+        } else if current == UInt8(ascii: "@") {
+            steps.append(.name(try atName()))
+        } else if isWord("any"), peek(3) == UInt8(ascii: "(") {
+            position += 3
+            steps.append(try lambda(isAny: true, &tallest))
+        } else if isWord("all"), peek(3) == UInt8(ascii: "(") {
+            position += 3
+            steps.append(try lambda(isAny: false, &tallest))
+        } else if isNext("aggregate(") {
+            position += 10
+            skipSpace()
+            try enter()
+            let item = try aggregateItem(isNamed: false)
+            leave()
+            tallest = max(tallest, height)
+            try close()
+            steps.append(.aggregate(item))
+        } else {
+            let name = try qualifiedName(expected: "a property, a type, a function or $count after \u{201C}/\u{201D}")
+            guard current == UInt8(ascii: "(") else {
+                steps.append(.name(name))
+                return
+            }
+            let start = position
+            let arguments = try arguments(of: name, isFirst: false, tallest: &tallest)
+            if case .positional = arguments {
+                throw failure("Expected one key value or parameters with their names.", at: start)
+            }
+            steps += arguments.steps
+        }
+        // A key may follow a call that returns a collection.
+        if current == UInt8(ascii: "("), case .call? = steps.last {
+            var arguments = try arguments(of: "", isFirst: false, tallest: &tallest).steps
+            arguments.removeFirst()
+            steps += arguments
+        }
+    }
+
+    private mutating func nested(_ tallest: inout Int) throws(QueryError) -> Expression {
+        skipSpace()
+        let inner = try expression()
+        tallest = max(tallest, height)
+        return inner
+    }
+
+    private mutating func countStep(_ tallest: inout Int) throws(QueryError) -> PathStep {
+        position += 6
+        guard take("(") else { return .count(filter: nil, search: nil) }
+        let options = try nestedOptions(allowed: [.filter, .search], of: "$count")
+        tallest = max(tallest, height)
+        return .count(filter: options.filter, search: options.search)
+    }
+
+    private mutating func lambda(isAny: Bool, _ tallest: inout Int) throws(QueryError) -> PathStep {
+        try require("(")
+        skipSpace()
+        if isAny, take(")") { return .any(variable: nil, predicate: nil) }
+        let variable = try name(expected: "a range variable")
+        guard takeSeparator(":") else { throw failure(expected: "\u{201C}:\u{201D} and a condition") }
+        let predicate = try nested(&tallest)
+        skipSpace()
+        guard take(")") else { throw failure(expected: "an operator or \u{201C})\u{201D}") }
+        return isAny ? .any(variable: variable, predicate: predicate) : .all(variable: variable, predicate: predicate)
+    }
+
+    /// What the parentheses after a name turn out to hold.
+    private enum Arguments {
+        case steps([PathStep])
+        case positional([Expression])
+
+        var steps: [PathStep] {
+            if case .steps(let steps) = self { steps } else { [] }
+        }
+    }
+
+    /// The parentheses after a name: named parameters (or a compound key), one key value, or, at the start of a
+    /// path only, the arguments of a function that is not known here.
+    private mutating func arguments(
+        of name: Identifier, isFirst: Bool, tallest: inout Int
+    ) throws(QueryError) -> Arguments {
+        let start = position
+        position += 1
+        skipSpace()
+        try enter()
+        defer { leave() }
+        if take(")") { return .steps([.call(name, [])]) }
+        if let named = try namedArguments(&tallest) { return .steps([.call(name, named)]) }
+        position = start
+        let values = try positionalArguments()
+        tallest = max(tallest, height)
+        if values.count == 1, !name.text.contains(".") { return .steps([.name(name), .key(.single(values[0]))]) }
+        return .positional(values)
+    }
+
+    /// `name=value,…)` after the opening parenthesis; `nil`, and nothing read, when it does not start so.
+    mutating func namedArguments(_ tallest: inout Int) throws(QueryError) -> [Expression.NamedArgument]? {
+        let start = position
+        guard isNameStart(at: position) else { return nil }
+        position = try endOfName(from: position)
+        skipSpace()
+        let isNamed = current == UInt8(ascii: "=")
+        position = start
+        guard isNamed else { return nil }
+        var arguments: [Expression.NamedArgument] = []
+        repeat {
+            let name = try name(expected: "a parameter's name")
+            skipSpace()
+            try require("=")
+            skipSpace()
+            if arguments.contains(where: { $0.name == name }) {
+                throw QueryError(.syntax, "\(name) is given twice.", offset: name.offset)
+            }
+            arguments.append(Expression.NamedArgument(name: name, value: try value()))
+            tallest = max(tallest, height)
+        } while takeSeparator(",")
+        try close()
+        return arguments
+    }
+}

@@ -1,0 +1,137 @@
+/// `$search` (OData URL Conventions 4.01, 5.1.8; ABNF `searchExpr`).
+///
+/// `AND` binds tighter than `OR`, and words side by side mean `AND`. The three operator words are words of
+/// their own where an operator cannot stand. Text in single quotes, which the grammar sets aside for syntaxes
+/// of a service's own, is taken as one phrase.
+extension QueryParser {
+    /// A whole search expression.
+    mutating func searchExpression() throws(QueryError) -> SearchExpression {
+        skipSpace()
+        if current == UInt8(ascii: "'") {
+            let start = position
+            let content = try quotedString()
+            try node()
+            guard !content.isEmpty else { throw failure("Expected something to search for.", at: start) }
+            return .phrase(content)
+        }
+        return try searchAlternatives()
+    }
+
+    private mutating func searchAlternatives() throws(QueryError) -> SearchExpression {
+        try enter()
+        defer { leave() }
+        var left = try searchConjunction()
+        while try takeSearchOperator("OR") {
+            let leftHeight = height
+            let right = try searchConjunction()
+            try node(height: max(leftHeight, height) + 1)
+            left = .or(left, right)
+        }
+        return left
+    }
+
+    private mutating func searchConjunction() throws(QueryError) -> SearchExpression {
+        var left = try searchOperand()
+        while true {
+            let start = position
+            if try takeSearchOperator("AND") {
+            } else {
+                skipSpace()
+                guard position > start, startsSearchOperand, !isOperator("OR") else {
+                    position = start
+                    return left
+                }
+            }
+            let leftHeight = height
+            let right = try searchOperand()
+            try node(height: max(leftHeight, height) + 1)
+            left = .and(left, right)
+        }
+    }
+
+    private mutating func searchOperand() throws(QueryError) -> SearchExpression {
+        if isOperator("NOT") {
+            position += 3
+            skipSpace()
+            try enter()
+            let inner = try searchOperand()
+            leave()
+            try node(height: height + 1)
+            return .not(inner)
+        }
+        if current == UInt8(ascii: "(") {
+            position += 1
+            skipSpace()
+            let inner = try searchAlternatives()
+            skipSpace()
+            guard take(")") else { throw failure(expected: "a word or \u{201C})\u{201D}") }
+            return inner
+        }
+        try node()
+        return current == UInt8(ascii: "\"") ? try searchPhrase() : try searchWord()
+    }
+
+    /// `"…"` with `\"` and `\\`.
+    private mutating func searchPhrase() throws(QueryError) -> SearchExpression {
+        let start = position
+        position += 1
+        var bytes: [UInt8] = []
+        while true {
+            guard !isAtEnd else { throw failure(expected: "a closing double quote") }
+            let byte = current
+            position += 1
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\"), current == UInt8(ascii: "\"") || current == UInt8(ascii: "\\") {
+                bytes.append(current)
+                position += 1
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard !bytes.isEmpty else { throw failure("Expected something to search for.", at: start) }
+        return .phrase(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private mutating func searchWord() throws(QueryError) -> SearchExpression {
+        let start = position
+        while isSearchCharacter { position += 1 }
+        guard position > start else { throw failure(expected: "a word, a phrase, NOT or \u{201C}(\u{201D}") }
+        return .word(text(start..<position))
+    }
+
+    /// Whether the byte may be part of a word. A semicolon is one only when it was written encoded, since it
+    /// separates the options of `$expand` otherwise.
+    private var isSearchCharacter: Bool {
+        switch current {
+        case 0...32, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\""): false
+        case UInt8(ascii: ";"): source.isEncoded(at: position)
+        default: true
+        }
+    }
+
+    private var startsSearchOperand: Bool {
+        current == UInt8(ascii: "(") || current == UInt8(ascii: "\"")
+            || (isSearchCharacter && current != UInt8(ascii: "'"))
+    }
+
+    /// Whether an operator word comes next with something after it to apply to.
+    private func isOperator(_ word: StaticString) -> Bool {
+        guard isNext(word) else { return false }
+        var distance = word.utf8CodeUnitCount
+        guard peek(distance) == 32 || peek(distance) == 9 else { return false }
+        while peek(distance) == 32 || peek(distance) == 9 { distance += 1 }
+        return position + distance < source.bytes.count && peek(distance) != UInt8(ascii: ")")
+    }
+
+    private mutating func takeSearchOperator(_ word: StaticString) throws(QueryError) -> Bool {
+        let start = position
+        skipSpace()
+        guard position > start, isOperator(word) else {
+            position = start
+            return false
+        }
+        position += word.utf8CodeUnitCount
+        skipSpace()
+        return true
+    }
+}

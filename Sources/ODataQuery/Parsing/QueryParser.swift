@@ -1,0 +1,259 @@
+import ODataModel
+
+/// A recursive-descent parser over one decoded component of a URL: position, limits, errors and the
+/// smallest tokens. The grammar is in extensions, one topic each (OData ABNF Construction Rules 4.01).
+struct QueryParser {
+    let source: SourceText
+    let dialect: QueryDialect
+    /// The next byte.
+    var position = 0
+    /// How many constructs are open.
+    var nesting = 0
+    /// Expression nodes made so far.
+    var nodes: Int
+    /// The height of the expression parsed last.
+    var height = 0
+
+    init(_ source: SourceText, dialect: QueryDialect, nodes: Int = 0) {
+        self.source = source
+        self.dialect = dialect
+        self.nodes = nodes
+    }
+
+    // MARK: Bytes
+
+    /// The byte at the position, 0 at the end. No rule accepts a NUL, so the two need no telling apart.
+    var current: UInt8 { position < source.bytes.count ? source.bytes[position] : 0 }
+
+    /// The byte `distance` after the position, 0 beyond the end.
+    func peek(_ distance: Int) -> UInt8 {
+        let index = position + distance
+        return index < source.bytes.count ? source.bytes[index] : 0
+    }
+
+    var isAtEnd: Bool { position >= source.bytes.count }
+
+    /// The offset of the position in the given text.
+    var offset: Int { source.offset(at: position) }
+
+    /// Steps over a byte if it comes next.
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard current == UInt8(ascii: character), !isAtEnd else { return false }
+        position += 1
+        return true
+    }
+
+    /// Steps over a byte that must come next.
+    mutating func require(_ character: Unicode.Scalar) throws(QueryError) {
+        guard take(character) else { throw failure(expected: "\u{201C}\(character)\u{201D}") }
+    }
+
+    /// Steps over optional white space (`BWS`).
+    mutating func skipSpace() {
+        while current == 32 || current == 9, !isAtEnd { position += 1 }
+    }
+
+    /// Steps over white space that must be there (`RWS`).
+    mutating func requireSpace() throws(QueryError) {
+        guard current == 32 || current == 9 else { throw failure(expected: "a space") }
+        skipSpace()
+    }
+
+    /// Steps over `BWS character BWS` if it comes next; else stays where it is.
+    mutating func takeSeparator(_ character: Unicode.Scalar) -> Bool {
+        let start = position
+        skipSpace()
+        guard take(character) else {
+            position = start
+            return false
+        }
+        skipSpace()
+        return true
+    }
+
+    /// Steps over `BWS )`.
+    mutating func close(_ character: Unicode.Scalar = ")") throws(QueryError) {
+        skipSpace()
+        guard take(character) else { throw failure(expected: "\u{201C},\u{201D} or \u{201C}\(character)\u{201D}") }
+    }
+
+    /// Whether ASCII letters come next, in any case, followed by something that is no part of a name.
+    func isWord(_ word: StaticString) -> Bool {
+        let length = word.utf8CodeUnitCount
+        guard position + length <= source.bytes.count else { return false }
+        return word.withUTF8Buffer { letters in
+            for index in 0..<length where source.bytes[position + index] | 0x20 != letters[index] { return false }
+            let next = peek(length)
+            return !(next.isLetter || next.isDigit || next == UInt8(ascii: "_") || next >= 0x80)
+        }
+    }
+
+    /// Steps over a word in any case if it comes next.
+    mutating func takeWord(_ word: StaticString) -> Bool {
+        guard isWord(word) else { return false }
+        position += word.utf8CodeUnitCount
+        return true
+    }
+
+    /// Steps over `RWS word RWS` if it comes next; else stays where it is.
+    mutating func takeSpacedWord(_ word: StaticString) throws(QueryError) -> Bool {
+        let start = position
+        skipSpace()
+        guard position > start, takeWord(word) else {
+            position = start
+            return false
+        }
+        try requireSpace()
+        return true
+    }
+
+    /// Whether exactly these bytes come next.
+    func isNext(_ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard position + length <= source.bytes.count else { return false }
+        return text.withUTF8Buffer { bytes in
+            for index in 0..<length where source.bytes[position + index] != bytes[index] { return false }
+            return true
+        }
+    }
+
+    /// The text between two positions.
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: source.bytes[range], as: UTF8.self)
+    }
+
+    /// Refuses whatever has not been read.
+    func requireEnd(expected: String = "the end") throws(QueryError) {
+        guard isAtEnd else { throw failure(expected: expected) }
+    }
+
+    // MARK: Names
+
+    /// Whether a name can start at a position.
+    func isNameStart(at index: Int) -> Bool {
+        guard index < source.bytes.count else { return false }
+        let byte = source.bytes[index]
+        return byte.isLetter || byte == UInt8(ascii: "_") || (byte >= 0x80 && scalar(at: index).isNameStart)
+    }
+
+    private func scalar(at index: Int) -> (isNameStart: Bool, isNamePart: Bool, length: Int) {
+        let first = source.bytes[index]
+        let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
+        let end = min(index + length, source.bytes.count)
+        guard let scalar = String(decoding: source.bytes[index..<end], as: UTF8.self).unicodeScalars.first else {
+            return (false, false, length)
+        }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber:
+            return (true, true, length)
+        case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation, .format:
+            return (false, true, length)
+        default: return (false, false, length)
+        }
+    }
+
+    /// The end of the simple identifier that starts at a position (`odataIdentifier`).
+    func endOfName(from start: Int) throws(QueryError) -> Int {
+        var index = start
+        var length = 0
+        while index < source.bytes.count {
+            let byte = source.bytes[index]
+            if byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") {
+                index += 1
+            } else if byte >= 0x80 {
+                let next = scalar(at: index)
+                guard next.isNamePart else { break }
+                index += next.length
+            } else {
+                break
+            }
+            length += 1
+        }
+        guard length <= QueryLimits.maxIdentifierLength else {
+            throw QueryError(
+                .limit(name: "maxIdentifierLength"),
+                "A name has more than \(QueryLimits.maxIdentifierLength) characters.", offset: source.offset(at: start))
+        }
+        return index
+    }
+
+    /// A simple identifier.
+    mutating func name(expected: String = "a name") throws(QueryError) -> Identifier {
+        guard isNameStart(at: position) else { throw failure(expected: expected) }
+        let start = position
+        position = try endOfName(from: start)
+        return Identifier(text(start..<position), at: source.offset(at: start))
+    }
+
+    /// A simple or dotted name.
+    mutating func qualifiedName(expected: String = "a name") throws(QueryError) -> Identifier {
+        guard isNameStart(at: position) else { throw failure(expected: expected) }
+        let start = position
+        position = try endOfName(from: start)
+        while current == UInt8(ascii: "."), isNameStart(at: position + 1) {
+            position = try endOfName(from: position + 1)
+        }
+        return Identifier(text(start..<position), at: source.offset(at: start))
+    }
+
+    /// `@Namespace.Term#Qualifier`, or an alias when there is no dot (`annotationInQuery`).
+    mutating func atName() throws(QueryError) -> Identifier {
+        let start = position
+        try require("@")
+        _ = try qualifiedName(expected: "a name after \u{201C}@\u{201D}")
+        if current == UInt8(ascii: "#") {
+            position += 1
+            _ = try name(expected: "an annotation qualifier")
+        }
+        return Identifier(text(start..<position), at: source.offset(at: start))
+    }
+
+    // MARK: Limits and errors
+
+    /// Opens a construct.
+    mutating func enter() throws(QueryError) {
+        nesting += 1
+        guard nesting <= QueryLimits.maxDepth else { throw tooDeep() }
+    }
+
+    /// Closes a construct.
+    mutating func leave() { nesting -= 1 }
+
+    /// Counts a node and records the height of the tree below it.
+    mutating func node(height: Int = 1) throws(QueryError) {
+        nodes += 1
+        self.height = height
+        guard nodes <= QueryLimits.maxNodes else {
+            throw QueryError(
+                .limit(name: "maxNodes"),
+                "The expressions have more than \(QueryLimits.maxNodes) operands and operators.",
+                offset: offset)
+        }
+        guard height <= QueryLimits.maxDepth else { throw tooDeep() }
+    }
+
+    private func tooDeep() -> QueryError {
+        QueryError(
+            .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.", offset: offset)
+    }
+
+    /// An error at the position that says what was expected and what stands there.
+    func failure(expected: String) -> QueryError {
+        QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)
+    }
+
+    /// An error at an earlier position.
+    func failure(_ message: String, at start: Int) -> QueryError {
+        QueryError(.syntax, message, offset: source.offset(at: start))
+    }
+
+    private var found: String {
+        guard !isAtEnd else { return "the end" }
+        let rest = String(decoding: source.bytes[position..<min(position + 24, source.bytes.count)], as: UTF8.self)
+        guard let first = rest.first else { return "the end" }
+        if first.isLetter || first.isNumber {
+            return "\u{201C}\(rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" })\u{201D}"
+        }
+        return first.isWhitespace ? "a space" : "\u{201C}\(first)\u{201D}"
+    }
+}

@@ -1,0 +1,233 @@
+import ODataModel
+
+extension ODataURL {
+    /// Parses a URL relative to the service root, such as `Orders?$filter=Freight gt 50&$top=10`
+    /// (OData URL Conventions 4.01; the grammar is that of the OData ABNF 4.01, `odataRelativeUri`).
+    ///
+    /// The path is cut at `/` and the query at `&` and `=` before percent-decoding, so that encoded delimiters
+    /// are data. Offsets in errors count characters of `text` as given.
+    ///
+    /// - Parameters:
+    ///   - text: path, `?` and query, percent-encoded. Characters that a URL may not hold unencoded are accepted.
+    ///   - options: dialect and leniency.
+    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `limit` beyond ``QueryLimits``.
+    public init(parsing text: String, options: ParsingOptions = ParsingOptions()) throws(QueryError) {
+        self = try withText(text) { () throws(QueryError) in
+            var parser = try URLParser(text, options: options)
+            return try parser.url()
+        }
+    }
+}
+
+extension QueryOptions {
+    /// Parses the query part of a URL, without its `?`, such as `$filter=Freight gt 50&$top=10`
+    /// (OData URL Conventions 4.01, 5). `$levels` is no option of a request and refused.
+    ///
+    /// - Parameters:
+    ///   - text: options separated by `&`, percent-encoded.
+    ///   - options: dialect and leniency.
+    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar or an option stands twice,
+    ///   `limit` beyond ``QueryLimits``.
+    public init(parsing text: String, options: ParsingOptions = ParsingOptions()) throws(QueryError) {
+        self = try withText(text) { () throws(QueryError) in
+            var parser = try URLParser(text, options: options)
+            return try parser.options(in: parser.bytes[...], offset: 0)
+        }
+    }
+}
+
+extension Expression {
+    /// Parses an expression such as `Freight gt 50 and startswith(ShipCity,'A')`
+    /// (OData URL Conventions 4.01, 5.1.1).
+    ///
+    /// - Parameters:
+    ///   - text: the expression.
+    ///   - isPercentEncoded: whether `text` is taken from a URL as it stands.
+    ///   - options: dialect and leniency.
+    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `limit` beyond ``QueryLimits``.
+    public init(
+        parsing text: String, isPercentEncoded: Bool = false, options: ParsingOptions = ParsingOptions()
+    ) throws(QueryError) {
+        self = try withText(text) { () throws(QueryError) in
+            let source = try SourceText(
+                ArraySlice(text.utf8), isPercentEncoded: isPercentEncoded,
+                plusIsSpace: isPercentEncoded && options.plusIsSpace)
+            var parser = QueryParser(source, dialect: options.dialect)
+            let expression = try parser.value()
+            try parser.requireEnd(expected: "an operator or the end")
+            return expression
+        }
+    }
+}
+
+/// Puts the parsed text into errors.
+private func withText<Value>(
+    _ text: String, _ body: () throws(QueryError) -> Value
+) throws(QueryError) -> Value {
+    do throws(QueryError) {
+        return try body()
+    } catch {
+        var error = error
+        error.text = text
+        throw error
+    }
+}
+
+/// Cuts a URL into components and parses each.
+struct URLParser {
+    let bytes: [UInt8]
+    let settings: ParsingOptions
+    /// Nodes of all expressions so far.
+    var nodes = 0
+
+    init(_ text: String, options: ParsingOptions) throws(QueryError) {
+        bytes = Array(text.utf8)
+        settings = options
+        guard bytes.count <= QueryLimits.maxLength else {
+            throw QueryError(
+                .limit(name: "maxLength"), "The URL is longer than \(QueryLimits.maxLength) bytes.", offset: 0)
+        }
+    }
+
+    mutating func url() throws(QueryError) -> ODataURL {
+        var url = ODataURL()
+        var end = bytes.count
+        if let hash = bytes.firstIndex(of: UInt8(ascii: "#")) {
+            guard bytes.starts(with: "$metadata".utf8) else {
+                throw QueryError(
+                    .syntax, "A fragment is allowed after $metadata only; a # within data is written %23.",
+                    offset: characters(hash), part: "path")
+            }
+            let source = try SourceText(bytes[(hash + 1)...], base: characters(hash + 1), isPercentEncoded: true)
+            url.fragment = String(decoding: source.bytes, as: UTF8.self)
+            end = hash
+        }
+        let query = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+        var path = PathParser(bytes: bytes[..<query], settings: settings)
+        url.path = try part("path") { () throws(QueryError) in try path.path() }
+        nodes += path.nodes
+        if query < end {
+            url.options = try options(in: bytes[(query + 1)..<end], offset: characters(query + 1))
+        }
+        return url
+    }
+
+    /// The number of characters before a byte.
+    private func characters(_ index: Int) -> Int { bytes[..<index].characterCount }
+
+    /// Options separated by `&`.
+    mutating func options(in query: ArraySlice<UInt8>, offset: Int) throws(QueryError) -> QueryOptions {
+        var options = QueryOptions()
+        var seen: Set<String> = []
+        var offset = offset
+        guard !query.isEmpty else { return options }
+        for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            try option(pair, offset: offset, seen: &seen, into: &options)
+            offset += pair.characterCount + 1
+        }
+        return options
+    }
+
+    private mutating func option(
+        _ pair: ArraySlice<UInt8>, offset: Int, seen: inout Set<String>, into options: inout QueryOptions
+    ) throws(QueryError) {
+        guard !pair.isEmpty else {
+            throw QueryError(.syntax, "Expected a query option, found nothing.", offset: offset)
+        }
+        let equals = pair.firstIndex(of: UInt8(ascii: "="))
+        let nameBytes = pair[..<(equals ?? pair.endIndex)]
+        let plusIsSpace = settings.plusIsSpace
+        let nameSource = try SourceText(nameBytes, base: offset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
+        let name = String(decoding: nameSource.bytes, as: UTF8.self)
+        let valueOffset = offset + nameBytes.characterCount + 1
+        let value = equals.map { pair[($0 + 1)...] }
+        guard !name.isEmpty else {
+            throw QueryError(.syntax, "Expected the name of a query option before =.", offset: offset)
+        }
+        guard let (option, key) = try recognize(name, at: offset) else {
+            let source = try part(name) { () throws(QueryError) in
+                try SourceText(value ?? [], base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
+            }
+            options.custom.append(.init(name: name, value: String(decoding: source.bytes, as: UTF8.self)))
+            return
+        }
+        let title = option == .alias ? name : option.written
+        guard seen.insert(option == .inlinecount ? "count" : key).inserted else {
+            throw QueryError(.syntax, "\(title) is given twice.", offset: offset, part: title)
+        }
+        guard let value else {
+            throw QueryError(
+                .syntax, "Expected = and a value after \(name), found the end.", offset: valueOffset - 1, part: title)
+        }
+        let nodesBefore = nodes
+        let dialect = settings.dialect
+        var parsed = options
+        nodes = try part(title) { () throws(QueryError) in
+            let source = try SourceText(value, base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
+            var parser = QueryParser(source, dialect: dialect, nodes: nodesBefore)
+            try parser.value(of: option, named: key, into: &parsed)
+            try parser.requireEnd(
+                expected: option.isExpression ? "an operator, \u{201C},\u{201D} or the end" : "the end")
+            return parser.nodes
+        }
+        options = parsed
+    }
+
+    /// The system option or alias that a name stands for and the key under which it may stand only once; `nil`
+    /// for custom options.
+    private func recognize(_ name: String, at offset: Int) throws(QueryError) -> (OptionName, key: String)? {
+        if name.hasPrefix("@") {
+            let alias = String(name.dropFirst())
+            // A dotted name is an annotation; those cannot be given a value here.
+            guard let first = alias.first, first.isLetter || first == "_",
+                alias.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+            else { throw QueryError(.syntax, "\(name) is not a parameter alias.", offset: offset) }
+            return (.alias, alias)
+        }
+        let isFull = name.hasPrefix("$")
+        let lowered = (isFull ? String(name.dropFirst()) : name).lowercased()
+        if let option = OptionName(rawValue: lowered), option != .alias, isFull || option.isShortNameReserved {
+            if option == .levels {
+                throw QueryError(.syntax, "$levels is allowed within $expand only.", offset: offset, part: "$levels")
+            }
+            if option == .inlinecount, settings.dialect == .v4 {
+                throw QueryError(
+                    .syntax, "$inlinecount is an option of OData 2.0 and 3.0; expected $count.", offset: offset)
+            }
+            return (option, lowered)
+        }
+        guard isFull else { return nil }
+        let names = OptionName.allCases.filter { $0 != .alias && $0 != .levels && $0 != .inlinecount }.map(\.written)
+        throw QueryError(
+            .syntax, "There is no system query option \(name).", offset: offset,
+            suggestions: nearest(to: name, among: names))
+    }
+
+    /// Names the part of the URL in errors that do not name one yet.
+    private func part<Value>(
+        _ name: String, _ body: () throws(QueryError) -> Value
+    ) throws(QueryError) -> Value {
+        do throws(QueryError) {
+            return try body()
+        } catch {
+            var error = error
+            error.part = error.part ?? name
+            throw error
+        }
+    }
+}
+
+extension OptionName {
+    /// Whether the value ends with an expression, after which an operator may follow.
+    fileprivate var isExpression: Bool {
+        switch self {
+        case .filter, .orderby, .alias: true
+        default: false
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number of characters in UTF-8.
+    var characterCount: Int { reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) } }
+}

@@ -1,0 +1,229 @@
+import ODataModel
+
+/// Expressions and literals, in the notation that the parser reads back to the same tree.
+extension QueryWriter {
+    /// Writes an expression, in parentheses when it binds looser than `minimum`.
+    mutating func write(_ expression: Expression, minimum: Int = 0) {
+        switch expression {
+        case .literal(let literal): write(literal)
+        case .path(let steps): write(path: steps)
+        case .alias(let name): write("@\(name)")
+        case .unary(.not, let inner):
+            parenthesized(Expression.unaryPrecedence < minimum) {
+                $0.write("not ")
+                $0.write(inner, minimum: Expression.unaryPrecedence)
+            }
+        case .unary(.negate, let inner):
+            parenthesized(Expression.unaryPrecedence < minimum) {
+                $0.write("-")
+                $0.parenthesized(inner.startsLikeANumber) { $0.write(inner, minimum: Expression.unaryPrecedence) }
+            }
+        case .binary(let symbol, let left, let right):
+            parenthesized(symbol.precedence < minimum) {
+                $0.write(left, minimum: symbol.precedence)
+                $0.write(" \(symbol.rawValue) ")
+                $0.write(right, minimum: symbol.precedence + 1)
+            }
+        case .membership(let operand, let collection):
+            parenthesized(Expression.membershipPrecedence < minimum) {
+                $0.write(operand, minimum: Expression.membershipPrecedence)
+                $0.write(" in ")
+                if case .list(let items) = collection {
+                    $0.write("(")
+                    $0.list(items) { $0.write($1) }
+                    $0.write(")")
+                } else {
+                    $0.write(collection, minimum: Expression.membershipPrecedence + 1)
+                }
+            }
+        case .call(let name, let arguments): write(call: name, arguments)
+        case .namedCall(let name, let arguments):
+            write(name.text)
+            write(arguments: arguments)
+        case .typeTest(let test, let operand, let type):
+            write("\(test.rawValue)(")
+            if let operand {
+                write(operand)
+                write(",")
+            }
+            write(dialect == .v2 ? "'\(type)'" : type.text)
+            write(")")
+        case .list(let items):
+            write("[")
+            list(items) { $0.write($1) }
+            write("]")
+        case .json(let text): write(data: text)
+        }
+    }
+
+    private mutating func parenthesized(_ isNeeded: Bool, _ body: (inout QueryWriter) -> Void) {
+        if isNeeded { write("(") }
+        body(&self)
+        if isNeeded { write(")") }
+    }
+
+    private mutating func write(call name: Identifier, _ arguments: [Expression]) {
+        write("\(name)(")
+        if name.text == "case" {
+            for (index, argument) in arguments.enumerated() {
+                if index > 0 { write(index % 2 == 0 ? "," : ":") }
+                write(argument)
+            }
+        } else {
+            list(arguments) { $0.write($1) }
+        }
+        write(")")
+    }
+
+    /// `(name=value,…)`.
+    mutating func write(arguments: [Expression.NamedArgument]) {
+        write("(")
+        list(arguments) {
+            $0.write("\($1.name)=")
+            $0.write($1.value)
+        }
+        write(")")
+    }
+
+    /// A key with its parentheses.
+    mutating func write(_ key: KeyPredicate) {
+        switch key {
+        case .single(let value):
+            write("(")
+            write(value)
+            write(")")
+        case .compound(let parts): write(arguments: parts)
+        }
+    }
+
+    private mutating func write(path steps: [PathStep]) {
+        for (index, step) in steps.enumerated() {
+            if case .key(let key) = step {
+                write(key)
+                continue
+            }
+            if index > 0 { write("/") }
+            switch step {
+            case .name(let name), .variable(let name): write(name.text)
+            case .count(let filter, let search):
+                write("$count")
+                var options = QueryOptions()
+                options.filter = filter
+                options.search = search
+                writeNested(options)
+            case .any(let variable, let predicate): writeLambda("any", variable, predicate)
+            case .all(let variable, let predicate): writeLambda("all", variable, predicate)
+            case .key: break
+            case .call(let name, let arguments):
+                write(name.text)
+                write(arguments: arguments)
+            case .filter(let condition):
+                write("$filter(")
+                write(condition)
+                write(")")
+            case .aggregate(let item):
+                write("aggregate(")
+                write(item)
+                write(")")
+            }
+        }
+    }
+
+    private mutating func writeLambda(_ name: String, _ variable: Identifier?, _ predicate: Expression?) {
+        write("\(name)(")
+        if let variable, let predicate {
+            write("\(variable):")
+            write(predicate)
+        }
+        write(")")
+    }
+
+    // MARK: Literals
+
+    /// Writes a literal in the notation of the dialect.
+    mutating func write(_ literal: Literal) {
+        if let enumeration = literal.enumeration {
+            write("\(enumeration.type)'\(enumeration.members)'")
+            return
+        }
+        switch literal.value {
+        case .null: write("null")
+        case .boolean(let value): write(value ? "true" : "false")
+        case .integer(let value): write("\(value)\(dialect == .v2 && literal.type == .int64 ? "L" : "")")
+        case .single(let value): write(float: "\(value)", suffix: "f")
+        case .double(let value): write(float: "\(value)", suffix: "d")
+        case .decimal(let value): write(dialect == .v2 ? Self.plain(value) + "M" : Self.plain(value))
+        case .string(let value):
+            write(data: "'\(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'")
+        case .binary(let value):
+            write(dialect == .v2 ? "X'\(Self.hexadecimal(value))'" : "binary'\(Self.base64URL(value))'")
+        case .guid(let value): write(dialect == .v2 ? "guid'\(value)'" : "\(value)")
+        case .date(let value): write("\(value)")
+        case .timeOfDay(let value): write("\(value)")
+        case .dateTimeOffset(let value): write(dialect == .v2 ? "datetimeoffset'\(value)'" : "\(value)")
+        case .dateTime(let value): write("datetime'\(value)'")
+        case .duration(let value): write(literal.type == .time ? "time'\(value)'" : "duration'\(value)'")
+        case .enumeration(let value): write("\(value)")
+        case .geo(let text):
+            let isGeography = literal.type?.rawValue.hasPrefix("Edm.Geometry") != true
+            let known = GeoLiteral(geoJSON: text, isGeography: isGeography)?.wellKnownText ?? text
+            write("\(isGeography ? "geography" : "geometry")'\(known)'")
+        case .complex: write("null")
+        case .collection(let members):
+            write("[")
+            list(members) { $0.write(Literal($1)) }
+            write("]")
+        }
+    }
+
+    /// Swift writes `1e-05`, `5.0`, `inf`; the exponent tells the parser that the number is no decimal.
+    private mutating func write(float text: String, suffix: String) {
+        switch text {
+        case "inf": write("INF")
+        case "-inf": write("-INF")
+        case "nan": write("NaN")
+        default:
+            if dialect == .v2 { write(text + suffix) } else { write(text.contains("e") ? text : text + "e0") }
+        }
+    }
+
+    /// A decimal without exponent and always with a point, which tells it from a whole number.
+    private static func plain(_ value: ODataDecimal) -> String {
+        var digits = String(value.magnitude)
+        var scale = value.scale
+        if scale < 0 {
+            digits += String(repeating: "0", count: -scale)
+            scale = 0
+        }
+        if scale == 0 { return "\(value.isNegative ? "-" : "")\(digits).0" }
+        if digits.utf8.count <= scale { digits = String(repeating: "0", count: scale - digits.utf8.count + 1) + digits }
+        let point = digits.index(digits.endIndex, offsetBy: -scale)
+        return "\(value.isNegative ? "-" : "")\(digits[..<point]).\(digits[point...])"
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for index in 0...group.count { text.append(alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)]) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension Expression {
+    /// Whether a minus sign before the text would become part of a literal or apply to less than the whole.
+    fileprivate var startsLikeANumber: Bool {
+        switch self {
+        case .literal, .binary, .membership: true
+        default: false
+        }
+    }
+}

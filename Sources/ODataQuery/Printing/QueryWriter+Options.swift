@@ -1,0 +1,185 @@
+import ODataModel
+
+/// System query options, their items and `$search`.
+extension QueryWriter {
+    /// All options that are set, in a fixed order.
+    mutating func write(_ options: QueryOptions) {
+        var isFirst = true
+        func separator(_ writer: inout QueryWriter) {
+            if !isFirst { writer.delimiter("&") }
+            isFirst = false
+        }
+        forEach(options) { writer, name, body in
+            separator(&writer)
+            writer.write(name)
+            writer.delimiter("=")
+            body(&writer)
+        }
+        for custom in options.custom {
+            separator(&self)
+            write(name: custom.name)
+            delimiter("=")
+            write(data: custom.value)
+        }
+    }
+
+    /// `(name=value;…)`, or nothing when nothing is set.
+    mutating func writeNested(_ options: QueryOptions) {
+        var isFirst = true
+        forEach(options) { writer, name, body in
+            writer.write(isFirst ? "(" : ";")
+            isFirst = false
+            writer.write("\(name)=")
+            body(&writer)
+        }
+        if !isFirst { write(")") }
+    }
+
+    /// A name of a custom option: an equals sign would end it.
+    private mutating func write(name: String) {
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: "=") {
+                write(encoded: byte)
+            } else {
+                write(data: String(decoding: [byte], as: UTF8.self), isASCII: byte)
+            }
+        }
+    }
+
+    private mutating func write(data: String, isASCII byte: UInt8) {
+        if byte < 0x80 { write(data: data) } else { write(encoded: byte) }
+    }
+
+    private mutating func forEach(
+        _ options: QueryOptions, _ body: (inout QueryWriter, String, (inout QueryWriter) -> Void) -> Void
+    ) {
+        if let levels = options.levels {
+            body(&self, "$levels") { writer in
+                if case .exactly(let number) = levels { writer.write("\(number)") } else { writer.write("max") }
+            }
+        }
+        if !options.apply.isEmpty { body(&self, "$apply") { $0.write(options.apply) } }
+        if !options.compute.isEmpty { body(&self, "$compute") { $0.list(options.compute) { $0.write($1) } } }
+        if let filter = options.filter { body(&self, "$filter") { $0.write(filter) } }
+        if let search = options.search { body(&self, "$search") { $0.write(search) } }
+        if !options.orderBy.isEmpty { body(&self, "$orderby") { $0.list(options.orderBy) { $0.write($1) } } }
+        if let skip = options.skip { body(&self, "$skip") { $0.write("\(skip)") } }
+        if let top = options.top { body(&self, "$top") { $0.write("\(top)") } }
+        if let count = options.count {
+            if dialect == .v2 {
+                body(&self, "$inlinecount") { $0.write(count ? "allpages" : "none") }
+            } else {
+                body(&self, "$count") { $0.write(count ? "true" : "false") }
+            }
+        }
+        if !options.select.isEmpty { body(&self, "$select") { $0.list(options.select) { $0.write($1) } } }
+        if !options.expand.isEmpty { body(&self, "$expand") { $0.list(options.expand) { $0.write($1) } } }
+        if let token = options.skipToken { body(&self, "$skiptoken") { $0.write(data: token) } }
+        if let token = options.deltaToken { body(&self, "$deltatoken") { $0.write(data: token) } }
+        if let format = options.format { body(&self, "$format") { $0.write(data: format) } }
+        if let id = options.id { body(&self, "$id") { $0.write(data: id) } }
+        if let index = options.index { body(&self, "$index") { $0.write("\(index)") } }
+        if let version = options.schemaVersion { body(&self, "$schemaversion") { $0.write(data: version) } }
+        for (name, value) in options.temporal.sorted(by: { $0.key < $1.key }) { body(&self, name) { $0.write(value) } }
+        for (name, value) in options.aliases.sorted(by: { $0.key < $1.key }) {
+            body(&self, "@\(name)") { $0.write(value) }
+        }
+    }
+
+    // MARK: Items
+
+    mutating func write(_ item: OrderItem) {
+        write(item.expression)
+        if item.isDescending { write(" desc") }
+    }
+
+    mutating func write(_ item: ComputeItem) {
+        write(item.expression)
+        write(" as \(item.name)")
+    }
+
+    mutating func write(_ item: SelectItem) {
+        switch item.kind {
+        case .all: write("*")
+        case .operations(let namespace): write("\(namespace).*")
+        case .path(let path): write(Self.joined(path))
+        case .operation(let path, let parameters):
+            write("\(Self.joined(path))(\(parameters.map(\.text).joined(separator: ",")))")
+        }
+        writeNested(item.options)
+    }
+
+    mutating func write(_ item: ExpandItem) {
+        write(Self.joined(item.path))
+        let suffix =
+            switch item.form {
+            case .entities: ""
+            case .references: "$ref"
+            case .count: "$count"
+            case .value: "$value"
+            }
+        if !suffix.isEmpty { write(item.path.isEmpty ? suffix : "/" + suffix) }
+        writeNested(item.options)
+    }
+
+    static func joined(_ path: [Identifier]) -> String { path.map(\.text).joined(separator: "/") }
+
+    // MARK: $search
+
+    /// Writes a search expression.
+    ///
+    /// - Parameters:
+    ///   - search: the expression.
+    ///   - minimum: 0 for either, 1 for operands of `OR`, 2 for the right operand of `AND`, 3 for that of `NOT`.
+    mutating func write(_ search: SearchExpression, minimum: Int = 0) {
+        let precedence =
+            switch search {
+            case .or: 0
+            case .and: 1
+            case .not: 2
+            case .word, .phrase: 3
+            }
+        let isOperatorWord =
+            if case .word(let word) = search { minimum > 0 && ["AND", "OR", "NOT"].contains(word) } else { false }
+        let isNeeded = precedence < minimum || isOperatorWord
+        if isNeeded { write("(") }
+        switch search {
+        case .word(let word): write(word: word)
+        case .phrase(let phrase): write(phrase: phrase)
+        case .not(let inner):
+            write("NOT ")
+            write(inner, minimum: 2)
+        case .and(let left, let right):
+            write(left, minimum: 1)
+            write(" AND ")
+            write(right, minimum: 2)
+        case .or(let left, let right):
+            write(left, minimum: 0)
+            write(" OR ")
+            write(right, minimum: 1)
+        }
+        if isNeeded { write(")") }
+    }
+
+    private mutating func write(word: String) {
+        let isPlain = word.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 40 && $0 != 41 && $0 != 59 }
+        let hasOnlySemicolons = word.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 40 && $0 != 41 }
+        guard !word.isEmpty, !word.hasPrefix("'"), isPlain || (hasOnlySemicolons && form != .text) else {
+            write(phrase: word)
+            return
+        }
+        for part in word.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { write(encoded: UInt8(ascii: ";")) }
+            write(data: String(part.element))
+        }
+    }
+
+    private mutating func write(phrase: String) {
+        var escaped = ""
+        for character in phrase.unicodeScalars {
+            if character == "\"" || character == "\\" { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(character)
+        }
+        write(data: "\"\(escaped)\"")
+    }
+}

@@ -1,0 +1,83 @@
+import ODataModel
+
+/// Collects the text of a URL or expression and percent-encodes what its place requires.
+struct QueryWriter {
+    /// How the text will be used.
+    enum Form {
+        /// An expression by itself: nothing is encoded.
+        case text
+        /// A URL for people: only what would be taken for a delimiter is encoded.
+        case readable
+        /// A URL for the wire: ASCII, with everything encoded that RFC 3986 does not allow where it stands.
+        case wire
+    }
+
+    let form: Form
+    let dialect: QueryDialect
+    /// Whether the path is being written; the query part otherwise.
+    var isPath = false
+    private var bytes: [UInt8] = []
+
+    init(_ form: Form, dialect: QueryDialect = .v4) {
+        self.form = form
+        self.dialect = dialect
+    }
+
+    /// What has been written.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Writes a delimiter of the URL itself, never encoded.
+    mutating func delimiter(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }
+
+    /// Writes syntax: what the grammar itself is made of.
+    mutating func write(_ syntax: String) {
+        for byte in syntax.utf8 { append(byte, isData: false) }
+    }
+
+    /// Writes data, in which a slash is no separator of segments.
+    mutating func write(data: String) {
+        for byte in data.utf8 { append(byte, isData: true) }
+    }
+
+    /// Writes a byte percent-encoded, whatever it is; as it stands in expressions by themselves.
+    mutating func write(encoded byte: UInt8) {
+        guard form != .text else {
+            bytes.append(byte)
+            return
+        }
+        let digits = Array("0123456789ABCDEF".utf8)
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(digits[Int(byte >> 4)])
+        bytes.append(digits[Int(byte & 15)])
+    }
+
+    /// Writes items with a separator between them.
+    mutating func list<Item>(
+        _ items: some Sequence<Item>, separator: String = ",", _ item: (inout QueryWriter, Item) -> Void
+    ) {
+        var isFirst = true
+        for next in items {
+            if !isFirst { write(separator) }
+            isFirst = false
+            item(&self, next)
+        }
+    }
+
+    private mutating func append(_ byte: UInt8, isData: Bool) {
+        if mustEncode(byte, isData: isData) { write(encoded: byte) } else { bytes.append(byte) }
+    }
+
+    private func mustEncode(_ byte: UInt8, isData: Bool) -> Bool {
+        if form == .text || byte.isLetter || byte.isDigit { return false }
+        switch byte {
+        case UInt8(ascii: "%"), UInt8(ascii: "#"), UInt8(ascii: "+"), UInt8(ascii: "&"), 0..<32, 127: return true
+        case UInt8(ascii: "/"): return isPath && isData
+        case UInt8(ascii: "?"): return isPath
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+            UInt8(ascii: "$"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "="):
+            return false
+        default: return form == .wire
+        }
+    }
+}

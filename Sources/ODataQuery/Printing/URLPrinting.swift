@@ -1,0 +1,111 @@
+import ODataModel
+
+extension ODataURL: CustomStringConvertible {
+    /// The URL for people: only delimiters within data are percent-encoded. Parses back to an equal URL.
+    public var description: String { text(.readable, dialect: .v4) }
+
+    /// The URL for the wire: ASCII only, percent-encoded as RFC 3986 requires.
+    ///
+    /// - Parameter dialect: `v2` writes the literal forms, `$inlinecount` and quoted type names of OData 2.0.
+    public func urlEncoded(dialect: QueryDialect = .v4) -> String { text(.wire, dialect: dialect) }
+
+    private func text(_ form: QueryWriter.Form, dialect: QueryDialect) -> String {
+        var writer = QueryWriter(form, dialect: dialect)
+        writer.isPath = true
+        writer.write(path)
+        writer.isPath = false
+        if !options.isEmpty {
+            writer.delimiter("?")
+            writer.write(options)
+        }
+        if let fragment {
+            writer.delimiter("#")
+            writer.write(data: fragment)
+        }
+        return writer.text
+    }
+}
+
+extension ResourcePath: CustomStringConvertible {
+    /// The path for people; see ``ODataURL/description``.
+    public var description: String { ODataURL(path: self).description }
+}
+
+extension QueryOptions: CustomStringConvertible {
+    /// The query part for people, without its `?`; see ``ODataURL/description``.
+    public var description: String {
+        var writer = QueryWriter(.readable)
+        writer.write(self)
+        return writer.text
+    }
+
+    /// The query part for the wire, without its `?`; see ``ODataURL/urlEncoded(dialect:)``.
+    public func urlEncoded(dialect: QueryDialect = .v4) -> String {
+        var writer = QueryWriter(.wire, dialect: dialect)
+        writer.write(self)
+        return writer.text
+    }
+}
+
+extension Expression: CustomStringConvertible {
+    /// The expression as text that ``init(parsing:isPercentEncoded:options:)`` reads back to an equal tree.
+    ///
+    /// What only code can make, and the syntax cannot say, comes close: a `Float` reads back as a `Double`.
+    public var description: String {
+        var writer = QueryWriter(.text)
+        writer.write(self)
+        return writer.text
+    }
+}
+
+extension SearchExpression: CustomStringConvertible {
+    /// The expression as it stands in `$search`.
+    public var description: String {
+        var writer = QueryWriter(.text)
+        writer.write(self)
+        return writer.text
+    }
+}
+
+extension QueryWriter {
+    /// A path, segment by segment.
+    mutating func write(_ path: ResourcePath) {
+        for (index, segment) in path.segments.enumerated() {
+            if case .key(let key) = segment {
+                write(key)
+                continue
+            }
+            if index > 0 { delimiter("/") }
+            switch segment {
+            case .name(let name, let arguments): write(name, arguments)
+            case .metadata: write("$metadata")
+            case .batch: write("$batch")
+            case .entity: write("$entity")
+            case .all: write("$all")
+            case .crossJoin(let names): write("$crossjoin(\(names.map(\.text).joined(separator: ",")))")
+            case .count: write("$count")
+            case .value: write("$value")
+            case .reference: write("$ref")
+            case .links: write("$links")
+            case .each: write("$each")
+            case .query: write("$query")
+            case .filter(let condition):
+                write("$filter(")
+                write(condition)
+                write(")")
+            case .key: break
+            case .literal(let text, _): write(data: text)
+            }
+        }
+    }
+
+    private mutating func write(_ name: Identifier, _ arguments: PathArguments) {
+        write(name.text)
+        switch arguments {
+        case .none: break
+        case .empty: write("()")
+        case .key(let key): write(key)
+        case .named(let values): write(arguments: values)
+        }
+    }
+}

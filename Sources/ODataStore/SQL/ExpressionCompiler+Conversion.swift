@@ -1,0 +1,125 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// From one written form to another, and casts between types.
+extension ExpressionCompiler {
+    /// The operand in the canonical form of its type, for functions and comparisons across columns.
+    func normalized(_ operand: Operand) throws -> Operand {
+        let (x, label) = (operand.sql, operand.place.databaseValue)
+        switch operand.codec {
+        case .scaledDecimal(let scale):
+            return form(operand, "outpost_decimal_of_scaled(\(x), \(bind: scale.databaseValue))", .decimalBytes)
+        case .numericDecimal: return form(operand, "outpost_decimal_of_number(\(x), \(bind: label))", .decimalBytes)
+        case .dateText: return form(operand, "outpost_date_of_text(\(x), \(bind: label))", .date)
+        case .timeText: return form(operand, "outpost_time_of_text(\(x), \(bind: label))", .timeOfDay)
+        case .guidText: return form(operand, "outpost_guid_of_text(\(x), \(bind: label))", .guid)
+        case .dateTimeText:
+            return operand.type.primitive == .dateTime
+                ? form(operand, "outpost_local_of_text(\(x), \(bind: label))", .dateTime)
+                : form(operand, "outpost_instant_of_text(\(x), \(bind: label))", .dateTimeOffset)
+        case .unixTime(let units):
+            let unit = units.databaseValue
+            return operand.type.primitive == .dateTime
+                ? form(operand, "outpost_local_of_unix(\(x), \(bind: unit), \(bind: label))", .dateTime)
+                : form(operand, "outpost_instant_of_unix(\(x), \(bind: unit), \(bind: label))", .dateTimeOffset)
+        default: return operand
+        }
+    }
+
+    private func form(_ operand: Operand, _ sql: SQLFragment, _ codec: ColumnCodec) -> Operand {
+        Operand(sql: sql, type: operand.type, codec: codec, isNullable: operand.isNullable, place: operand.place)
+    }
+
+    /// The operand in another form of the same value.
+    func converted(_ operand: Operand, to codec: ColumnCodec) throws -> Operand {
+        if operand.codec == codec { return operand }
+        let from = try normalized(operand)
+        if from.codec == codec { return from }
+        let x = from.sql
+        switch (from.codec, codec) {
+        case (.integer, .decimalBytes): return form(from, "outpost_decimal_of_scaled(\(x), 0)", codec)
+        case (.double, .decimalBytes), (.single, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
+        case (.integer, .double), (.integer, .single): return form(from, "CAST(\(x) AS REAL)", codec)
+        case (.decimalBytes, .double): return form(from, "outpost_dec_double(\(x))", codec)
+        case (.decimalBytes, .single): return form(from, "outpost_real_single(outpost_dec_double(\(x)))", codec)
+        case (.single, .double): return form(from, x, codec)
+        case (.double, .single): return form(from, "outpost_real_single(\(x))", codec)
+        case (.dateTime, .dateTimeOffset): return form(from, "outpost_offset_of_local(\(x))", codec)
+        default: throw Self.unsupported("\(operand.type) here")
+        }
+    }
+
+    // MARK: cast
+
+    /// `cast(value, type)`; what cannot be converted is null (OData URL Conventions 4.01, 5.1.1.10.1).
+    func cast(_ operand: Operand, to type: TypeReference) throws -> Operand {
+        if operand.type == type || operand.constant?.isNull == true {
+            var same = operand
+            same.type = type
+            return same
+        }
+        if operand.isDynamic { return try member(operand.sql, type, place: operand.place) }
+        let codec = Operand.canonicalCodec(type)
+        let from = try normalized(operand)
+        let x = from.sql
+        var result: Operand
+        switch (from.codec, codec) {
+        case (.string, .string), (.boolean, .boolean), (.guid, .guid), (.date, .date), (.timeOfDay, .timeOfDay),
+            (.dateTime, .dateTime), (.dateTimeOffset, .dateTimeOffset), (.duration, .duration), (.binary, .binary),
+            (.decimalBytes, .decimalBytes), (.double, .double), (.single, .single), (.integer, .integer):
+            result = from
+        case (.decimalBytes, .integer): result = form(from, "outpost_dec_integer(\(x))", .integer)
+        case (.double, .integer), (.single, .integer): result = form(from, "outpost_real_integer(\(x))", .integer)
+        case (_, .double) where from.codec.isNumeric, (_, .single) where from.codec.isNumeric,
+            (_, .decimalBytes) where from.codec.isNumeric:
+            result = try converted(from, to: codec)
+        case (_, .string): result = try text(from)
+        case (.string, .decimalBytes): result = form(from, "outpost_dec_of_text(\(x))", codec)
+        case (.string, .integer) where type.primitive?.isInteger == true:
+            let number: SQLFragment = "outpost_dec_of_text(\(x))"
+            result = form(
+                from, "CASE WHEN outpost_dec_floor(\(number)) = \(number) THEN outpost_dec_integer(\(number)) END",
+                codec)
+        case (.string, .double), (.string, .single): result = form(from, "outpost_real_of_text(\(x))", codec)
+        case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
+        case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)
+        default: throw Self.unsupported("cast of \(operand.type) to \(type)")
+        }
+        if let range = type.primitive?.integerRange, range.upperBound < .max, !Self.fits(from.type, range) {
+            let (low, high) = (range.lowerBound.databaseValue, range.upperBound.databaseValue)
+            result.sql =
+                "CASE WHEN \(result.sql) BETWEEN \(bind: low) AND \(bind: high) THEN \(result.sql) END"
+        }
+        result.type = type
+        result.isNullable = true
+        return result
+    }
+
+    private static func fits(_ type: TypeReference, _ range: ClosedRange<Int64>) -> Bool {
+        guard let own = type.primitive?.integerRange else { return false }
+        return range.contains(own.lowerBound) && range.contains(own.upperBound)
+    }
+
+    private func text(_ operand: Operand) throws -> Operand {
+        let x = operand.sql
+        let sql: SQLFragment
+        switch operand.codec {
+        case .string: sql = x
+        case .integer:
+            if case .enumeration = operand.type { throw Self.unsupported("cast of an enumeration to Edm.String") }
+            sql = "CAST(\(x) AS TEXT)"
+        case .boolean: sql = "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+        case .double, .single: sql = "outpost_real_text(\(x))"
+        case .decimalBytes: sql = "outpost_dec_text(\(x))"
+        case .guid: sql = "outpost_guid_text(\(x))"
+        case .date: sql = "outpost_date_text(\(x))"
+        case .timeOfDay: sql = "outpost_time_text(\(x))"
+        case .dateTime, .dateTimeOffset: sql = "outpost_instant_text(\(x))"
+        case .duration: sql = "outpost_duration_text(\(x))"
+        default: throw Self.unsupported("cast of \(operand.type) to Edm.String")
+        }
+        return form(operand, sql, .string)
+    }
+}

@@ -1,0 +1,388 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// Puts downloaded entities into a table, fast: statements are prepared once, values bound by ordinal, and
+/// only rows that differ are written.
+///
+/// For use inside one transaction, on the connection that it was made with. It checks no facets, no ETags and
+/// tells no hook: what the back end sends is taken as it is.
+///
+/// ```swift
+/// try await store.bulkWrite { database in
+///     let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+///     for entity in page { _ = try loader.load(entity, owner: query) }
+/// }
+/// ```
+public final class BulkLoader {
+    /// What loading an entity did.
+    public struct Outcome: Hashable, Sendable {
+        /// What was done to the row.
+        public enum Change: Hashable, Sendable {
+            /// It is new.
+            case inserted
+            /// It was there and differed.
+            case updated
+            /// It was there and did not differ.
+            case unchanged
+        }
+
+        /// The internal row id.
+        public var rowID: Int64
+        /// What was done.
+        public var change: Change
+        /// The defining query that had brought the row; `nil` for a new one. The row keeps it, unless it was
+        /// local (0) or hidden: then it passes to the new one.
+        public var previousOwner: Int64?
+    }
+
+    private let plan: WritePlan
+    private let database: Database
+    private let isContained: Bool
+    private let isSingleton: Bool
+    private let hiddenOwners: Set<Int64>
+    /// The slots of the entity at hand; kept between calls for its room.
+    private var values: [ODataValue?]
+    private var inserts: [[Bool]: BoundStatement] = [:]
+    private var updates: [[Bool]: BoundStatement] = [:]
+    private var pattern: [Bool]
+    private var lastInsert: (pattern: [Bool], statement: BoundStatement)?
+    private let selectByKey: BoundStatement
+    private let findByKey: BoundStatement
+    private let updateOwner: BoundStatement?
+    private let deleteByRowID: BoundStatement
+    /// Whether the last entity was new: the next one is then likely to be, and is inserted without a look.
+    private var expectsNew = true
+
+    /// Prepares a loader for a set.
+    ///
+    /// - Parameters:
+    ///   - set: the entity set, singleton, or path of a contained collection.
+    ///   - mapping: where the data lies; tables must have row ids, as those of an ``OfflineLayout`` have.
+    ///   - database: a connection inside a transaction.
+    /// - Throws: ``StoreError/database(code:message:)`` when the set has no such table; errors of SQLite.
+    public init(set: String, mapping: StorageMapping, in database: Database) throws {
+        guard let storage = mapping.tables[set], let rowID = storage.rowID, !storage.shape.key.isEmpty else {
+            throw StoreError.database(code: 1, message: "\(set) has no table with row ids and a key")
+        }
+        plan = WritePlan(storage: storage, model: mapping.model)
+        self.database = database
+        isContained = set.contains("/")
+        isSingleton = mapping.model.singleton(set) != nil
+        values = [ODataValue?](repeating: nil, count: plan.slots.count)
+        pattern = [Bool](repeating: false, count: plan.slots.count)
+        let condition =
+            isSingleton
+            ? "\(quoted(rowID)) = 1" : plan.keyCondition(hasParent: isContained, includesHidden: true)
+        selectByKey = try BoundStatement("\(plan.selection) WHERE \(condition)", in: database)
+        let table = quoted(storage.table)
+        findByKey = try BoundStatement("SELECT \(quoted(rowID)) FROM \(table) WHERE \(condition)", in: database)
+        deleteByRowID = try BoundStatement("DELETE FROM \(table) WHERE \(quoted(rowID)) = ?", in: database)
+        if let visibility = storage.visibility {
+            updateOwner = try BoundStatement(
+                "UPDATE \(table) SET \(quoted(visibility.ownerColumn)) = ? WHERE \(quoted(rowID)) = ?", in: database)
+            hiddenOwners = try Set(
+                Int64.fetchAll(database, sql: "SELECT id FROM \(quoted(visibility.hiddenTable))"))
+        } else {
+            updateOwner = nil
+            hiddenOwners = []
+        }
+    }
+
+    /// Inserts an entity, or updates the row with its key where it differs. Properties that are not loaded
+    /// are left as they are, or marked as not loaded in a new row.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity with its key; its ETag is taken from its control information.
+    ///   - owner: the defining query that brings it.
+    ///   - parent: for a contained collection, the row id of the containing entity.
+    /// - Throws: ``StoredValueError`` with table and column when a value does not fit or a key value is missing;
+    ///   errors of SQLite.
+    @discardableResult
+    public func load(_ entity: Entity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
+        try fill(entity)
+        if expectsNew, let rowID = try insert(entity, owner: owner, parent: parent) {
+            return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
+        }
+        try bindKey(selectByKey, parent: parent)
+        guard try selectByKey.step() else {
+            selectByKey.reset()
+            guard let rowID = try insert(entity, owner: owner, parent: parent) else {
+                throw StoreError.constraint(message: "a row of \(plan.storage.table) was refused")
+            }
+            expectsNew = true
+            return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
+        }
+        expectsNew = false
+        return try merge(entity, owner: owner)
+    }
+
+    /// The row id of the entity with a key; `nil` when it is not there. Hidden rows are found too.
+    public func find(_ key: EntityKey, parent: Int64? = nil) throws -> Int64? {
+        var index: Int32 = 0
+        if !isSingleton {
+            for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
+                guard let column = plan.slots[slot].column else { continue }
+                index += 1
+                try findByKey.bind(key[property.name] ?? .null, as: column, at: index)
+            }
+            if isContained { try findByKey.bind(parent.databaseValue, at: index + 1) }
+        }
+        defer { findByKey.reset() }
+        return try findByKey.step() ? findByKey.integer(0) : nil
+    }
+
+    /// Deletes a row; nothing happens when it is not there.
+    public func delete(_ rowID: Int64) throws {
+        try deleteByRowID.bind(rowID, at: 1)
+        try deleteByRowID.execute()
+    }
+
+    /// Reads a row; `nil` when it is not there.
+    ///
+    /// - Throws: ``StoredValueError`` when a stored value is bad.
+    public func read(_ rowID: Int64) throws -> Entity? {
+        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return nil }
+        var entity = try plan.entity(plan.stored(row))
+        entity.control.id = EntityID.canonical(
+            set: plan.storage.set, key: isSingleton ? nil : entity.key, shape: plan.storage.shape, model: plan.model)
+        return entity
+    }
+
+    // MARK: Steps
+
+    /// Spreads an entity's loaded values over the slots.
+    private func fill(_ entity: Entity) throws {
+        guard let nodes = plan.nodes(of: entity.shape) else {
+            throw StoredValueError(
+                table: plan.storage.table, found: "an entity of type \(entity.shape)",
+                expected: "\(plan.storage.shape)")
+        }
+        for index in values.indices {
+            values[index] = nil
+            pattern[index] = false
+        }
+        fill(entity, nodes)
+        for slot in plan.keySlots where values[slot].map(\.isNull) ?? true {
+            throw StoredValueError(
+                table: plan.storage.table, column: plan.slots[slot].name, found: "no value", expected: "a key value")
+        }
+    }
+
+    private func fill(_ entity: Entity, _ nodes: [WritePlan.Node]) {
+        for (ordinal, node) in nodes.enumerated() {
+            guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
+            switch node {
+            case .slot(let index): set(index, value)
+            case .complex(_, let presence, let nested):
+                if case .complex(let inner) = value {
+                    set(presence, .integer(1))
+                    fill(inner, nested)
+                } else {
+                    clear(node)
+                }
+            case .absent: continue
+            }
+        }
+    }
+
+    private func clear(_ node: WritePlan.Node) {
+        switch node {
+        case .slot(let index): set(index, .null)
+        case .complex(_, let presence, let nested):
+            set(presence, .integer(0))
+            nested.forEach(clear)
+        case .absent: break
+        }
+    }
+
+    private func set(_ index: Int, _ value: ODataValue) {
+        values[index] = value
+        pattern[index] = true
+    }
+
+    private func bindKey(_ statement: BoundStatement, parent: Int64?) throws {
+        guard !isSingleton else { return }
+        var index: Int32 = 0
+        for slot in plan.keySlots {
+            index += 1
+            try bind(slot, to: statement, at: index)
+        }
+        if isContained { try statement.bind(parent.databaseValue, at: index + 1) }
+    }
+
+    /// Binds the value of a slot.
+    private func bind(_ slot: Int, to statement: BoundStatement, at index: Int32) throws {
+        guard let value = values[slot] else { return try statement.bindNull(at: index) }
+        guard let column = plan.slots[slot].column else {
+            if case .integer(let mark) = value { try statement.bind(mark, at: index) }
+            return
+        }
+        do {
+            try statement.bind(value, as: column, at: index)
+        } catch let error as StoredValueError {
+            throw error.at(table: plan.storage.table)
+        }
+    }
+
+    /// Inserts the row at hand unless its key is there.
+    ///
+    /// - Returns: the row id; `nil` when the key was there.
+    private func insert(_ entity: Entity, owner: Int64, parent: Int64?) throws -> Int64? {
+        let statement = try insertStatement()
+        var index: Int32 = 1
+        func next() -> Int32 {
+            defer { index += 1 }
+            return index
+        }
+        if isSingleton { try statement.bind(1, at: next()) }
+        if plan.system.owner != nil { try statement.bind(owner, at: next()) }
+        if isContained { try statement.bind(parent.databaseValue, at: next()) }
+        if plan.system.etag != nil { try statement.bind(entity.control.etag.databaseValue, at: next()) }
+        if plan.system.notLoaded != nil { try statement.bind(notLoadedBits(), at: next()) }
+        if plan.system.discriminator != nil { try statement.bind(typeName(entity).databaseValue, at: next()) }
+        if plan.system.dynamic != nil {
+            try statement.bind(WritePlan.dynamicText(entity.dynamicProperties).databaseValue, at: next())
+        }
+        for slot in pattern.indices where pattern[slot] { try bind(slot, to: statement, at: next()) }
+        let before = database.totalChangesCount
+        try statement.execute()
+        // Triggers do not run on inserts, so one more change is this row.
+        return database.totalChangesCount == before ? nil : database.lastInsertedRowID
+    }
+
+    private func notLoadedBits() -> DatabaseValue {
+        var bits: [UInt8] = []
+        for (index, slot) in plan.slots.enumerated() where !pattern[index] {
+            if let bit = slot.bit { WritePlan.set(bit, in: &bits) }
+        }
+        return bits.isEmpty ? .null : Data(bits).databaseValue
+    }
+
+    private func typeName(_ entity: Entity) -> String? {
+        entity.shape == plan.storage.shape ? nil : entity.shape.name.description
+    }
+
+    private func insertStatement() throws -> BoundStatement {
+        if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
+        let statement = try inserts[pattern] ?? makeInsertStatement()
+        inserts[pattern] = statement
+        lastInsert = (pattern, statement)
+        return statement
+    }
+
+    private func makeInsertStatement() throws -> BoundStatement {
+        let storage = plan.storage
+        var columns: [String] = []
+        if isSingleton, let rowID = storage.rowID { columns.append(rowID) }
+        if let visibility = storage.visibility { columns.append(visibility.ownerColumn) }
+        if isContained { columns.append(OfflineLayout.parentColumn) }
+        if case .column(let name) = storage.etag { columns.append(name) }
+        if let name = storage.notLoaded { columns.append(name) }
+        if let name = storage.discriminator { columns.append(name) }
+        if let name = storage.dynamicProperties { columns.append(name) }
+        columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
+        let list = columns.map(quoted).joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        return try BoundStatement(
+            "INSERT INTO \(quoted(storage.table)) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING", in: database)
+    }
+
+    // MARK: Merging
+
+    /// Updates the row that ``selectByKey`` stands on, where it differs from the values at hand.
+    private func merge(_ entity: Entity, owner: Int64) throws -> Outcome {
+        let system = plan.system
+        func column(_ position: Int?) -> Int32? { position.map { Int32($0) } }
+        guard let rowIDColumn = column(system.rowID) else {
+            throw StoreError.database(code: 1, message: "\(plan.storage.table) has no row ids")
+        }
+        let rowID = selectByKey.integer(rowIDColumn)
+        let previousOwner = column(system.owner).map { selectByKey.integer($0) }
+        var isSame = column(system.etag).map { selectByKey.text($0) == entity.control.etag } ?? true
+        var bits: [UInt8] = []
+        if let column = column(system.notLoaded), case .blob(let data) = selectByKey.value(column).storage {
+            bits = Array(data)
+            for (index, slot) in plan.slots.enumerated() where pattern[index] {
+                if let bit = slot.bit, WritePlan.contains(bit, in: bits) {
+                    bits[bit / 8] &= ~(1 << UInt8(bit % 8))
+                    isSame = false
+                }
+            }
+        }
+        if let column = column(system.discriminator), selectByKey.text(column) != typeName(entity) { isSame = false }
+        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
+        if let column = column(system.dynamic) {
+            let stored = selectByKey.text(column)
+            // An entity that is not loaded as a whole does not say that it has no dynamic properties.
+            if dynamic == nil, pattern.contains(false) { dynamic = stored }
+            if stored != dynamic { isSame = false }
+        }
+        if isSame { isSame = try isSameInSlots() }
+        selectByKey.reset()
+        if !isSame {
+            try update(entity, rowID: rowID, bits: bits, dynamic: dynamic)
+        }
+        if let previousOwner, previousOwner != owner, previousOwner == 0 || hiddenOwners.contains(previousOwner),
+            let updateOwner
+        {
+            try updateOwner.bind(owner, at: 1)
+            try updateOwner.bind(rowID, at: 2)
+            try updateOwner.execute()
+        }
+        return Outcome(rowID: rowID, change: isSame ? .unchanged : .updated, previousOwner: previousOwner)
+    }
+
+    private func isSameInSlots() throws -> Bool {
+        let offset = plan.system.names.count
+        for (index, slot) in plan.slots.enumerated() {
+            guard let value = values[index] else { continue }
+            let position = Int32(offset + index)
+            if let column = slot.column {
+                do throws(StoredValueError) {
+                    guard try selectByKey.column(position, holds: value, as: column) else { return false }
+                } catch {
+                    throw error.at(table: plan.storage.table)
+                }
+            } else if case .integer(let mark) = value {
+                guard !selectByKey.isNull(position), selectByKey.integer(position) == mark else { return false }
+            }
+        }
+        return true
+    }
+
+    private func update(_ entity: Entity, rowID: Int64, bits: [UInt8], dynamic: String?) throws {
+        let statement = try updates[pattern] ?? makeUpdateStatement()
+        updates[pattern] = statement
+        var index: Int32 = 1
+        func next() -> Int32 {
+            defer { index += 1 }
+            return index
+        }
+        if plan.system.etag != nil { try statement.bind(entity.control.etag.databaseValue, at: next()) }
+        if plan.system.notLoaded != nil {
+            try statement.bind(bits.allSatisfy { $0 == 0 } ? .null : Data(bits).databaseValue, at: next())
+        }
+        if plan.system.discriminator != nil { try statement.bind(typeName(entity).databaseValue, at: next()) }
+        if plan.system.dynamic != nil { try statement.bind(dynamic.databaseValue, at: next()) }
+        for slot in pattern.indices where pattern[slot] { try bind(slot, to: statement, at: next()) }
+        try statement.bind(rowID, at: next())
+        try statement.execute()
+    }
+
+    private func makeUpdateStatement() throws -> BoundStatement {
+        let storage = plan.storage
+        var columns: [String] = []
+        if case .column(let name) = storage.etag { columns.append(name) }
+        if let name = storage.notLoaded { columns.append(name) }
+        if let name = storage.discriminator { columns.append(name) }
+        if let name = storage.dynamicProperties { columns.append(name) }
+        columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
+        let list = columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")
+        let rowID = quoted(storage.rowID ?? OfflineLayout.rowIDColumn)
+        return try BoundStatement(
+            "UPDATE \(quoted(storage.table)) SET \(list) WHERE \(rowID) = ?", in: database)
+    }
+}

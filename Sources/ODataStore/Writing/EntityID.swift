@@ -1,0 +1,120 @@
+import Foundation
+import ODataModel
+import ODataService
+
+/// The id of an entity relative to the service root, as `Orders(1)` or `Items(Order=1,Name='a%2Fb')`
+/// (OData URL Conventions 4.01, 4.3.1 *Canonical URL*).
+public enum EntityID {
+    /// The canonical id of an entity.
+    ///
+    /// - Parameters:
+    ///   - set: the entity set's name; for contained entities the path of the collection.
+    ///   - key: the key; `nil` for a singleton, whose name is its id.
+    ///   - shape: the type, which tells how enumeration keys are written.
+    ///   - model: where enumeration types are found.
+    public static func canonical(set: String, key: EntityKey?, shape: Shape, model: EntityDataModel) -> String {
+        guard let key else { return set }
+        let parts = key.parts.map { part -> (String, String) in
+            let path = shape.key.first { $0.name == part.name }?.path ?? part.name
+            return (part.name, literal(part.value, type: shape.property(path)?.type, model: model))
+        }
+        let predicate =
+            parts.count == 1 ? parts[0].1 : parts.map { "\($0.0)=\($0.1)" }.joined(separator: ",")
+        return "\(set)(\(predicate))"
+    }
+
+    /// A key value as it stands in a URL, percent-encoded.
+    private static func literal(_ value: ODataValue, type: TypeReference?, model: EntityDataModel) -> String {
+        switch value {
+        case .string(let text): "'" + encoded(text.replacingOccurrences(of: "'", with: "''")) + "'"
+        case .binary: "binary'" + encoded(value.lexicalText ?? "") + "'"
+        case .duration: "duration'" + encoded(value.lexicalText ?? "") + "'"
+        case .enumeration(let number): enumeration(number, type: type, model: model)
+        default: encoded(value.lexicalText ?? "null")
+        }
+    }
+
+    private static func enumeration(_ number: Int64, type: TypeReference?, model: EntityDataModel) -> String {
+        guard case .enumeration(let name)? = type, let declared = model.enumType(name) else { return "\(number)" }
+        return "\(name)'\(encoded(declared.text(of: number)))'"
+    }
+
+    private static func encoded(_ text: String) -> String {
+        // What RFC 3986 leaves unreserved: all else might be taken for part of the URL's own syntax.
+        let allowed = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text
+    }
+
+    /// Reads the id of an entity of an entity set or singleton, relative or absolute: the last segment counts.
+    ///
+    /// - Throws: ``ODataError`` with status 400 when the text is no entity id of this service.
+    public static func parse(_ text: String, model: EntityDataModel) throws -> (set: String, key: EntityKey?) {
+        func refuse(_ reason: String) -> ODataError {
+            ODataError(
+                status: 400, code: "InvalidReference",
+                message: "\"\(text)\" is no reference to an entity: \(reason).")
+        }
+        let segment = lastSegment(of: text)
+        guard let open = segment.firstIndex(of: "(") else {
+            guard model.singleton(segment) != nil else { throw refuse("a key in parentheses was expected") }
+            return (segment, nil)
+        }
+        let name = String(segment[..<open])
+        guard let set = model.entitySet(name), let shape = model.shape(set.type) else {
+            throw refuse("there is no entity set \(name)")
+        }
+        guard segment.hasSuffix(")") else { throw refuse("a closing parenthesis was expected at its end") }
+        let inner = segment[segment.index(after: open)...].dropLast()
+        let arguments = split(inner, at: ",")
+        guard arguments.count == shape.key.count else {
+            throw refuse("\(shape.key.count) key values were expected")
+        }
+        var parts: [EntityKey.Part] = []
+        for (position, property) in shape.key.enumerated() {
+            var text = arguments[position]
+            if let named = arguments.first(where: { $0.hasPrefix("\(property.name)=") }) {
+                text = String(named.dropFirst(property.name.count + 1))
+            } else if arguments.count > 1 {
+                throw refuse("the key value \(property.name) was expected")
+            }
+            guard let type = shape.property(property.path)?.type, let value = value(text, type: type, model: model)
+            else { throw refuse("\(text) is no value of \(property.name)") }
+            parts.append(.init(name: property.name, value: value))
+        }
+        return (set.name, EntityKey(parts))
+    }
+
+    private static func lastSegment(of text: String) -> String {
+        let decoded = text.removingPercentEncoding ?? text
+        return split(decoded[...], at: "/").last { !$0.isEmpty } ?? decoded
+    }
+
+    /// Splits outside single quotes.
+    private static func split(_ text: Substring, at separator: Character) -> [String] {
+        var parts = [""]
+        var isQuoted = false
+        for character in text {
+            if character == "'" { isQuoted.toggle() }
+            if character == separator, !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
+        }
+        return parts
+    }
+
+    private static func value(_ text: String, type: TypeReference, model: EntityDataModel) -> ODataValue? {
+        var text = text
+        // The literal of a string, an enumeration, a duration, and most of V2's have quotes after a prefix.
+        if text.hasSuffix("'"), let open = text.firstIndex(of: "'"), text.index(after: open) != text.endIndex {
+            text = text[text.index(after: open)...].dropLast().replacingOccurrences(of: "''", with: "'")
+        } else if type.primitive == .string {
+            return nil
+        } else if let last = text.last, "LlMmDdFf".contains(last), type.primitive?.isNumeric == true {
+            text.removeLast()
+        }
+        if case .enumeration(let name) = type, let declared = model.enumType(name) {
+            return declared.value(of: text).map { .enumeration($0) }
+        }
+        guard let primitive = type.primitive else { return nil }
+        return try? ODataValue(lexical: text, type: primitive)
+    }
+}

@@ -1,0 +1,311 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataService
+
+/// How a writer finds rows and what it checks before it changes them.
+extension RowWriter {
+    /// The plan of a set's table.
+    func plan(_ set: String) throws -> WritePlan {
+        guard let plan = plans[set] else { throw ODataError.notImplemented(set) }
+        return plan
+    }
+
+    /// The plan of a set's table when the set allows the change.
+    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
+        let plan = try plan(set)
+        let declared = mapping.model.entitySet(set)
+        guard !plan.storage.isReadOnly, declared?.allows(term, property) ?? true else {
+            throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(of: set, isEntity: true))
+        }
+        return plan
+    }
+
+    /// The methods that a set, or an entity of it, allows.
+    public func allowedMethods(of set: String, isEntity: Bool) -> [String] {
+        let declared = mapping.model.entitySet(set)
+        let isReadOnly = plans[set]?.storage.isReadOnly ?? true
+        func allows(_ term: String, _ property: String) -> Bool {
+            !isReadOnly && declared?.allows(term, property) ?? true
+        }
+        var methods = ["GET"]
+        if isEntity {
+            if allows("UpdateRestrictions", "Updatable") { methods += ["PATCH", "PUT"] }
+            if allows("DeleteRestrictions", "Deletable") { methods.append("DELETE") }
+        } else if allows("InsertRestrictions", "Insertable") {
+            methods.append("POST")
+        }
+        return methods
+    }
+
+    // MARK: Finding
+
+    /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
+    func find(key: EntityKey?, parent: Int64?, plan: WritePlan, database: Database) throws -> WritePlan.Stored? {
+        var arguments: [DatabaseValue] = []
+        if let key {
+            for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
+                guard let column = plan.slots[slot].column, let value = key[property.name] else {
+                    throw ODataError(
+                        status: 400, code: "InvalidKey", message: "The key value \(property.name) is missing.",
+                        target: property.name)
+                }
+                // A value that the column cannot hold is a key that nothing has.
+                guard let stored = try? column.codec.encode(value), !stored.isNull else { return nil }
+                arguments.append(stored)
+            }
+            guard arguments.count == plan.storage.shape.key.count else {
+                throw ODataError.notImplemented("A key of \(plan.storage.set)")
+            }
+        } else if mapping.model.singleton(plan.storage.set) == nil {
+            throw ODataError(status: 400, code: "InvalidKey", message: "\(plan.storage.set) needs a key.")
+        }
+        if let parent { arguments.append(parent.databaseValue) }
+        let condition =
+            key == nil
+            ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
+            : plan.keyCondition(hasParent: parent != nil)
+        let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
+        return try Row.fetchOne(statement, arguments: StatementArguments(arguments)).map(plan.stored)
+    }
+
+    /// The condition that addresses a row that was found: by row id, else by key.
+    func address(_ found: WritePlan.Stored, plan: WritePlan) throws -> (condition: String, arguments: [DatabaseValue]) {
+        if let column = plan.storage.rowID, let rowID = found.rowID {
+            return ("\(quoted(column)) = ?", [rowID.databaseValue])
+        }
+        guard !plan.keySlots.isEmpty else { throw ODataError.notImplemented("Changing \(plan.storage.set)") }
+        return (
+            plan.keySlots.map { "\(quoted(plan.slots[$0].name)) = ?" }.joined(separator: " AND "),
+            plan.keySlots.map { found.slots[$0] }
+        )
+    }
+
+    /// Reads a row again that was found before.
+    func reread(_ found: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
+        let (condition, arguments) = try address(found, plan: plan)
+        return try reread(condition, arguments, plan: plan, database: database)
+    }
+
+    /// Reads a row again that was inserted: by its row id, or by the key that was written.
+    func reread(
+        rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
+    ) throws -> WrittenRow {
+        if let column = plan.storage.rowID, let rowID {
+            return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
+        }
+        let condition = plan.keyCondition(hasParent: parent != nil, includesHidden: true)
+        var arguments = plan.keySlots.map { row[$0] ?? .null }
+        if let parent { arguments.append(parent.databaseValue) }
+        return try reread(condition, arguments, plan: plan, database: database)
+    }
+
+    private func reread(
+        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, database: Database
+    ) throws -> WrittenRow {
+        let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
+        guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
+            // A trigger of a foreign database may have moved it on.
+            throw ODataError(
+                status: 409, code: "RowVanished", message: "The row of \(plan.storage.set) is gone after the change.")
+        }
+        return try written(plan.stored(row), plan: plan)
+    }
+
+    /// The entity of a row with its id.
+    func entity(_ stored: WritePlan.Stored, plan: WritePlan) throws -> Entity {
+        var entity = try plan.entity(stored)
+        let isSingleton = mapping.model.singleton(plan.storage.set) != nil
+        entity.control.id = EntityID.canonical(
+            set: plan.storage.set, key: isSingleton ? nil : entity.key, shape: plan.storage.shape,
+            model: mapping.model)
+        return entity
+    }
+
+    func written(_ stored: WritePlan.Stored, plan: WritePlan) throws -> WrittenRow {
+        let entity = try entity(stored, plan: plan)
+        return WrittenRow(
+            entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
+            isNew: false)
+    }
+
+    // MARK: Checking
+
+    /// `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5). Weak and strong ETags with the
+    /// same text are the same here: rows are compared, not bytes.
+    func checkPrecondition(_ request: ODataRequest, etag: String?, resource: String) throws {
+        if let wanted = request.ifMatch, !Self.matches(wanted, etag) {
+            throw ODataError.preconditionFailed(resource)
+        }
+        if let unwanted = request.ifNoneMatch, Self.matches(unwanted, etag) {
+            throw ODataError.preconditionFailed(resource)
+        }
+    }
+
+    /// Whether an ETag is in a list, or the list is `*`.
+    static func matches(_ list: String, _ etag: String?) -> Bool {
+        func bare(_ text: some StringProtocol) -> String {
+            let text = text.trimmingCharacters(in: .whitespaces)
+            return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
+        }
+        if list.trimmingCharacters(in: .whitespaces) == "*" { return true }
+        guard let etag else { return false }
+        // A comma may stand within an ETag, so that the whole text is tried before its parts.
+        return bare(list) == bare(etag) || list.split(separator: ",").contains { bare($0) == bare(etag) }
+    }
+
+    /// 404, or 412 for a condition on something that is not there.
+    func missing(_ set: String, _ key: EntityKey?, _ request: ODataRequest) -> ODataError {
+        let resource = plans[set].map { name(set, key, $0) } ?? set
+        return request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource)
+    }
+
+    func name(_ set: String, _ key: EntityKey?, _ plan: WritePlan) -> String {
+        EntityID.canonical(set: set, key: key, shape: plan.storage.shape, model: mapping.model)
+    }
+
+    /// Whether an insert may name its key: no part is computed or generated.
+    func keyIsGivenByClient(_ plan: WritePlan) -> Bool {
+        plan.storage.shape.key.allSatisfy { plan.storage.shape.property($0.path)?.isComputed != true }
+    }
+
+    /// Takes out what the client may not give.
+    func removeComputed(from entity: inout Entity) {
+        for (ordinal, property) in entity.shape.properties.enumerated() where property.isComputed {
+            entity.values[ordinal] = nil
+        }
+    }
+
+    /// Fills in what an insert leaves out: defaults of the model, empty collections.
+    func complete(_ entity: inout Entity, plan: WritePlan) throws {
+        guard mapping.model.isType(entity.shape.name, plan.storage.shape.name), !entity.shape.isAbstract else {
+            throw ODataError(
+                status: 400, code: "InvalidType",
+                message: "\(plan.storage.set) holds \(plan.storage.shape), not \(entity.shape).")
+        }
+        let storages = plan.storage.properties(of: entity.shape)
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard entity.values[ordinal] == nil else { continue }
+            if property.type.isCollection {
+                entity.values[ordinal] = .collection([])
+            } else if case .column(let column)? = storages.dropFirst(ordinal).first, column.isGenerated {
+                continue
+            } else if let text = property.defaultValue, let value = value(ofDefault: text, property) {
+                entity.values[ordinal] = value
+            }
+        }
+    }
+
+    private func value(ofDefault text: String, _ property: Property) -> ODataValue? {
+        if case .enumeration(let name) = property.type, let type = mapping.model.enumType(name) {
+            return type.value(of: text).map { .enumeration($0) }
+        }
+        return property.type.primitive.flatMap { try? ODataValue(lexical: text, type: $0) }
+    }
+
+    /// Checks all values of an entity that is to be inserted, and that none is missing.
+    func checkInsert(_ entity: Entity, plan: WritePlan) throws {
+        let storages = plan.storage.properties(of: entity.shape)
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            if let value = entity.values[ordinal] {
+                try check.check(value, for: property, path: property.name)
+                continue
+            }
+            guard !property.isNullable, !property.isComputed, !property.hasComputedDefault else { continue }
+            guard case .column(let column)? = storages.dropFirst(ordinal).first, !column.isGenerated else { continue }
+            throw ODataError(
+                status: 400, code: "InvalidValue", message: "\(property.name) must have a value.",
+                target: property.name)
+        }
+        try checkDynamic(entity)
+    }
+
+    /// Checks the values that an update gives.
+    func checkGiven(_ entity: Entity) throws {
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard let value = entity.values[ordinal] else { continue }
+            try check.check(value, for: property, path: property.name)
+        }
+        try checkDynamic(entity)
+    }
+
+    private func checkDynamic(_ entity: Entity) throws {
+        guard !entity.shape.isOpen, let name = entity.dynamicProperties.keys.min() else { return }
+        throw ODataError(
+            status: 400, code: "UnknownProperty", message: "\(entity.shape) has no property \(name).", target: name)
+    }
+
+    /// What an update changes of a row: only what it gives, or for a replacement everything that it may.
+    func changes(of entity: Entity, to before: Entity, replaces: Bool, plan: WritePlan) throws -> Entity {
+        var patch = Entity(shape: before.shape)
+        let given = Self.given(entity)
+        let keyPaths = Set(before.shape.key.map(\.path))
+        for (ordinal, property) in before.shape.properties.enumerated() where !keyPaths.contains(property.name) {
+            if property.isComputed { continue }
+            var value = given.contains(property.name) ? entity[property.name] : nil
+            if property.isImmutable {
+                if let value, value != before.values[ordinal], before.values[ordinal] != nil {
+                    throw ODataError(
+                        status: 400, code: "ImmutableProperty", message: "\(property.name) cannot be changed.",
+                        target: property.name)
+                }
+                continue
+            }
+            if value == nil, replaces, plan.nodes(of: before.shape).map({ $0[ordinal].isStored }) ?? false {
+                value =
+                    property.defaultValue.flatMap { self.value(ofDefault: $0, property) }
+                    ?? (property.type.isCollection ? .collection([]) : .null)
+            }
+            patch.values[ordinal] = value
+        }
+        let names = entity.dynamicProperties.keys.filter { before.shape.ordinal(of: $0) == nil }
+        if replaces {
+            for name in names { patch.dynamicProperties[name] = entity.dynamicProperties[name] }
+        } else if !names.isEmpty {
+            patch.dynamicProperties = before.dynamicProperties
+            for name in names { patch.dynamicProperties[name] = entity.dynamicProperties[name] }
+        }
+        return patch
+    }
+
+    /// The properties that an entity gives: those set since it was read, else all that are loaded.
+    static func given(_ entity: Entity) -> Set<String> {
+        if !entity.changedProperties.isEmpty { return entity.changedProperties }
+        var names = Set(entity.dynamicProperties.keys)
+        for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] != nil {
+            names.insert(property.name)
+        }
+        return names
+    }
+
+    // MARK: Errors
+
+    /// Encodes an entity; a value that does not fit its column is a 400.
+    func encode(_ entity: Entity, plan: WritePlan, into row: inout [DatabaseValue?]) throws {
+        do throws(StoredValueError) {
+            try plan.encode(entity, into: &row)
+        } catch {
+            let target = plan.path(ofColumn: error.column) ?? error.column
+            throw ODataError(
+                status: 400, code: "InvalidValue", message: "\(target) is \(error.found), not \(error.expected).",
+                target: target)
+        }
+    }
+
+    /// Runs a statement and turns broken constraints into OData errors.
+    func translating(_ plan: WritePlan, row: [DatabaseValue?], _ database: Database, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as DatabaseError {
+            let refusal = ConstraintRefusal(plan: plan, mapping: mapping)
+            throw refusal.refusal(error, values: row, in: database) ?? error
+        }
+    }
+}
+
+extension WritePlan.Node {
+    /// Whether the property has a place in the table.
+    var isStored: Bool {
+        if case .absent = self { false } else { true }
+    }
+}

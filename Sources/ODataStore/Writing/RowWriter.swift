@@ -1,0 +1,262 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataService
+
+/// Creates, changes and deletes single rows as a service does: checked against the model, guarded by ETags,
+/// told to the hook in the same transaction.
+///
+/// All methods must be called inside a transaction, which the caller rolls back when they throw.
+///
+/// ```swift
+/// let row = try writer.create(order, in: "Orders", request: request, database: database)
+/// row.entity.control.id    // Orders(17)
+/// ```
+///
+/// What is refused, is an ``ODataError``: 400 with the property as its target for values that break the
+/// model, 404 for a key that is not there, 405 for what the set does not allow, 409 for a key that is taken,
+/// 412 for an ETag that no longer holds, 501 for what a layout cannot hold.
+public struct RowWriter: Sendable {
+    /// Where the data lies.
+    public let mapping: StorageMapping
+    let hook: (any WriteHook)?
+    let plans: [String: WritePlan]
+    let check: ValueCheck
+
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - mapping: where the data lies.
+    ///   - hook: what takes part in each change.
+    public init(mapping: StorageMapping, hook: (any WriteHook)?) {
+        self.mapping = mapping
+        self.hook = hook
+        plans = mapping.tables.mapValues { WritePlan(storage: $0, model: mapping.model) }
+        check = ValueCheck(model: mapping.model)
+    }
+
+    /// A row as it is after a change.
+    public struct WrittenRow: Sendable {
+        /// The entity, read again, with id and ETag in its control information.
+        public var entity: Entity
+        /// The internal row id; `nil` where the table has none.
+        public var rowID: Int64?
+        /// The ETag.
+        public var etag: String?
+        /// The entity id relative to the service root.
+        public var id: String
+        /// Whether the row is new.
+        public var isNew: Bool
+    }
+
+    // MARK: Changes
+
+    /// Inserts an entity, with the related entities and references in it.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity; values of Computed properties are ignored.
+    ///   - set: the entity set, singleton, or path of a contained collection.
+    ///   - parent: for a contained collection, the row id of the containing entity.
+    ///   - request: the request that asks for it, for the hook.
+    ///   - database: a connection inside a transaction.
+    /// - Throws: ``ODataError`` when refused.
+    public func create(
+        _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
+    ) throws -> WrittenRow {
+        let plan = try writable(set, "InsertRestrictions", "Insertable", request)
+        var entity = entity
+        removeComputed(from: &entity)
+        try hook?.prepareInsert(&entity, into: plan.storage, in: database)
+        try complete(&entity, plan: plan)
+        try resolveReferences(in: &entity, of: plan, request: request, database: database)
+        try checkInsert(entity, plan: plan)
+        var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
+        try encode(entity, plan: plan, into: &row)
+        let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
+        var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+        written.isNew = true
+        try hook?.didWrite(
+            RowChange(
+                kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
+                changedProperties: Self.given(entity), request: request), in: database)
+        try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
+        return written
+    }
+
+    /// Changes the properties that `entity` gives: those set since it was read, else all that are loaded
+    /// (PATCH; OData Protocol 4.01, 11.4.3). A key that is not there is inserted when the request has no
+    /// `If-Match` and the key is the client's to give (upsert, 11.4.4).
+    ///
+    /// - Throws: ``ODataError`` when refused.
+    public func update(
+        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
+        database: Database
+    ) throws -> WrittenRow {
+        try write(entity, key: key, in: set, parent: parent, replaces: false, request: request, database: database)
+    }
+
+    /// Replaces an entity: properties that are not given get their default or null, except for the key and
+    /// what the client may not change (PUT; OData Protocol 4.01, 11.4.3). A key that is not there is
+    /// inserted as for ``update(_:key:in:parent:request:database:)``.
+    ///
+    /// - Throws: ``ODataError`` when refused.
+    public func replace(
+        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
+        database: Database
+    ) throws -> WrittenRow {
+        try write(entity, key: key, in: set, parent: parent, replaces: true, request: request, database: database)
+    }
+
+    /// Deletes an entity.
+    ///
+    /// - Throws: ``ODataError`` when refused.
+    public func delete(
+        key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
+    ) throws {
+        let plan = try writable(set, "DeleteRestrictions", "Deletable", request)
+        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
+            throw missing(set, key, request)
+        }
+        let before = try entity(found, plan: plan)
+        try checkPrecondition(request, etag: before.control.etag, resource: name(set, key, plan))
+        let (condition, arguments) = try address(found, plan: plan)
+        let table = quoted(plan.storage.table)
+        try translating(plan, row: found.slots.map { $0 }, database) {
+            let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
+            try statement.execute(arguments: StatementArguments(arguments))
+        }
+        try hook?.didWrite(
+            RowChange(
+                kind: .delete, table: plan.storage, rowID: found.rowID, before: before, after: nil,
+                changedProperties: [], request: request), in: database)
+    }
+
+    /// Reads one entity as changes see it; `nil` when it is not there.
+    ///
+    /// - Throws: ``ODataError`` when the set is not stored, ``StoredValueError`` when a stored value is bad.
+    public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
+        let plan = try self.plan(set)
+        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else { return nil }
+        return try written(found, plan: plan)
+    }
+
+    // MARK: Steps
+
+    private func write(
+        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64?, replaces: Bool, request: ODataRequest,
+        database: Database
+    ) throws -> WrittenRow {
+        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
+            guard request.ifMatch == nil, let key, keyIsGivenByClient(plan) else { throw missing(set, key, request) }
+            var entity = entity
+            for part in key.parts {
+                let path = plan.storage.shape.key.first { $0.name == part.name }?.path ?? part.name
+                entity[path] = part.value
+            }
+            return try create(entity, in: set, parent: parent, request: request, database: database)
+        }
+        let before = try self.entity(found, plan: plan)
+        let resource = name(set, key, plan)
+        try checkPrecondition(request, etag: before.control.etag, resource: resource)
+        guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
+            throw ODataError(
+                status: 400, code: "InvalidType",
+                message: "\(resource) is of type \(before.shape), not \(entity.shape).")
+        }
+        var patch = try changes(of: entity, to: before, replaces: replaces, plan: plan)
+        patch.related = entity.related
+        try resolveReferences(in: &patch, of: plan, request: request, database: database)
+        try checkGiven(patch)
+        var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
+        try encode(patch, plan: plan, into: &row)
+        try updateRow(row, patch: patch, replaces: replaces, found: found, plan: plan, database: database)
+        var written = try reread(found, plan: plan, database: database)
+        let isChanged = written.entity != before
+        if isChanged || !patch.related.isEmpty {
+            try hook?.didWrite(
+                RowChange(
+                    kind: .update, table: plan.storage, rowID: found.rowID, before: before, after: written.entity,
+                    changedProperties: Self.given(patch), request: request), in: database)
+        }
+        try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
+        if hook != nil, isChanged {
+            // The hook may have given the row a new version.
+            written.etag = try reread(found, plan: plan, database: database).etag
+            written.entity.control.etag = written.etag
+        }
+        return written
+    }
+
+    private func insert(
+        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, database: Database
+    ) throws -> Int64? {
+        var columns: [String] = []
+        var values: [DatabaseValue] = []
+        for (slot, value) in zip(plan.slots, row) {
+            guard let value else { continue }
+            columns.append(slot.name)
+            values.append(value)
+        }
+        if let discriminator = plan.storage.discriminator, entity.shape != plan.storage.shape {
+            columns.append(discriminator)
+            values.append(entity.shape.name.description.databaseValue)
+        }
+        if let dynamic = plan.storage.dynamicProperties, let text = WritePlan.dynamicText(entity.dynamicProperties) {
+            columns.append(dynamic)
+            values.append(text.databaseValue)
+        }
+        if let parent {
+            columns.append(OfflineLayout.parentColumn)
+            values.append(parent.databaseValue)
+        }
+        if mapping.model.singleton(plan.storage.set) != nil, let rowID = plan.storage.rowID {
+            columns.append(rowID)
+            values.append(1.databaseValue)
+        }
+        let list = columns.map(quoted).joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let table = quoted(plan.storage.table)
+        let sql =
+            columns.isEmpty
+            ? "INSERT INTO \(table) DEFAULT VALUES" : "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
+        try translating(plan, row: row, database) {
+            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        }
+        return plan.storage.rowID == nil ? nil : database.lastInsertedRowID
+    }
+
+    private func updateRow(
+        _ row: [DatabaseValue?], patch: Entity, replaces: Bool, found: WritePlan.Stored, plan: WritePlan,
+        database: Database
+    ) throws {
+        var assignments: [String] = []
+        var values: [DatabaseValue] = []
+        for (index, value) in row.enumerated() {
+            guard let value, value != found.slots[index] || plan.slots[index].bit != nil else { continue }
+            assignments.append("\(quoted(plan.slots[index].name)) = ?")
+            values.append(value)
+        }
+        if let dynamic = plan.storage.dynamicProperties, replaces || !patch.dynamicProperties.isEmpty {
+            assignments.append("\(quoted(dynamic)) = ?")
+            values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
+        }
+        if let column = plan.storage.notLoaded, !found.notLoaded.isEmpty {
+            // What was given is loaded now.
+            var bits = found.notLoaded
+            for (index, value) in row.enumerated() where value != nil {
+                if let bit = plan.slots[index].bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
+            }
+            assignments.append("\(quoted(column)) = ?")
+            values.append(bits.allSatisfy { $0 == 0 } ? .null : Data(bits).databaseValue)
+        }
+        guard !assignments.isEmpty else { return }
+        let (condition, address) = try address(found, plan: plan)
+        let merged = zip(row, found.slots).map { $0 ?? $1 }
+        let sql =
+            "UPDATE \(quoted(plan.storage.table)) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
+        try translating(plan, row: merged, database) {
+            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
+        }
+    }
+}

@@ -1,0 +1,318 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// A table's storage compiled for work on whole rows: every column at a fixed position, every property of
+/// every type that the table holds as a tree over these positions. No name is looked up in a loop over rows.
+struct WritePlan: Sendable {
+    /// One column that holds a property's value, or tells whether a complex value is there.
+    struct Slot: Sendable {
+        /// The column's name.
+        var name: String
+        /// How its values are stored; `nil` for the presence column of a complex value, which holds 1 for a
+        /// value, 0 for null, and NULL when the value is not loaded or was never set.
+        var column: ColumnStorage?
+        /// The number of its bit among what is not loaded; `nil` when it always is.
+        var bit: Int?
+    }
+
+    /// Where a property's value lies in the slots.
+    indirect enum Node: Sendable {
+        case slot(Int)
+        case complex(Shape, presence: Int, [Node])
+        case absent
+    }
+
+    /// The columns that are not properties, in the order in which a row is selected.
+    struct SystemColumns: Sendable {
+        var rowID: Int?
+        var etag: Int?
+        var notLoaded: Int?
+        var discriminator: Int?
+        var dynamic: Int?
+        var owner: Int?
+        var names: [String] = []
+
+        fileprivate init(_ storage: TableStorage) {
+            rowID = add(storage.rowID)
+            if case .column(let name) = storage.etag { etag = add(name) }
+            notLoaded = add(storage.notLoaded)
+            discriminator = add(storage.discriminator)
+            dynamic = add(storage.dynamicProperties)
+            owner = add(storage.visibility?.ownerColumn)
+        }
+
+        private mutating func add(_ name: String?) -> Int? {
+            guard let name else { return nil }
+            names.append(name)
+            return names.count - 1
+        }
+    }
+
+    let storage: TableStorage
+    let model: EntityDataModel
+    let slots: [Slot]
+    let system: SystemColumns
+    /// The slots of the key's columns, in key order.
+    let keySlots: [Int]
+    /// The positions of ``TableStorage/digestColumns`` in a selected row: what a digest is made of.
+    let digestPositions: [Int]
+    private let nodesByType: [QualifiedName: [Node]]
+
+    init(storage: TableStorage, model: EntityDataModel) {
+        self.storage = storage
+        self.model = model
+        var slots: [Slot] = []
+        var positions: [String: Int] = [:]
+        let bits = Dictionary(
+            storage.columns.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        func slot(_ name: String, _ column: ColumnStorage?) -> Int {
+            if let known = positions[name] { return known }
+            let bit = column?.isOptionallyLoaded == true && storage.notLoaded != nil ? bits[name] : nil
+            slots.append(Slot(name: name, column: column, bit: bit))
+            positions[name] = slots.count - 1
+            return slots.count - 1
+        }
+        func node(_ property: PropertyStorage) -> Node {
+            switch property {
+            case .column(let column): .slot(slot(column.name, column))
+            case .complex(let shape, let nested, let presence):
+                .complex(shape, presence: slot(presence, nil), nested.map(node))
+            case .absent: .absent
+            }
+        }
+        var nodes = [storage.shape.name: storage.properties.map(node)]
+        for (type, properties) in storage.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+            nodes[type] = (nodes[storage.shape.name] ?? []) + properties.map(node)
+        }
+        self.slots = slots
+        system = SystemColumns(storage)
+        keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
+        digestPositions = storage.digestColumns.compactMap { [system] name in
+            positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
+        }
+        nodesByType = nodes
+    }
+
+    /// The tree of a type's properties; `nil` for a type that the table does not hold.
+    func nodes(of shape: Shape) -> [Node]? {
+        nodesByType[shape.name]
+            ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
+    }
+
+    /// The position of a column's slot.
+    func slot(named column: String) -> Int? { slots.firstIndex { $0.name == column } }
+
+    /// The path of the property that a column holds, such as `Address/City`; a derived type's property has
+    /// its name alone.
+    func path(ofColumn column: String) -> String? {
+        guard let slot = slot(named: column) else { return nil }
+        func search(_ shape: Shape, _ nodes: [Node], _ prefix: String) -> String? {
+            for (property, node) in zip(shape.properties, nodes) {
+                switch node {
+                case .slot(slot): return prefix + property.name
+                case .complex(let nested, _, let inner):
+                    if let path = search(nested, inner, "\(prefix)\(property.name)/") { return path }
+                default: continue
+                }
+            }
+            return nil
+        }
+        for (type, nodes) in nodesByType.sorted(by: { $0.value.count < $1.value.count }) {
+            if let shape = model.shape(type) ?? (type == storage.shape.name ? storage.shape : nil),
+                let path = search(shape, nodes, "")
+            {
+                return path
+            }
+        }
+        return nil
+    }
+
+    // MARK: SQL
+
+    /// `SELECT` of the system columns and all slots, up to and including the table.
+    var selection: String {
+        let columns = (system.names + slots.map(\.name)).map(quoted).joined(separator: ", ")
+        return "SELECT \(columns) FROM \(quoted(storage.table))"
+    }
+
+    /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
+    func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
+        var conditions = keySlots.map { "\(quoted(slots[$0].name)) = ?" }
+        if hasParent { conditions.append("\(quoted(OfflineLayout.parentColumn)) = ?") }
+        if !includesHidden, let visibility = storage.visibility {
+            conditions.append(
+                "\(quoted(visibility.ownerColumn)) NOT IN (SELECT id FROM \(quoted(visibility.hiddenTable)))")
+        }
+        return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
+    }
+
+    // MARK: Entities to columns
+
+    /// Writes an entity's loaded properties into slots; what is not loaded is left as it is.
+    ///
+    /// - Throws: ``StoredValueError`` with the column's name when a value does not fit its column.
+    func encode(_ entity: Entity, into row: inout [DatabaseValue?]) throws(StoredValueError) {
+        guard let nodes = nodes(of: entity.shape) else {
+            throw StoredValueError(
+                table: storage.table, found: "an entity of type \(entity.shape)", expected: "\(storage.shape)")
+        }
+        try encode(entity, nodes, into: &row)
+    }
+
+    private func encode(
+        _ entity: Entity, _ nodes: [Node], into row: inout [DatabaseValue?]
+    ) throws(StoredValueError) {
+        for (ordinal, node) in nodes.enumerated() {
+            guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
+            switch node {
+            case .slot(let index):
+                guard let column = slots[index].column else { continue }
+                do {
+                    row[index] = try column.codec.encode(value)
+                } catch {
+                    throw error.at(table: storage.table, column: column.name)
+                }
+            case .complex(_, let presence, let nested):
+                if case .complex(let inner) = value {
+                    row[presence] = 1.databaseValue
+                    try encode(inner, nested, into: &row)
+                } else {
+                    clear(node, in: &row)
+                }
+            case .absent: continue
+            }
+        }
+    }
+
+    /// Writes null into everything below a node.
+    func clear(_ node: Node, in row: inout [DatabaseValue?]) {
+        switch node {
+        case .slot(let index): row[index] = .null
+        case .complex(_, let presence, let nested):
+            row[presence] = 0.databaseValue
+            for node in nested { clear(node, in: &row) }
+        case .absent: break
+        }
+    }
+
+    /// The JSON object of dynamic properties; `nil` for none.
+    static func dynamicText(_ properties: [String: ODataValue]) -> String? {
+        guard !properties.isEmpty else { return nil }
+        let shape = Shape(dynamic: QualifiedName("Outpost", "Dynamic"), properties: [])
+        var holder = Entity(shape: shape)
+        holder.dynamicProperties = properties
+        return StoredJSON.encode(.complex(holder))
+    }
+
+    /// The bits of what is not loaded in a row: `nil` slots that have a bit; NULL when there is none.
+    func notLoadedBits(_ row: [DatabaseValue?]) -> DatabaseValue {
+        var bits: [UInt8] = []
+        for (index, slot) in slots.enumerated() where row[index] == nil {
+            if let bit = slot.bit { Self.set(bit, in: &bits) }
+        }
+        return bits.isEmpty ? .null : Data(bits).databaseValue
+    }
+
+    static func set(_ bit: Int, in bits: inout [UInt8]) {
+        while bits.count <= bit / 8 { bits.append(0) }
+        bits[bit / 8] |= 1 << UInt8(bit % 8)
+    }
+
+    static func contains(_ bit: Int, in bits: [UInt8]) -> Bool {
+        bit / 8 < bits.count && bits[bit / 8] & (1 << UInt8(bit % 8)) != 0
+    }
+
+    // MARK: Rows to entities
+
+    /// A row as it was selected by ``selection``.
+    struct Stored {
+        var rowID: Int64?
+        var owner: Int64?
+        var etag: String?
+        var notLoaded: [UInt8]
+        var type: String?
+        var dynamic: String?
+        var slots: [DatabaseValue]
+        var digest: String?
+    }
+
+    /// Takes a row apart.
+    func stored(_ row: Row) -> Stored {
+        let offset = system.names.count
+        var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
+        if let position = system.rowID { stored.rowID = row[position] }
+        if let position = system.owner { stored.owner = row[position] }
+        if let position = system.etag { stored.etag = row[position] }
+        if let position = system.notLoaded, let bits: Data = row[position] { stored.notLoaded = Array(bits) }
+        if let position = system.discriminator { stored.type = row[position] }
+        if let position = system.dynamic { stored.dynamic = row[position] }
+        if storage.etag == .contentDigest {
+            var digest = RowDigest()
+            for position in digestPositions { digest.add(row[position]) }
+            stored.digest = digest.etag()
+        }
+        return stored
+    }
+
+    /// Makes an entity of a row, with its ETag and, for a derived type, its type in the control information.
+    ///
+    /// - Throws: ``StoredValueError`` with table and column when a value does not parse as declared.
+    func entity(_ stored: Stored) throws(StoredValueError) -> Entity {
+        var shape = storage.shape
+        if let type = stored.type.flatMap({ QualifiedName($0) }), let derived = model.shape(type) { shape = derived }
+        let nodes = nodes(of: shape) ?? []
+        var entity = Entity(shape: shape)
+        do {
+            for (ordinal, node) in nodes.enumerated() {
+                entity.values[ordinal] = try value(node, stored)
+            }
+            if let text = stored.dynamic {
+                let value = try StoredJSON.decode(text, as: .complex(nil), in: model)
+                if case .complex(let holder) = value { entity.dynamicProperties = holder.dynamicProperties }
+            }
+        } catch {
+            throw error.at(table: storage.table, row: stored.rowID.map { "\($0)" })
+        }
+        entity.control.etag = etag(stored)
+        if shape != storage.shape { entity.control.type = shape.name }
+        entity.markUnchanged()
+        return entity
+    }
+
+    /// The ETag of a row.
+    func etag(_ stored: Stored) -> String? {
+        switch storage.etag {
+        case .column: return stored.etag
+        case .contentDigest: return stored.digest
+        case .none: return nil
+        }
+    }
+
+    private func value(_ node: Node, _ stored: Stored) throws(StoredValueError) -> ODataValue? {
+        switch node {
+        case .slot(let index):
+            let slot = slots[index]
+            if let bit = slot.bit, Self.contains(bit, in: stored.notLoaded) { return nil }
+            guard let column = slot.column else { return nil }
+            return try column.decode(stored.slots[index], in: model)
+        case .complex(let shape, let presence, let nested):
+            let mark = Int64.fromDatabaseValue(stored.slots[presence])
+            if mark == nil, !nested.isEmpty, nested.allSatisfy({ isNotLoaded($0, stored) }) { return nil }
+            guard mark == 1 else { return .null }
+            var entity = Entity(shape: shape)
+            for (ordinal, node) in nested.enumerated() { entity.values[ordinal] = try value(node, stored) }
+            entity.markUnchanged()
+            return .complex(entity)
+        case .absent: return nil
+        }
+    }
+
+    private func isNotLoaded(_ node: Node, _ stored: Stored) -> Bool {
+        switch node {
+        case .slot(let index): slots[index].bit.map { Self.contains($0, in: stored.notLoaded) } ?? false
+        case .complex(_, _, let nested): nested.allSatisfy { isNotLoaded($0, stored) }
+        case .absent: true
+        }
+    }
+}

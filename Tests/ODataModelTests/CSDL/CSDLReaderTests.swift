@@ -1,0 +1,318 @@
+import Testing
+
+@testable import ODataModel
+
+/// The error that reading a document gives.
+func csdlError(_ bytes: [UInt8]) -> CSDLError? {
+    do throws(CSDLError) {
+        _ = try CSDLReader.parse(xml: bytes)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// A document around the content of one schema.
+func document(_ content: String) -> [UInt8] {
+    Array(
+        """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+        <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+        \(content)
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8)
+}
+
+@Suite("The metadata reader, OData 4")
+struct CSDLReaderTests {
+    private let result: CSDLReader.Result
+    private var model: EntityDataModel { result.model }
+
+    init() throws { result = try CSDLReader.parse(xml: Array(CSDLSamples.v4.utf8)) }
+
+    private func name(_ name: String) -> QualifiedName { QualifiedName("Shop.Model", name) }
+
+    @Test("CSDL 6: entity types with keys, facets and resolved aliases")
+    func types() throws {
+        #expect(model.version == .v401)
+        let order = try #require(model.shape(name("Order")))
+        #expect(order.hasStream)
+        #expect(order.key.map(\.name) == ["Number", "Site"])
+        #expect(order.key.map(\.path) == ["Number", "Info/Site"])
+        #expect(order.property("Freight")?.facets == Facets(precision: 10, scale: .variable))
+        #expect(order.property("Freight")?.defaultValue == "0")
+        #expect(order.property("Info")?.type == .complex(name("Info")))
+        #expect(order.property("Colors")?.type == .collection(.enumeration(name("Color"))))
+        #expect(order.property("Weight")?.type == .typeDefinition(name("Weight"), .decimal))
+        #expect(order.property("Elsewhere")?.type == .untyped("Other.Thing"))
+        #expect(model.shape(name("Customer"))?.property("ID")?.facets.isUnicode == false)
+        #expect(model.isType(name("BigOrder"), name("Order")))
+    }
+
+    @Test("CSDL 8: navigation properties")
+    func navigation() throws {
+        let order = try #require(model.shape(name("Order")))
+        let customer = try #require(order.navigationProperty("Customer"))
+        #expect(customer.target == name("Customer"))
+        #expect(!customer.isNullable && !customer.isCollection)
+        #expect(customer.partner == "Orders")
+        #expect(customer.constraints == [ReferentialConstraint(property: "CustomerID", referencedProperty: "ID")])
+        let items = try #require(order.navigationProperty("Items"))
+        #expect(items.isContainment && items.isCollection)
+        #expect(items.onDelete == .cascade)
+    }
+
+    @Test("CSDL 10: members without a value count on")
+    func enumerations() {
+        #expect(model.enumType(name("Size"))?.members.map(\.value) == [0, 1, 7, 8])
+        #expect(model.enumType(name("Color"))?.underlyingType == .int16)
+    }
+
+    @Test("CSDL 12 and 13: operations, sets, bindings and imports")
+    func container() {
+        #expect(model.operations(name("Total")).count == 2)
+        #expect(model.operations(name("Total"))[0].returnFacets.scale == .fixed(2))
+        #expect(model.operations(name("Close")).first?.entitySetPath == "it/Items")
+        #expect(model.targetSet(of: "Orders", path: "Customer", target: name("Customer"))?.name == "Customers")
+        #expect(
+            model.entitySet("Orders")?.bindings.last
+                == NavigationPropertyBinding(
+                    path: "Shop.Model.BigOrder/Customer", target: "Shop.Model.Container/Customers"))
+        #expect(model.entitySet("Customers")?.isInServiceDocument == false)
+        #expect(model.singleton("Me")?.type == name("Customer"))
+        #expect(model.operationImports("OpenOrders").first?.operation == name("Open"))
+    }
+
+    @Test("CSDL 14: annotations inline and with external targeting, aliases resolved")
+    func annotations() throws {
+        let order = try #require(model.shape(name("Order")))
+        #expect(
+            order.property("Weight")?.annotations.annotation("Org.OData.Core.V1.Description")?.value?.string
+                == "in <kg>\n& net")
+        let note = try #require(order.property("Freight")?.annotations.first)
+        #expect(note.qualifier == "Q")
+        #expect(note.annotations.first?.value?.string == "nested")
+        guard case .record(let type, let properties) = note.value else {
+            Issue.record("no record")
+            return
+        }
+        #expect(type == "Shop.Model.Info")
+        #expect(
+            properties.map(\.name) == [
+                "@Org.OData.Core.V1.IsLanguageDependent", "Site", "Site@Shop.Model.Note#z", "Paths", "Shade", "Text",
+                "When",
+            ])
+        #expect(
+            properties[3].value == .collection([.path(kind: "AnnotationPath", text: "Customer/@Shop.Model.Note#A")]))
+        #expect(
+            properties[4].value == .constant(kind: "EnumMember", text: "Shop.Model.Color/Red Shop.Model.Color/Green"))
+        #expect(
+            properties[5].value
+                == .dynamic(
+                    element: "Apply", attributes: ["Function": "odata.concat"],
+                    operands: [
+                        .constant(kind: "String", text: " a "), .path(kind: "Path", text: "Shop.Model.BigOrder/Number"),
+                    ]))
+        let totals = model.operations(name("Total"))
+        #expect(totals[0].returnAnnotations.isEmpty)
+        #expect(totals[1].returnAnnotations.count == 1)
+        #expect(totals.allSatisfy { $0.annotations.first?.value?.string == "all" })
+        #expect(model.enumType(name("Color"))?.members.first?.annotations.count == 1)
+        #expect(model.entitySet("Orders")?.annotations.count == 1)
+        #expect(model.schemas[0].externalAnnotations.map(\.target) == ["Far.Away/Thing"])
+    }
+
+    @Test("what the document does not declare is warned of, with its place")
+    func warnings() {
+        #expect(result.warnings.map(\.message).contains("The document does not declare the type Other.Thing."))
+        #expect(result.warnings.allSatisfy { $0.line > 1 })
+        #expect(result.references.first?.includes.first?.alias == "Core")
+    }
+
+    @Test(
+        "a document that is no metadata gives a distinct error",
+        arguments: [
+            ("", .empty), ("  \n", .empty), ("<html><body>Sign in</body></html>", .html),
+            ("<!DOCTYPE html><html><br></html>", .html),
+            ("{\"value\":[]}", .json), ("<feed/>", .notCSDL(root: "feed")),
+            ("<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>", .documentType),
+            ("<edmx:Edmx xmlns:edmx=\"x\"/>", .notCSDL(root: "Edmx")), ("<html><p>no end<br></html>", .html),
+        ] as [(String, CSDLError.Reason)])
+    func notMetadata(text: String, reason: CSDLError.Reason) {
+        #expect(csdlError(Array(text.utf8))?.reason == reason)
+    }
+
+    @Test(
+        "an error names the line, the column and what was expected",
+        arguments: [
+            ("<EntityType/>", .missingAttribute("Name", element: "EntityType"), 3),
+            (
+                "\n<EntityType Name='T'><Property Name='P'/></EntityType>",
+                .missingAttribute("Type", element: "Property"), 4
+            ),
+            ("<EntityType Name='T'/><ComplexType Name='T'/>", .duplicateName("S.T"), 3),
+            ("<EntityType Name='A' BaseType='S.B'/><EntityType Name='B' BaseType='S.A'/>", nil, 3),
+            (
+                "<EnumType Name='E'><Member Name='M' Value='x'/></EnumType>",
+                .invalidAttribute("Value", element: "Member", value: "x"), 3
+            ),
+            (
+                "<TypeDefinition Name='D' UnderlyingType='S.X'/>",
+                .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: "S.X"), 3
+            ),
+            (
+                "<EntityType Name='T'><NavigationProperty Name='N' Type='T'/></EntityType>",
+                .invalidAttribute("Type", element: "NavigationProperty", value: "T"), 3
+            ),
+        ] as [(String, CSDLError.Reason?, Int)])
+    func errors(content: String, reason: CSDLError.Reason?, line: Int) throws {
+        let error = try #require(csdlError(document(content)))
+        if let reason { #expect(error.reason == reason) }
+        #expect(error.line == line)
+        #expect(error.column > 1)
+        #expect(!error.expected.isEmpty)
+    }
+
+    @Test("a document cut anywhere gives a typed error")
+    func prefixes() {
+        for sample in [CSDLSamples.v4, CSDLSamples.v2] {
+            let bytes = Array(sample.utf8)
+            for count in 0..<bytes.count {
+                let error = csdlError(Array(bytes[..<count]))
+                #expect(error != nil, "prefix of \(count)")
+                if count > 200 { #expect(error?.reason == .truncated, "prefix of \(count)") }
+            }
+        }
+    }
+
+    @Test("elements nested one level too deep are refused")
+    func depth() {
+        func nested(_ levels: Int) -> [UInt8] {
+            document(String(repeating: "<x>", count: levels) + String(repeating: "</x>", count: levels))
+        }
+        #expect(csdlError(nested(CSDLReader.maxDepth - 3)) == nil)
+        #expect(csdlError(nested(CSDLReader.maxDepth - 2))?.reason == .tooDeep)
+    }
+
+    @Test("a document one byte too large is refused")
+    func size() {
+        #expect(csdlError([UInt8](repeating: 0x20, count: CSDLReader.maxBytes))?.reason == .empty)
+        #expect(csdlError([UInt8](repeating: 0x20, count: CSDLReader.maxBytes + 1))?.reason == .tooLarge)
+    }
+
+    @Test("one element too many is refused")
+    func count() {
+        let most = document(String(repeating: "<x/>", count: CSDLReader.maxElements - 3))
+        #expect(csdlError(most) == nil)
+        let tooMany = document(String(repeating: "<x/>", count: CSDLReader.maxElements - 2))
+        #expect(csdlError(tooMany)?.reason == .tooManyElements)
+    }
+
+    @Test("a set whose type another document declares is left out with a warning")
+    func foreignSet() throws {
+        let bytes = document("<EntityContainer Name='C'><EntitySet Name='A' EntityType='X.Y'/></EntityContainer>")
+        let result = try CSDLReader.parse(xml: bytes)
+        #expect(result.model.container.entitySets.isEmpty)
+        #expect(result.warnings.count == 1)
+    }
+}
+
+@Suite("The metadata reader, OData 2 and 3")
+struct CSDLReaderV2Tests {
+    private let model: EntityDataModel
+
+    init() throws { model = try CSDLReader.read(xml: Array(CSDLSamples.v2.utf8)) }
+
+    private let carrier = QualifiedName("Flight", "Carrier")
+    private let flight = QualifiedName("Flight", "Flight")
+
+    @Test("associations become navigation properties with multiplicity, partner and constraint")
+    func associations() throws {
+        #expect(model.version == .v2)
+        let flights = try #require(model.shape(carrier)?.navigationProperty("Flights"))
+        #expect(flights.isCollection)
+        #expect(flights.partner == "Carrier")
+        #expect(flights.constraints.isEmpty)
+        #expect(flights.onDelete == .cascade)
+        let back = try #require(model.shape(flight)?.navigationProperty("Carrier"))
+        #expect(!back.isCollection && back.isNullable)
+        #expect(back.constraints == [ReferentialConstraint(property: "CarrierId", referencedProperty: "Id")])
+    }
+
+    @Test("association sets become bindings")
+    func bindings() {
+        #expect(
+            model.entitySet("Carriers")?.bindings == [NavigationPropertyBinding(path: "Flights", target: "Flights")])
+        #expect(
+            model.entitySet("Flights")?.bindings == [NavigationPropertyBinding(path: "Carrier", target: "Carriers")])
+    }
+
+    @Test("function imports become operations, sap attributes annotations")
+    func rest() throws {
+        #expect(model.operationImports("Nearby").first?.kind == .function)
+        #expect(model.operationImports("Cancel").first?.kind == .action)
+        #expect(model.operations(QualifiedName("Flight", "Nearby")).first?.parameters.first?.name == "km")
+        let shape = try #require(model.shape(carrier))
+        #expect(shape.hasStream)
+        #expect(shape.property("Id")?.annotations.annotation("sap:label")?.value?.string == "Airline")
+        #expect(model.entitySet("Carriers")?.annotations.annotation("sap:creatable")?.value?.string == "false")
+        #expect(shape.property("Version")?.isConcurrencyToken == true)
+        #expect(shape.property("Since")?.type == .primitive(.dateTime))
+    }
+}
+
+@Suite("The metadata writer")
+struct CSDLWriterTests {
+    @Test("what it writes reads back as equal schemas", arguments: [CSDLSamples.v4, CSDLSamples.v2])
+    func roundTrip(sample: String) throws {
+        let model = try CSDLReader.read(xml: Array(sample.utf8))
+        let written = CSDLWriter.xml(model)
+        #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
+    }
+
+    @Test("writes one element per thing, indented")
+    func golden() throws {
+        let model = try EntityDataModel(schemas: [
+            Schema(
+                namespace: "S", alias: "A",
+                structuredTypes: [
+                    StructuredType(
+                        name: QualifiedName("S", "T"), kind: .entity, key: [.init(path: "ID")],
+                        properties: [
+                            Property(
+                                name: "ID", type: .primitive(.int32), isNullable: false,
+                                annotations: [
+                                    Annotation(
+                                        term: "sap:label", value: .constant(kind: "String", text: "a \"b\" & c")),
+                                    Annotation(term: "V.Text", value: .constant(kind: "String", text: "line\nbreak")),
+                                ])
+                        ])
+                ],
+                container: EntityContainer(
+                    name: QualifiedName("S", "C"), entitySets: [EntitySet(name: "Ts", type: QualifiedName("S", "T"))]))
+        ])
+        let text = String(decoding: CSDLWriter.xml(model, version: .v4), as: UTF8.self)
+        #expect(
+            text == """
+                <?xml version="1.0" encoding="utf-8"?>
+                <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" xmlns="http://docs.oasis-open.org/odata/ns/edm" xmlns:sap="http://www.sap.com/Protocols/SAPData" Version="4.0">
+                  <edmx:DataServices>
+                    <Schema Namespace="S" Alias="A">
+                      <EntityType Name="T">
+                        <Key>
+                          <PropertyRef Name="ID"/>
+                        </Key>
+                        <Property Name="ID" Type="Edm.Int32" Nullable="false" sap:label="a &quot;b&quot; &amp; c">
+                          <Annotation Term="V.Text" String="line&#10;break"/>
+                        </Property>
+                      </EntityType>
+                      <EntityContainer Name="C">
+                        <EntitySet Name="Ts" EntityType="S.T"/>
+                      </EntityContainer>
+                    </Schema>
+                  </edmx:DataServices>
+                </edmx:Edmx>
+
+                """)
+    }
+}

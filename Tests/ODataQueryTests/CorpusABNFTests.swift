@@ -1,0 +1,174 @@
+import Foundation
+import ODataModel
+import Testing
+
+@testable import ODataQuery
+
+/// The grammar cases of the corpus. Which names are entity sets and which are functions is stated beside them; the
+/// parser knows no names, so that a refusal that needs them is counted apart and left to the binder.
+@Suite("Corpus: grammar cases of the OData TC")
+struct CorpusABNFTests {
+    struct Case {
+        let rule: String
+        let input: String
+        let failAt: Int?
+    }
+
+    /// Rules of other layers: header values and preferences are the codec's, values in payloads are the model's.
+    static let otherLayers: Set<String> = [
+        "header", "prefer", "preference", "request-id", "includeAnnotationsPreference", "maxpagesizePreference",
+    ]
+
+    /// How many cases the grammar refuses for what a name stands for, which takes a model: never more than these.
+    static let leftToTheBinder = 15
+
+    static func folder() -> URL? {
+        let root =
+            if let named = ProcessInfo.processInfo.environment["OUTPOST_CORPUS"] {
+                URL(fileURLWithPath: named)
+            } else {
+                URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
+            }
+        return FileManager.default.fileExists(atPath: root.path) ? root : nil
+    }
+
+    static func cases(in file: URL) throws -> [Case] {
+        guard let document = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any],
+            let list = document["cases"] as? [[String: Any]]
+        else { return [] }
+        return list.compactMap { entry in
+            guard let rule = entry["Rule"] as? String, let input = entry["Input"] as? String else { return nil }
+            let failAt = (entry["FailAt"] as? Int) ?? (entry["FailAt"] as? String).flatMap { Int($0) }
+            return Case(rule: rule, input: input, failAt: failAt)
+        }
+    }
+
+    @Test("The parser takes what the grammar takes and refuses what it refuses")
+    func grammar() throws {
+        guard let folder = Self.folder() else {
+            print("No corpus at ../shared/corpus nor at OUTPOST_CORPUS: grammar cases skipped.")
+            return
+        }
+        var passed: [String: Int] = [:]
+        var failed: [String: [String]] = [:]
+        var skipped = 0
+        var accepted: [String] = []
+        var exact = 0
+        var refused = 0
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder.appendingPathComponent("abnf"), includingPropertiesForKeys: nil
+        ).filter { $0.pathExtension == "json" }
+        for file in files {
+            for entry in try Self.cases(in: file) {
+                guard !Self.otherLayers.contains(entry.rule) else {
+                    skipped += 1
+                    continue
+                }
+                let error = Self.parse(entry)
+                if entry.failAt != nil, let error {
+                    refused += 1
+                    if error.offset == entry.failAt { exact += 1 }
+                }
+                if entry.failAt != nil, error == nil {
+                    accepted.append("\(entry.rule): \(entry.input)")
+                } else if (entry.failAt != nil) == (error != nil) {
+                    passed[entry.rule, default: 0] += 1
+                } else {
+                    failed[entry.rule, default: []].append("\(entry.input)  →  \(error?.description ?? "accepted")")
+                }
+            }
+        }
+        for rule in Set(passed.keys).union(failed.keys).sorted() {
+            print("\(rule): \(passed[rule] ?? 0) passed, \(failed[rule]?.count ?? 0) failed")
+            for line in failed[rule] ?? [] { print("    \(line)") }
+        }
+        print("\(skipped) cases left to the codec; \(exact) of \(refused) refusals at the very character.")
+        print("\(accepted.count) cases whose refusal takes a model:")
+        for line in accepted { print("    \(line)") }
+        let total = passed.values.reduce(0, +)
+        print("Total: \(total) passed, \(failed.values.reduce(0) { $0 + $1.count }) failed")
+        #expect(failed.isEmpty)
+        #expect(accepted.count <= Self.leftToTheBinder)
+    }
+
+    /// The error that an input meets; `nil` when it is accepted.
+    static func parse(_ entry: Case) -> QueryError? {
+        do throws(QueryError) {
+            switch entry.rule {
+            case "odataUri": _ = try ODataURL(parsing: relative(entry.input))
+            case "odataRelativeUri", "resourcePath": _ = try ODataURL(parsing: entry.input)
+            case "filter", "expand", "select", "orderby", "orderBy", "compute", "search", "queryOptions", "skiptoken",
+                "systemQueryOption", "customQueryOption":
+                _ = try QueryOptions(parsing: entry.input)
+            case "boolCommonExpr", "boolcommonExpr", "commonExpr", "firstMemberExpr", "propertyPathExpr", "notExpr",
+                "isofExpr", "primitiveLiteral", "null":
+                _ = try Expression(parsing: entry.input, isPercentEncoded: true)
+            case "anyExpr", "allExpr": _ = try Expression(parsing: "Items/" + entry.input, isPercentEncoded: true)
+            default: try Self.parseLexical(entry)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    static func parseLexical(_ entry: Case) throws(QueryError) {
+        func check(_ isValid: Bool) throws(QueryError) {
+            if !isValid { throw QueryError(.syntax, "Not a value.") }
+        }
+        func literal(_ accepts: (Literal) -> Bool) throws(QueryError) {
+            guard case .literal(let literal) = try Expression(parsing: entry.input, isPercentEncoded: true) else {
+                throw QueryError(.syntax, "Not a literal.")
+            }
+            try check(accepts(literal))
+        }
+        let isNumber = { (literal: Literal) in
+            switch literal.value {
+            case .integer, .decimal, .double: true
+            default: false
+            }
+        }
+        switch entry.rule {
+        case "binaryLiteral": try literal { $0.type == .binary }
+        case "boolean", "booleanValue": try literal { $0.type == .boolean }
+        case "date", "dateValue": try literal { $0.type == .date }
+        case "guid", "guidValue": try literal { $0.type == .guid }
+        case "dateTimeOffsetLiteral": try literal { $0.type == .dateTimeOffset }
+        case "dateTimeOffsetValue": try check(!entry.input.contains("T24") && ODataDateTimeOffset(entry.input) != nil)
+        case "timeOfDayLiteral": try literal { $0.type == .timeOfDay }
+        case "timeOfDayValue": try check(ODataTimeOfDay(entry.input) != nil)
+        case "durationLiteral": try literal { $0.type == .duration }
+        case "durationValue": try check(ODataDuration(entry.input) != nil)
+        case "stringLiteral": try literal { $0.type == .string }
+        case "enumLiteral": try literal { $0.enumeration != nil || $0.type == .string }
+        case "enumValue":
+            try check(
+                entry.input.split(separator: ",", omittingEmptySubsequences: false).allSatisfy {
+                    Int64($0) != nil || $0.wholeMatch(of: /[A-Za-z_]\w*/) != nil
+                })
+        case "odataIdentifier": try check(entry.input.wholeMatch(of: /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{N}_]{0,127}/) != nil)
+        case "primitiveValue":
+            let isGeo = GeoLiteral(wellKnownText: entry.input, isGeography: true) != nil
+            if !isGeo { try literal { _ in true } }
+        case "decimalValue", "doubleValue", "singleValue", "doubleLiteral", "decimalLiteral", "singleLiteral",
+            "sbyteLiteral", "int16Literal", "int32Literal", "int64Literal", "byte":
+            try literal(isNumber)
+        case let rule where rule.hasPrefix("geo"):
+            let name = "Edm." + rule.prefix(1).uppercased() + rule.dropFirst()
+            try literal { $0.type?.rawValue == name }
+        default: throw QueryError(.unsupported(feature: entry.rule), "No test for the rule \(entry.rule).")
+        }
+    }
+
+    /// The part below the service root, taken to end before the first segment that names a resource.
+    static func relative(_ uri: String) -> String {
+        let parts = uri.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return "" }
+        var path = String(parts[3])
+        while let slash = path.firstIndex(of: "/"), !path[..<slash].contains(where: { "($?".contains($0) }) {
+            path = String(path[path.index(after: slash)...])
+        }
+        return path
+    }
+}

@@ -1,0 +1,158 @@
+import GRDB
+import ODataModel
+import Testing
+
+@testable import ODataStore
+
+@Suite("Loading in bulk")
+struct BulkLoaderTests {
+    private func makeStore() throws -> (DatabaseQueue, OfflineLayout) {
+        let layout = OfflineLayout(model: try ShopModel.make())
+        let queue = try DatabaseQueue()
+        try queue.write { try layout.create(in: $0) }
+        return (queue, layout)
+    }
+
+    private func order(_ layout: OfflineLayout, _ properties: [String: ODataValue], etag: String? = nil) throws
+        -> Entity
+    {
+        var entity = Entity(shape: try #require(layout.mapping.tables["Orders"]).shape, properties)
+        entity.control.etag = etag
+        return entity
+    }
+
+    @Test("inserts what is new, updates what differs, and leaves alone what does not")
+    func outcomes() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            let first = try order(
+                layout, ["OrderID": 1, "Freight": .decimal(ODataDecimal(2)), "Quantity": 1], etag: "W/\"1\"")
+            try #expect(loader.load(first, owner: 5).change == .inserted)
+            try #expect(loader.load(first, owner: 5) == .init(rowID: 1, change: .unchanged, previousOwner: 5))
+            let changed = try order(
+                layout, ["OrderID": 1, "Freight": .decimal(ODataDecimal(3)), "Quantity": 1], etag: "W/\"2\"")
+            try #expect(loader.load(changed, owner: 6) == .init(rowID: 1, change: .updated, previousOwner: 5))
+            let second = try loader.load(order(layout, ["OrderID": 2]), owner: 5)
+            #expect(second.change == .inserted)
+            try #expect(loader.find(EntityKey("OrderID", 2)) == second.rowID)
+            try #expect(loader.find(EntityKey("OrderID", 3)) == nil)
+            let read = try #require(try loader.read(1))
+            #expect(read["Freight"] == .decimal(ODataDecimal(3)))
+            #expect(read.control.etag == "W/\"2\"")
+            #expect(read.control.id == "Orders(1)")
+            try loader.delete(1)
+            try #expect(loader.read(1) == nil)
+            try #expect(loader.load(first, owner: 5).rowID > second.rowID)
+        }
+    }
+
+    @Test("keeps apart what is not loaded and what is null, and merges column sets")
+    func notLoaded() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            try loader.load(order(layout, ["OrderID": 1, "Source": nil]), owner: 1)
+            let partial = try #require(try loader.read(1))
+            #expect(partial["Source"] == .null)
+            #expect(partial["Quantity"] == nil)
+            #expect(throws: EntityError.notLoaded(property: "Quantity", type: ShopModel.name("Order"))) {
+                try partial.value(of: "Quantity")
+            }
+            let outcome = try loader.load(order(layout, ["OrderID": 1, "Quantity": 4]), owner: 2)
+            #expect(outcome.change == .updated)
+            let merged = try #require(try loader.read(1))
+            #expect(merged["Quantity"] == 4)
+            #expect(merged["Source"] == .null)
+            #expect(merged["Placed"] == nil)
+            // A value that turns out to be null is news, although NULL stood in the column before.
+            try #expect(loader.load(order(layout, ["OrderID": 1, "Placed": nil]), owner: 2).change == .updated)
+            #expect(try #require(try loader.read(1))["Placed"] == .null)
+        }
+    }
+
+    @Test("passes rows that are local or hidden on to the query that brings them, no others")
+    func owners() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            try database.execute(sql: "INSERT INTO outpost_hidden_owner VALUES (8)")
+            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            for (id, owner) in [(1, 0), (2, 8), (3, 4)] as [(Int64, Int64)] {
+                try loader.load(order(layout, ["OrderID": .integer(id)]), owner: owner)
+            }
+            for id in 1...3 as ClosedRange<Int64> {
+                try loader.load(order(layout, ["OrderID": .integer(id)]), owner: 5)
+            }
+            let owners = try Int64.fetchAll(database, sql: "SELECT _owner FROM Orders ORDER BY _id")
+            #expect(owners == [5, 5, 4])
+        }
+    }
+
+    @Test("stores derived types, complex values and dynamic properties")
+    func derived() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let model = layout.mapping.model
+            let loader = try BulkLoader(set: "Customers", mapping: layout.mapping, in: database)
+            var vip = Entity(
+                shape: try #require(model.shape(ShopModel.name("Vip"))),
+                [
+                    "ID": .guid(ODataGuid(high: 1, low: 1)), "Name": "V", "Address": .null,
+                    "Discount": .decimal(ODataDecimal(7)), "Hobby": "chess",
+                ])
+            try loader.load(vip, owner: 1)
+            try #expect(loader.load(vip, owner: 1).change == .unchanged)
+            let read = try #require(try loader.read(1))
+            #expect(read.shape.name == ShopModel.name("Vip"))
+            #expect(read["Discount"] == .decimal(ODataDecimal(7)))
+            #expect(read["Hobby"] == "chess")
+            #expect(read["Address"] == .null)
+            vip["Address"] = .complex(
+                Entity(shape: try #require(model.shape(ShopModel.name("Address"))), ["City": "Bonn", "Zip": nil]))
+            try #expect(loader.load(vip, owner: 1).change == .updated)
+            guard case .complex(let address)? = try loader.read(1)?["Address"] else {
+                Issue.record("no address")
+                return
+            }
+            #expect(address["City"] == "Bonn")
+        }
+    }
+
+    @Test("loads contained entities under their parent, and singletons into their one row")
+    func roles() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let items = try BulkLoader(set: "Orders/Items", mapping: layout.mapping, in: database)
+            let shape = try #require(layout.mapping.tables["Orders/Items"]).shape
+            let item = Entity(shape: shape, ["Line": 1, "Text": "a"])
+            #expect(try items.load(item, owner: 1, parent: 1).rowID == 1)
+            #expect(try items.load(item, owner: 1, parent: 2).rowID == 2)
+            #expect(try items.load(item, owner: 1, parent: 2).change == .unchanged)
+            let company = try BulkLoader(set: "Company", mapping: layout.mapping, in: database)
+            let customer = try #require(layout.mapping.tables["Company"]).shape
+            for name in ["a", "b"] {
+                let entity = Entity(
+                    shape: customer, ["ID": .guid(ODataGuid(high: 1, low: 1)), "Name": .string(name)])
+                try company.load(entity, owner: 1)
+            }
+            #expect(try company.read(1)?["Name"] == "b")
+        }
+    }
+
+    @Test("names table and column of a value that does not fit")
+    func badValue() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            #expect {
+                try loader.load(
+                    order(layout, ["OrderID": 1, "Freight": .decimal(ODataDecimal("0.001") ?? ODataDecimal(0))]),
+                    owner: 1)
+            } throws: { error in
+                let error = error as? StoredValueError
+                return error?.table == "Orders" && error?.column == "Freight"
+            }
+            #expect(throws: StoredValueError.self) { try loader.load(order(layout, ["Quantity": 1]), owner: 1) }
+        }
+    }
+}
