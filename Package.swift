@@ -10,9 +10,21 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 // The C interface of the same SQLite library, for reading columns without making values of them.
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 let package = Package(
     name: "outpost",
@@ -20,14 +32,29 @@ let package = Package(
     products: [
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
+        .library(name: "Secrets", targets: ["Secrets"]),
+        .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
+        .library(name: "DataVault", targets: ["DataVault"]),
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
+        .library(name: "ODataClient", targets: ["ODataClient"]),
+        .library(name: "ODataServer", targets: ["ODataServer"]),
+        .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
+        .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
+        .library(name: "OfflineOData", targets: ["OfflineOData"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         // floor 0
@@ -39,16 +66,65 @@ let package = Package(
         // floor 2
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
         .target(
-            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
+            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", grdb, grdbSQLite],
+            swiftSettings: settings),
+        // floor 5
+        .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataServer",
+            dependencies: [
+                "ODataHTTP", httpTypes, logging, hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioSSL,
+                serviceLifecycle,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "ODataTransportNIO",
+            dependencies: ["ODataHTTP", httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL],
+            swiftSettings: settings),
+        .target(
+            name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        // floor 6
+        .target(
+            name: "OfflineOData", dependencies: ["ODataClient", "ODataStore", "Secrets", grdb],
+            swiftSettings: settings),
+        // floor 7
+        .executableTarget(
+            name: "outpost",
+            dependencies: [
+                "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                logging,
+            ],
             swiftSettings: settings),
         // tests
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
-        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", "Secrets", grdb], swiftSettings: settings),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        .testTarget(
+            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            swiftSettings: settings),
+        .testTarget(name: "DataVaultTests", dependencies: ["DataVault"], swiftSettings: settings),
+        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
+        .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataServerTests", dependencies: ["ODataServer", "ODataTransportNIO", httpTypes, logging],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportNIOTests", dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataTransportURLSessionTests",
+            dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "OfflineODataTests", dependencies: ["OfflineOData", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
     ]
 )

@@ -29,6 +29,8 @@ struct KeyBlock {
         case notADatabase
         case unsupportedFormat(Int)
         case damaged
+        /// The system could not read it; the number is SQLite's result code.
+        case unreadable(Int32)
     }
 
     /// A new block without a slot.
@@ -122,7 +124,6 @@ struct KeyBlock {
         guard sequence > 0, Array(SHA256.hash(data: header + content)) == Array(bytes[(Self.slotSize - 32)...]),
             let envelope = try? KeyEnvelope(bytes: Array(bytes[16..<(16 + KeyEnvelope.byteCount)]))
         else { return nil }
-        let slot = Slot(sequence: sequence, envelope: envelope)
-        return slot
+        return Slot(sequence: sequence, envelope: envelope)
     }
 }

@@ -59,6 +59,7 @@ final class KeyBlockFile {
             case .notADatabase: throw .notADatabase(path: path)
             case .unsupportedFormat(let version): throw .unsupportedFormat(path: path, version: version)
             case .damaged: throw .damagedKeyBlock(path: path)
+            case .unreadable(let code): throw .sqlite(path: path, operation: "reading", code: code)
             }
         }
     }
@@ -71,7 +72,8 @@ final class KeyBlockFile {
         for _ in 0..<3 {
             do {
                 return try KeyBlock(bytes: bytes(of: file))
-            } catch .damaged {
+            } catch {
+                guard error == .damaged else { throw error }
                 sqlite3_sleep(2)
             }
         }
@@ -81,7 +83,7 @@ final class KeyBlockFile {
     private static func bytes(of file: BaseFile) throws(KeyBlock.Refusal) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: FileFormat.keyBlockSize)
         let code = bytes.withUnsafeMutableBytes { file.read($0, at: 0) }
-        guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { throw .damaged }
+        guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { throw .unreadable(code) }
         return bytes
     }
 

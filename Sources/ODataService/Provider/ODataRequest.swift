@@ -21,6 +21,9 @@ public struct ODataRequest: Sendable {
     public var method: Method
     /// The resource and the query, relative to the service root.
     public var url: ODataURL
+    /// A link that the service gave (next link, delta link), followed as it is instead of ``url``: absolute,
+    /// or relative to the service root. Providers must not look inside one of another service.
+    public var link: String?
     /// What is sent along.
     public var body: RequestBody
     /// The preferences.
@@ -51,6 +54,12 @@ public struct ODataRequest: Sendable {
         self.repeatability = repeatability
         self.format = format
         self.headers = headers
+    }
+
+    /// Makes a request that follows a link which the service gave.
+    public init(following link: String, preferences: Preferences = Preferences(), format: ResponseFormat? = nil) {
+        self.init(.read, ODataURL(), preferences: preferences, format: format)
+        self.link = link
     }
 }
 

@@ -4,7 +4,7 @@ import ODataModel
 /// A query compiled to SQL, ready to be run page by page.
 public struct CompiledQuery: Sendable {
     /// What the columns are.
-    public internal(set) var plan: RowPlan
+    public internal(set) var plan: ResultPlan
     /// `$top`.
     public internal(set) var top: Int?
     /// `$skip`.

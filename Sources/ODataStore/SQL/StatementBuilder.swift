@@ -214,7 +214,7 @@ final class StatementBuilder {
 
     private func finish(_ query: BoundQuery) throws -> CompiledQuery {
         var select = SelectList()
-        var plan = try RowPlanBuilder(compiler: compiler, scope: scope, names: names).plan(query, &select)
+        var plan = try ResultPlanBuilder(compiler: compiler, scope: scope, names: names).plan(query, &select)
         let keys = keyTerms()
         let all = order + keys.filter { key in !order.contains { $0.sql.sql == key.sql.sql } }
         plan.sort = all.map { select.index(of: $0.sql) }

@@ -94,29 +94,40 @@ extension RowWriter {
                         written, to: id, name: name, storage, plan: plan, request: request, database: database)
                 }
             case .one(let other):
-                let created = try createDependent(
-                    other, of: written, name: name, storage, plan: plan, request: request, database: database)
-                written.entity.related[name] = .one(created)
+                written.entity.related[name] = .one(
+                    try relate(
+                        other, to: written, name: name, storage, plan: plan, request: request, database: database))
             case .many(let others, _, _):
                 var created: [Entity] = []
                 for other in others {
                     created.append(
-                        try createDependent(
-                            other, of: written, name: name, storage, plan: plan, request: request, database: database))
+                        try relate(
+                            other, to: written, name: name, storage, plan: plan, request: request, database: database))
                 }
                 written.entity.related[name] = .many(created)
             }
         }
     }
 
-    private func createDependent(
-        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
+    /// Creates an entity that stands within another one, or links it where it is only an id.
+    private func relate(
+        _ other: Entity, to written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(written, to: id, name: name, storage, plan: plan, request: request, database: database)
             return other
         }
+        return try createDependent(
+            other, of: written, name: name, storage, plan: plan, request: request, database: database
+        ).entity
+    }
+
+    /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
+    func createDependent(
+        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
+        request: ODataRequest, database: Database
+    ) throws -> WrittenRow {
         guard request.method == .create else { throw ODataError.notImplemented("Deep update of \(name)") }
         var other = other
         var parent: Int64?
@@ -138,7 +149,7 @@ extension RowWriter {
         if case .link(_, let table, let source, let target) = storage {
             try insertLink(table, source, written.rowID, target, created.rowID, database: database)
         }
-        return created.entity
+        return created
     }
 
     // MARK: Links
@@ -151,13 +162,14 @@ extension RowWriter {
     public func link(
         _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, database: Database
     ) throws {
-        let set = try setName(of: written)
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = .references([id])
-            _ = try update(patch, key: written.entity.key, in: set, request: request, database: database)
+            _ = try update(
+                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
+                database: database)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
@@ -174,13 +186,14 @@ extension RowWriter {
     public func unlink(
         _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, database: Database
     ) throws {
-        let set = try setName(of: written)
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
-            _ = try update(patch, key: written.entity.key, in: set, request: request, database: database)
+            _ = try update(
+                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
+                database: database)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
@@ -218,11 +231,6 @@ extension RowWriter {
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
                 after: written.entity, changedProperties: [name], request: request), in: database)
-    }
-
-    private func setName(of written: WrittenRow) throws -> String {
-        let name = written.id.prefix { $0 != "(" }
-        return String(name)
     }
 
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.

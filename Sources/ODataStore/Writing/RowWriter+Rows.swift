@@ -82,9 +82,11 @@ extension RowWriter {
     }
 
     /// Reads a row again that was found before.
-    func reread(_ found: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
+    func reread(
+        _ found: WritePlan.Stored, parent: Int64?, plan: WritePlan, database: Database
+    ) throws -> WrittenRow {
         let (condition, arguments) = try address(found, plan: plan)
-        return try reread(condition, arguments, plan: plan, database: database)
+        return try reread(condition, arguments, parent: parent, plan: plan, database: database)
     }
 
     /// Reads a row again that was inserted: by its row id, or by the key that was written.
@@ -92,16 +94,17 @@ extension RowWriter {
         rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         if let column = plan.storage.rowID, let rowID {
-            return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
+            return try reread(
+                "\(quoted(column)) = ?", [rowID.databaseValue], parent: parent, plan: plan, database: database)
         }
         let condition = plan.keyCondition(hasParent: parent != nil, includesHidden: true)
         var arguments = plan.keySlots.map { row[$0] ?? .null }
         if let parent { arguments.append(parent.databaseValue) }
-        return try reread(condition, arguments, plan: plan, database: database)
+        return try reread(condition, arguments, parent: parent, plan: plan, database: database)
     }
 
     private func reread(
-        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, database: Database
+        _ condition: String, _ arguments: [DatabaseValue], parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
@@ -109,7 +112,7 @@ extension RowWriter {
             throw ODataError(
                 status: 409, code: "RowVanished", message: "The row of \(plan.storage.set) is gone after the change.")
         }
-        return try written(plan.stored(row), plan: plan)
+        return try written(plan.stored(row), plan: plan, parent: parent)
     }
 
     /// The entity of a row with its id.
@@ -122,11 +125,11 @@ extension RowWriter {
         return entity
     }
 
-    func written(_ stored: WritePlan.Stored, plan: WritePlan) throws -> WrittenRow {
+    func written(_ stored: WritePlan.Stored, plan: WritePlan, parent: Int64? = nil) throws -> WrittenRow {
         let entity = try entity(stored, plan: plan)
         return WrittenRow(
             entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
-            isNew: false)
+            isNew: false, set: plan.storage.set, parent: parent)
     }
 
     // MARK: Checking

@@ -47,6 +47,10 @@ public struct RowWriter: Sendable {
         public var id: String
         /// Whether the row is new.
         public var isNew: Bool
+        /// The entity set, singleton, or path of the contained collection that the row is in.
+        public var set: String
+        /// For a contained collection, the row id of the containing entity.
+        public var parent: Int64?
     }
 
     // MARK: Changes
@@ -137,7 +141,7 @@ public struct RowWriter: Sendable {
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
         let plan = try self.plan(set)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else { return nil }
-        return try written(found, plan: plan)
+        return try written(found, plan: plan, parent: parent)
     }
 
     // MARK: Steps
@@ -171,7 +175,7 @@ public struct RowWriter: Sendable {
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &row)
         try updateRow(row, patch: patch, replaces: replaces, found: found, plan: plan, database: database)
-        var written = try reread(found, plan: plan, database: database)
+        var written = try reread(found, parent: parent, plan: plan, database: database)
         let isChanged = written.entity != before
         if isChanged || !patch.related.isEmpty {
             try hook?.didWrite(
@@ -182,7 +186,7 @@ public struct RowWriter: Sendable {
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
         if hook != nil, isChanged {
             // The hook may have given the row a new version.
-            written.etag = try reread(found, plan: plan, database: database).etag
+            written.etag = try reread(found, parent: parent, plan: plan, database: database).etag
             written.entity.control.etag = written.etag
         }
         return written

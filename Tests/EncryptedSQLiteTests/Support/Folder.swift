@@ -22,7 +22,11 @@ final class Folder {
 
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
-        for name in names { contents[name] = try Data(contentsOf: url.appendingPathComponent(name)) }
+        for name in names {
+            // Foundation on Linux leaks a page when it reads an empty file, which the leak checker would report.
+            let size = try FileManager.default.attributesOfItem(atPath: path(name))[.size] as? Int
+            contents[name] = size == 0 ? Data() : try Data(contentsOf: url.appendingPathComponent(name))
+        }
         return contents
     }
 

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 
 /// What the columns of a compiled statement are: how a row becomes an entity or JSON.
-public struct RowPlan: Sendable {
+public struct ResultPlan: Sendable {
     /// One column of the statement that holds a value.
     public struct Slot: Sendable {
         /// The column's index in the statement.

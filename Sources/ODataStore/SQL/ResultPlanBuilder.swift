@@ -3,16 +3,16 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Chooses the result columns of a statement and describes them in a ``RowPlan``.
-struct RowPlanBuilder {
+/// Chooses the result columns of a statement and describes them in a ``ResultPlan``.
+struct ResultPlanBuilder {
     let compiler: ExpressionCompiler
     let scope: SQLScope
     /// Computed, grouped and aggregated names in the order of the result.
     let names: [String]
 
-    func plan(_ query: BoundQuery, _ select: inout SelectList) throws -> RowPlan {
+    func plan(_ query: BoundQuery, _ select: inout SelectList) throws -> ResultPlan {
         guard let table = scope.table else { return try derivedPlan(query, &select) }
-        var plan = RowPlan(
+        var plan = ResultPlan(
             set: table.set, table: table.table, shape: query.apply.isEmpty ? query.shape : query.resultShape,
             fields: [], derivedFields: [:], discriminator: nil, notLoaded: nil, dynamic: nil, key: [],
             hasKeyInFields: false, etag: .none, rowID: nil, sort: [], expandSources: [])
@@ -61,7 +61,7 @@ struct RowPlanBuilder {
 
     /// Key, row id, ETag and what joins expanded rows.
     private func identify(
-        _ plan: inout RowPlan, _ table: TableStorage, _ query: BoundQuery, _ select: inout SelectList
+        _ plan: inout ResultPlan, _ table: TableStorage, _ query: BoundQuery, _ select: inout SelectList
     ) throws {
         let columns = table.keyColumns
         if columns.count == table.shape.key.count {
@@ -107,8 +107,8 @@ struct RowPlanBuilder {
 
     private func fields(
         _ shape: Shape, _ storages: [PropertyStorage], _ bits: [String: Int], _ select: inout SelectList
-    ) -> [RowPlan.Field] {
-        var result: [RowPlan.Field] = []
+    ) -> [ResultPlan.Field] {
+        var result: [ResultPlan.Field] = []
         for (ordinal, (property, storage)) in zip(shape.properties, storages).enumerated() {
             result += field(property, ordinal, storage, bits, &select)
         }
@@ -119,7 +119,7 @@ struct RowPlanBuilder {
     private func field(
         _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ bits: [String: Int],
         _ select: inout SelectList
-    ) -> [RowPlan.Field] {
+    ) -> [ResultPlan.Field] {
         switch storage {
         case .column(let column):
             return [.value(name: property.name, ordinal: ordinal, slot(column, bits[column.name], &select))]
@@ -134,27 +134,27 @@ struct RowPlanBuilder {
         }
     }
 
-    private func slot(_ column: ColumnStorage, _ bit: Int?, _ select: inout SelectList) -> RowPlan.Slot {
-        RowPlan.Slot(
+    private func slot(_ column: ColumnStorage, _ bit: Int?, _ select: inout SelectList) -> ResultPlan.Slot {
+        ResultPlan.Slot(
             index: select.index(of: "\(column: column.name, of: scope.alias)"), storage: column, notLoadedBit: bit)
     }
 
-    private func computed(_ names: [String], _ select: inout SelectList) -> [RowPlan.Field] {
+    private func computed(_ names: [String], _ select: inout SelectList) -> [ResultPlan.Field] {
         names.compactMap { name in
             guard let operand = scope.computed[name] else { return nil }
             return .value(name: name, ordinal: nil, computedSlot(name, operand, &select))
         }
     }
 
-    private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> RowPlan.Slot {
-        RowPlan.Slot(
+    private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
+        ResultPlan.Slot(
             index: select.index(of: operand.sql),
             storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil)
     }
 
     // MARK: Aggregated rows
 
-    private func derivedPlan(_ query: BoundQuery, _ select: inout SelectList) throws -> RowPlan {
+    private func derivedPlan(_ query: BoundQuery, _ select: inout SelectList) throws -> ResultPlan {
         if !query.expand.isEmpty { throw ODataError.notImplemented("$expand after aggregation") }
         var wanted = names
         if case .some(let ordinals, let others) = query.projection {
@@ -166,15 +166,15 @@ struct RowPlanBuilder {
             }
         }
         let fields = nest(wanted.map { ($0.split(separator: "/").map(String.init), $0) }, &select)
-        return RowPlan(
+        return ResultPlan(
             set: nil, table: "", shape: query.resultShape, fields: fields, derivedFields: [:], discriminator: nil,
             notLoaded: nil, dynamic: nil, key: [], hasKeyInFields: false, etag: .none, rowID: nil, sort: [],
             expandSources: [])
     }
 
     /// Values named by paths, as objects within objects.
-    private func nest(_ paths: [(path: [String], name: String)], _ select: inout SelectList) -> [RowPlan.Field] {
-        var result: [RowPlan.Field] = []
+    private func nest(_ paths: [(path: [String], name: String)], _ select: inout SelectList) -> [ResultPlan.Field] {
+        var result: [ResultPlan.Field] = []
         var seen: Set<String> = []
         for (path, name) in paths {
             guard let first = path.first, seen.insert(first).inserted else { continue }
@@ -191,7 +191,7 @@ struct RowPlanBuilder {
     }
 }
 
-extension RowPlan.Field {
+extension ResultPlan.Field {
     /// The column of a plain value.
     var column: Int? {
         if case .value(_, _, let slot) = self { slot.index } else { nil }

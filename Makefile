@@ -1,0 +1,35 @@
+.PHONY: build test demo lint setup asan tsan docs consumers clean
+
+# Where build products go; CI and developers may point it elsewhere.
+SCRATCH ?= .build
+SWIFT_FLAGS = --scratch-path $(SCRATCH)
+
+build: setup ## the tool `outpost`, in release mode, at bin/outpost
+	scripts/build.sh
+
+test: setup ## every test
+	scripts/test.sh
+
+demo: setup ## the whole story on the terminal
+	scripts/demo.sh
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Tests Consumers
+
+setup:
+	@scripts/setup.sh
+
+asan: setup ## tests under the address sanitizer
+	swift test --sanitize=address --scratch-path $(SCRATCH)-asan -j 2
+
+tsan: setup ## tests under the thread sanitizer
+	swift test --sanitize=thread --scratch-path $(SCRATCH)-tsan -j 2
+
+consumers: setup ## each library product used from a package of its own
+	scripts/consumers.sh
+
+docs: setup
+	swift package $(SWIFT_FLAGS) generate-documentation --target OfflineOData
+
+clean:
+	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin

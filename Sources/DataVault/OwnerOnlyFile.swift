@@ -1,0 +1,120 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// An open file that nobody but its owner can read or write.
+final class OwnerOnlyFile {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Opens a file for reading; nil when there is none. The checks are made on the open file and not on its
+    /// name, so that nobody can exchange it in between.
+    init?(reading path: String) throws(DataVaultError) {
+        // Without O_NONBLOCK, a pipe of that name would make the process wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP: throw .notAFile(path: path)
+            case let code: throw .system(operation: "opening", path: path, code: code)
+            }
+        }
+        self.descriptor = descriptor
+        self.path = path
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw .system(operation: "opening", path: path, code: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+        try Self.check(status, path: path)
+    }
+
+    /// Makes a file that did not exist, with mode 0600.
+    init(creating path: String) throws(DataVaultError) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        self.path = path
+        guard descriptor >= 0 else { throw .system(operation: "making", path: path, code: errno) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Reads the file, up to one byte more than `limit`.
+    func read(limit: Int) throws(DataVaultError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= limit {
+            let count = systemRead(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(operation: "reading", path: path, code: errno)
+            }
+            if count == 0 { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        return bytes
+    }
+
+    /// Writes all bytes and waits until they are on the disk.
+    func writeAndSync(_ bytes: [UInt8]) throws(DataVaultError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(operation: "writing", path: path, code: errno)
+            }
+            rest = rest.dropFirst(count)
+        }
+        guard Self.sync(descriptor) == 0 else { throw .system(operation: "writing", path: path, code: errno) }
+    }
+
+    /// Refuses what others can use, or what another user owns.
+    static func check(_ status: stat, path: String) throws(DataVaultError) {
+        let mode = UInt32(status.st_mode) & 0o7777
+        guard mode & 0o077 == 0, status.st_uid == geteuid() else { throw .exposed(path: path, mode: mode) }
+    }
+
+    /// Makes a new name in a folder durable.
+    static func syncDirectory(_ path: String) throws(DataVaultError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw .system(operation: "writing", path: path, code: errno)
+        }
+    }
+
+    private static func sync(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+            // On Apple's platforms fsync leaves data in the drive's cache. Not every file system has better.
+            fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
+        #else
+            fsync(descriptor)
+        #endif
+    }
+
+    /// The system's `link`, which the name of this type's other members hides.
+    static func link(_ source: String, _ target: String) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.link(source, target)
+        #elseif canImport(Musl)
+            Musl.link(source, target)
+        #else
+            Glibc.link(source, target)
+        #endif
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, target, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, source, count)
+}

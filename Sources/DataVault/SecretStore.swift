@@ -1,0 +1,64 @@
+public import Secrets
+
+/// Where named secrets are kept between runs.
+///
+/// ```swift
+/// let store: any SecretStore = try FileSecretStore()
+/// let key = try store.key(named: "orders") ?? store.generateKey(named: "orders")
+/// ```
+public protocol SecretStore: Sendable {
+    /// The bytes of a secret.
+    ///
+    /// - Parameter name: A legal ``SecretName``.
+    /// - Returns: Nil when there is none of that name.
+    /// - Throws: ``DataVaultError``.
+    func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>?
+
+    /// Keeps a secret, in place of one of the same name; when it returns, the secret is durable.
+    ///
+    /// - Parameters:
+    ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
+    ///   - name: A legal ``SecretName``.
+    /// - Throws: ``DataVaultError``.
+    func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError)
+
+    /// Removes a secret.
+    ///
+    /// - Parameter name: A legal ``SecretName``; when there is none of that name, nothing happens.
+    /// - Throws: ``DataVaultError``.
+    func remove(named name: SecretName) throws(DataVaultError)
+
+    /// The names of all secrets, sorted.
+    ///
+    /// - Throws: ``DataVaultError``.
+    func names() throws(DataVaultError) -> [SecretName]
+
+    /// Makes a new key and keeps it.
+    ///
+    /// - Parameter name: A name that no secret has: a key is never replaced by chance, because what it
+    ///   encrypts would be lost.
+    /// - Returns: The key, which is durable by now.
+    /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
+    func generateKey(named name: SecretName) throws(DataVaultError) -> EncryptionKey
+}
+
+/// The limits of every secret store.
+public enum DataVaultLimits {
+    /// The longest secret, in bytes.
+    public static let maximumSecretByteCount = 65_536
+}
+
+extension SecretStore {
+    /// A key that was made by ``generateKey(named:)``, or any secret of 32 bytes or 64 hexadecimal digits.
+    ///
+    /// - Parameter name: Its name.
+    /// - Returns: Nil when there is no secret of that name.
+    /// - Throws: ``DataVaultError/notAKey(name:)`` when the secret is something else, and the others.
+    public func key(named name: SecretName) throws(DataVaultError) -> EncryptionKey? {
+        guard let secret = try secret(named: name) else { return nil }
+        guard case .key(let key)? = try? KeyFile.interpret(secret.reveal(), path: name.text) else {
+            throw .notAKey(name: name.text)
+        }
+        return key
+    }
+}

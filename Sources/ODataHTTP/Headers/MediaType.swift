@@ -1,0 +1,171 @@
+/// A media type or media range with its parameters (RFC 9110, 8.3.1 and 12.5.1), such as
+/// `application/json;odata.metadata=minimal` (OData JSON Format 4.01, 3).
+public struct MediaType: Hashable, Sendable, CustomStringConvertible {
+    /// The main type in lower case; `*` in a range.
+    public var type: String
+    /// The subtype in lower case; `*` in a range.
+    public var subtype: String
+    /// The parameters in order, names in lower case, `q` not among them.
+    public var parameters: [Parameter]
+    /// The weight in a list of what is acceptable: 0 to 1000 thousandths.
+    public var weight: Int
+
+    /// A parameter of a media type.
+    public struct Parameter: Hashable, Sendable {
+        /// The name in lower case.
+        public var name: String
+        /// The value, unquoted.
+        public var value: String
+
+        /// Makes a parameter.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Makes a media type.
+    public init(_ type: String, _ subtype: String, _ parameters: [Parameter] = []) {
+        self.type = type
+        self.subtype = subtype
+        self.parameters = parameters
+        weight = 1000
+    }
+
+    /// Reads one media type or range.
+    ///
+    /// - Returns: `nil` when there is no slash with a name on either side, or a parameter has no name.
+    public init?(_ text: some StringProtocol) {
+        var parts = HeaderTokens.split(text, at: ";").makeIterator()
+        guard let essence = parts.next(), let slash = essence.firstIndex(of: "/") else { return nil }
+        let type = essence[..<slash].lowercased()
+        let subtype = essence[essence.index(after: slash)...].lowercased()
+        guard HeaderTokens.isToken(type), HeaderTokens.isToken(subtype) else { return nil }
+        self.init(type, subtype)
+        while let part = parts.next() {
+            if part.isEmpty { continue }
+            guard let equals = part.firstIndex(of: "=") else { return nil }
+            let name = HeaderTokens.trim(part[..<equals]).lowercased()
+            let value = HeaderTokens.unquote(part[part.index(after: equals)...])
+            guard HeaderTokens.isToken(name) else { return nil }
+            if name == "q" {
+                guard let weight = Self.weight(value) else { return nil }
+                self.weight = weight
+            } else {
+                parameters.append(Parameter(name, value))
+            }
+        }
+    }
+
+    /// Reads a list of media ranges, as in `Accept`; `nil` when one is malformed.
+    public static func list(_ text: some StringProtocol) -> [MediaType]? {
+        var ranges: [MediaType] = []
+        for item in HeaderTokens.split(text, at: ",") where !item.isEmpty {
+            guard let range = MediaType(item) else { return nil }
+            ranges.append(range)
+        }
+        return ranges
+    }
+
+    /// The value of a parameter.
+    public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+    /// Whether a type without regard to parameters falls into this range.
+    public func matches(_ type: String, _ subtype: String) -> Bool {
+        (self.type == "*" || self.type == type) && (self.subtype == "*" || self.subtype == subtype)
+    }
+
+    /// Whether it is JSON: `application/json`, or a type that ends in `+json`.
+    public var isJSON: Bool { type == "application" && (subtype == "json" || subtype.hasSuffix("+json")) }
+
+    /// The type, the subtype and the parameters; the weight where it is not 1.
+    public var description: String {
+        var text = "\(type)/\(subtype)"
+        for parameter in parameters {
+            let value = HeaderTokens.isToken(parameter.value) ? parameter.value : HeaderTokens.quote(parameter.value)
+            text += ";\(parameter.name)=\(value)"
+        }
+        if weight < 1000 {
+            let digits = String(weight + 1000).dropFirst()
+            text += ";q=0.\(digits)"
+        }
+        return text
+    }
+
+    private static func weight(_ text: String) -> Int? {
+        guard let value = Double(text), value >= 0, value <= 1 else { return nil }
+        return Int((value * 1000).rounded())
+    }
+}
+
+/// The small grammar that header fields share (RFC 9110, 5.6).
+enum HeaderTokens {
+    /// Splits at a separator that stands outside quotes, and trims the parts.
+    static func split(_ text: some StringProtocol, at separator: Character) -> [String] {
+        var parts: [String] = []
+        var current = ""
+        var isQuoted = false
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character == separator, !isQuoted {
+                parts.append(trim(current))
+                current = ""
+                continue
+            }
+            current.append(character)
+        }
+        parts.append(trim(current))
+        return parts
+    }
+
+    static func trim(_ text: some StringProtocol) -> String {
+        var rest = text[...]
+        while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
+        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+        return String(rest)
+    }
+
+    /// The text without the quotes around it and the backslashes within.
+    static func unquote(_ text: some StringProtocol) -> String {
+        let trimmed = trim(text)
+        guard trimmed.count >= 2, trimmed.hasPrefix("\""), trimmed.hasSuffix("\"") else { return trimmed }
+        var result = ""
+        var isEscaped = false
+        for character in trimmed.dropFirst().dropLast() {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                isEscaped = false
+                result.append(character)
+            }
+        }
+        return result
+    }
+
+    static func quote(_ text: String) -> String {
+        var result = "\""
+        for character in text {
+            if character == "\"" || character == "\\" { result.append("\\") }
+            result.append(character)
+        }
+        return result + "\""
+    }
+
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,140 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What a request that changes something addresses: a collection to create in, an entity, a property of one,
+/// or a reference. Found by walking the path's segments through the stored rows.
+struct WriteTarget {
+    /// The set whose table holds the rows: an entity set, a singleton or the path of a contained collection.
+    var set: String
+    /// The key of the entity addressed; `nil` for collections and singletons.
+    var key: EntityKey?
+    /// For a contained collection, the row id of the containing entity.
+    var parent: Int64?
+    /// Whether a single entity is addressed, which need not be there yet.
+    var isEntity: Bool
+    /// The entity and the navigation property by which the collection or entity was reached, where its rows
+    /// are related to that entity by more than containment.
+    var via: Via?
+    /// The property path below the entity.
+    var properties: [Property] = []
+    /// The type cast to at the end of the path.
+    var cast: Shape?
+
+    /// Where a related collection hangs.
+    struct Via {
+        var row: RowWriter.WrittenRow
+        var navigation: NavigationProperty
+    }
+
+    /// Walks a path.
+    ///
+    /// - Throws: ``ODataError``: 404 for an entity on the way that is not there, 501 for segments that are
+    ///   read only.
+    init(_ resource: BoundResource, writer: RowWriter, database: Database) throws {
+        var current: WriteTarget?
+        for step in resource.steps {
+            switch step {
+            case .entitySet(let set, _): current = WriteTarget(set: set.name, isEntity: false)
+            case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
+            case .key(let key):
+                current?.key = key
+                current?.isEntity = true
+            case .navigation(let navigation, _, _):
+                guard let source = current else { throw ODataError.notImplemented("This path") }
+                current = try source.following(navigation, writer: writer, database: database)
+            case .property(let property, _, _): current?.properties.append(property)
+            case .cast(let shape): current?.cast = shape
+            case .filter: throw ODataError.notImplemented("Changing a filtered collection")
+            case .each: throw ODataError.notImplemented("$each")
+            case .operation(let operation, _): throw ODataError.notImplemented(operation.name.description)
+            }
+        }
+        guard let current else { throw ODataError.notImplemented("Changing the service root") }
+        self = current
+    }
+
+    private init(set: String, isEntity: Bool) {
+        self.set = set
+        self.isEntity = isEntity
+    }
+
+    /// The entity addressed.
+    ///
+    /// - Throws: 404 when it is not there.
+    func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
+        guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
+            let shape = writer.mapping.tables[set]?.shape
+            throw ODataError.notFound(
+                shape.map { EntityID.canonical(set: set, key: key, shape: $0, model: writer.mapping.model) } ?? set)
+        }
+        return row
+    }
+
+    private func following(
+        _ navigation: NavigationProperty, writer: RowWriter, database: Database
+    ) throws -> WriteTarget {
+        let row = try row(writer: writer, database: database)
+        let path = (properties.map(\.name) + [navigation.name]).joined(separator: "/")
+        guard let storage = writer.mapping.tables[set]?.navigation[path] else {
+            throw ODataError.notImplemented(path)
+        }
+        var target = WriteTarget(set: storage.target, isEntity: !navigation.isCollection)
+        if navigation.isContainment {
+            target.parent = row.rowID
+            if navigation.isCollection { return target }
+        }
+        target.via = Via(row: row, navigation: navigation)
+        if !navigation.isCollection {
+            guard let related = try writer.related(row, path, key: nil, database: database) else {
+                throw ODataError.notFound("\(row.id)/\(path)")
+            }
+            target.key = related.entity.key
+        }
+        return target
+    }
+}
+
+extension RowWriter {
+    /// The entity that a single-valued navigation property of a row leads to, or the one with a key among
+    /// those that a collection leads to.
+    func related(_ row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow? {
+        let source = try plan(row.set)
+        guard let storage = source.storage.navigation[path] else { throw ODataError.notImplemented(path) }
+        let target = try plan(storage.target)
+        guard let found = try find(key: row.entity.key, parent: row.parent, plan: source, database: database) else {
+            return nil
+        }
+        var conditions: [String] = []
+        var arguments: [DatabaseValue] = []
+        switch storage {
+        case .join(_, let pairs):
+            for pair in pairs {
+                let value =
+                    pair.source == source.storage.rowID
+                    ? found.rowID.databaseValue : source.slot(named: pair.source).map { found.slots[$0] }
+                guard let value, !value.isNull else { return nil }
+                conditions.append("\(quoted(pair.target)) = ?")
+                arguments.append(value)
+            }
+        case .link(_, let table, let sourceColumn, let targetColumn):
+            guard let rowID = target.storage.rowID else { throw ODataError.notImplemented(path) }
+            conditions.append(
+                "\(quoted(rowID)) IN (SELECT \(quoted(targetColumn)) FROM \(quoted(table)) "
+                    + "WHERE \(quoted(sourceColumn)) = ?)")
+            arguments.append(found.rowID.databaseValue)
+        }
+        if let key {
+            guard let keyed = try find(key: key, parent: nil, plan: target, database: database) else { return nil }
+            let (condition, values) = try address(keyed, plan: target)
+            conditions.append(condition)
+            arguments += values
+        }
+        let sql = "\(target.selection) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
+        guard let result = try Row.fetchOne(database, sql: sql, arguments: StatementArguments(arguments)) else {
+            return nil
+        }
+        return try written(target.stored(result), plan: target)
+    }
+}

@@ -1,0 +1,116 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Reads what `$expand` asks for and hangs it into its parents: one statement per level and chunk of parents.
+struct ExpandRunner<Renderer: RowRenderer> {
+    /// How deep `$levels=max` goes, should the data have circles.
+    static var maxLevels: Int { 32 }
+
+    let renderer: Renderer
+    let mapping: StorageMapping
+    let options: SQLCompiler.Options
+    let database: Database
+
+    /// Expands all items of a query.
+    ///
+    /// - Parameters:
+    ///   - items: the parents.
+    ///   - sources: for each parent and each item of `$expand` the values of the join columns.
+    ///   - expand: the items of `$expand`.
+    ///   - set: the parents' entity set.
+    ///   - level: how many levels lie above.
+    func expand(
+        _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], _ expand: [BoundExpand], of set: String?,
+        level: Int = 1
+    ) throws {
+        guard !items.isEmpty, !expand.isEmpty else { return }
+        guard let set, let table = mapping.tables[set] else { throw ODataError.notImplemented("$expand here") }
+        for (position, item) in expand.enumerated() {
+            if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
+            let keys = sources.map { $0[position] }
+            let related = try read(Self.recursive(item, level: level), keys, table, level)
+            for index in items.indices {
+                renderer.attach(related(keys[index]), as: item, to: &items[index])
+            }
+        }
+    }
+
+    /// The item with itself among its nested items as long as `$levels` says so.
+    private static func recursive(_ item: BoundExpand, level: Int) -> BoundExpand {
+        var item = item
+        if let levels = item.levels {
+            guard levels > 1 else { return item }
+            var nested = item
+            nested.levels = levels - 1
+            item.query.expand.append(nested)
+        } else if level < maxLevels {
+            item.query.expand.append(item)
+        }
+        return item
+    }
+
+    /// The related rows by join values.
+    private func read(
+        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ table: TableStorage, _ level: Int
+    ) throws -> ([DatabaseValue]) -> RelatedItems<Renderer.Item> {
+        let statement = try ExpandStatement(expand, of: table, mapping: mapping, options: options)
+        var seen: Set<[DatabaseValue]> = []
+        // NULL is related to nothing.
+        let distinct = keys.filter { !$0.contains(where: \.isNull) && seen.insert($0).inserted }
+        var rows: [[DatabaseValue]: [Renderer.Item]] = [:]
+        var counts: [[DatabaseValue]: Int64] = [:]
+        for start in stride(from: 0, to: distinct.count, by: ExpandStatement.maxParents) {
+            let chunk = Array(distinct[start..<min(start + ExpandStatement.maxParents, distinct.count)])
+            if expand.form == .count || expand.query.count {
+                try count(statement, chunk, &counts)
+            }
+            if expand.form != .count { try fetch(statement, chunk, expand, level, &rows) }
+        }
+        let isCollection = expand.navigation.isCollection
+        let wantsCount = expand.query.count
+        let isCountOnly = expand.form == .count
+        return { key in
+            if isCountOnly { return .count(counts[key] ?? 0) }
+            let found = rows[key] ?? []
+            if isCollection { return .many(found, count: wantsCount ? counts[key] ?? 0 : nil) }
+            return found.first.map { .one($0) } ?? .none
+        }
+    }
+
+    private func count(
+        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ counts: inout [[DatabaseValue]: Int64]
+    ) throws {
+        let fragment = statement.countStatement(chunk)
+        let cursor = try Row.fetchCursor(
+            database.cachedStatement(sql: fragment.sql), arguments: StatementArguments(fragment.arguments))
+        while let row = try cursor.next() {
+            let parent: Int = row[0]
+            if chunk.indices.contains(parent) { counts[chunk[parent]] = row[1] }
+        }
+    }
+
+    private func fetch(
+        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ expand: BoundExpand, _ level: Int,
+        _ rows: inout [[DatabaseValue]: [Renderer.Item]]
+    ) throws {
+        let plan = statement.compiled.plan
+        var items: [Renderer.Item] = []
+        var parents: [Int] = []
+        var sources: [[[DatabaseValue]]] = []
+        let fragment = statement.statement(chunk)
+        let prepared = try database.cachedStatement(sql: fragment.sql)
+        let cursor = try Row.fetchCursor(prepared, arguments: StatementArguments(fragment.arguments))
+        while try cursor.next() != nil {
+            let row = StoredRow(statement: prepared.sqliteStatement)
+            let parent = Int(row.integer(statement.parentColumn))
+            guard chunk.indices.contains(parent) else { continue }
+            items.append(try renderer.item(row, plan))
+            parents.append(parent)
+            sources.append(plan.expandSources.map { $0.map { row.value($0) } })
+        }
+        try self.expand(&items, sources, expand.query.expand, of: plan.set, level: level + 1)
+        for (item, parent) in zip(items, parents) { rows[chunk[parent], default: []].append(item) }
+    }
+}

@@ -1,0 +1,131 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Makes something of each row and hangs expanded rows into it: entities, or JSON.
+protocol RowRenderer {
+    /// What a row becomes.
+    associatedtype Item
+
+    /// Makes an item of the row that a statement stands on.
+    func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Item
+
+    /// Hangs what an expanded navigation property leads to into an item.
+    func attach(_ related: RelatedItems<Item>, as expand: BoundExpand, to item: inout Item)
+}
+
+/// What an expanded navigation property leads to.
+enum RelatedItems<Item> {
+    /// Nothing, for a single-valued one.
+    case none
+    /// One row.
+    case one(Item)
+    /// Many rows, with their number where it was asked for.
+    case many([Item], count: Int64?)
+    /// The number alone.
+    case count(Int64)
+}
+
+/// Makes entities.
+struct EntityRenderer: RowRenderer {
+    let model: EntityDataModel
+
+    func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
+        let (derived, fields) = row.variant(plan)
+        var entity = Entity(shape: derived ?? plan.shape)
+        for field in fields { try set(field, in: &entity, row, plan) }
+        if let (index, names) = plan.dynamic, let text = row.text(index) {
+            try setDynamic(text, names, in: &entity, row, plan)
+        }
+        // Whatever was selected, the key is there: without it nobody can change the entity.
+        if !plan.hasKeyInFields {
+            for (part, (_, slot)) in zip(entity.shape.key, plan.key) {
+                guard let ordinal = entity.shape.ordinal(of: part.path) else { continue }
+                entity.values[ordinal] = try row.decode(slot, plan, model)
+            }
+        }
+        if case .column(let index) = plan.etag { entity.control.etag = row.text(index) }
+        entity.control.type = derived?.name
+        if let set = plan.set, let key = try row.key(plan, model) {
+            entity.control.id = EntityID.canonical(set: set, key: key, shape: plan.shape, model: model)
+        }
+        entity.markUnchanged()
+        return entity
+    }
+
+    private func set(
+        _ field: ResultPlan.Field, in entity: inout Entity, _ row: StoredRow, _ plan: ResultPlan
+    ) throws {
+        switch field {
+        case .value(let name, let ordinal, let slot):
+            guard row.isLoaded(slot, plan) else { return }
+            let value = try row.decode(slot, plan, model)
+            if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
+                entity.values[ordinal] = value
+            } else {
+                entity[name] = value
+            }
+        case .complex(let name, _, let shape, let presence, let fields):
+            if let presence, row.isNull(presence) || row.integer(presence) == 0 {
+                // Without a presence nothing is stored; it is null unless none of it was loaded.
+                guard fields.isEmpty || fields.contains(where: { isLoaded($0, row, plan) }) else { return }
+                entity[name] = .null
+                return
+            }
+            var value = Entity(shape: shape)
+            for field in fields { try set(field, in: &value, row, plan) }
+            value.markUnchanged()
+            entity[name] = .complex(value)
+        case .nested(let name, let fields):
+            var value = Entity(shape: Self.groupShape)
+            for field in fields { try set(field, in: &value, row, plan) }
+            value.markUnchanged()
+            if entity.shape.navigationOrdinal(of: name) != nil {
+                entity.related[name] = .one(value)
+            } else {
+                entity[name] = .complex(value)
+            }
+        }
+    }
+
+    /// The object that a grouped path's values stand in.
+    private static let groupShape = Shape(dynamic: QualifiedName("Outpost", "Group"), properties: [])
+
+    private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
+        switch field {
+        case .value(_, _, let slot): row.isLoaded(slot, plan)
+        case .complex(_, _, _, _, let fields), .nested(_, let fields):
+            fields.contains { isLoaded($0, row, plan) }
+        }
+    }
+
+    private func setDynamic(
+        _ text: String, _ names: [String]?, in entity: inout Entity, _ row: StoredRow, _ plan: ResultPlan
+    ) throws {
+        let value: ODataValue
+        do {
+            value = try StoredJSON.decode(text, as: .untyped("Edm.Untyped"), in: model)
+        } catch {
+            throw error.at(table: plan.table, column: "dynamic properties", row: row.name(plan))
+        }
+        guard case .complex(let object) = value else { return }
+        for (name, value) in object.dynamicProperties where names?.contains(name) != false {
+            entity.dynamicProperties[name] = value
+        }
+    }
+
+    func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
+        let name = expand.navigation.name
+        switch related {
+        case .none: item.related[name] = RelatedEntities.none
+        case .one(let entity):
+            item.related[name] =
+                expand.form == .references ? .references([entity.control.id].compactMap { $0 }) : .one(entity)
+        case .many(let entities, let count):
+            item.related[name] =
+                expand.form == .references
+                ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count)
+        case .count(let count): item.related[name] = .many([], count: count)
+        }
+    }
+}

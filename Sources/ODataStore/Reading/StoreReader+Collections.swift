@@ -1,0 +1,116 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Pages of collections.
+extension StoreReader {
+    func collection(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
+        _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
+        let token = try query.skipToken.map { try PageToken($0) }
+        let now = token?.now ?? configuration.now()
+        let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
+        let link = nextLink(request)
+        var response: ODataResponse
+        if let format = request.format {
+            let (run, options, total) = try await Self.translating {
+                try await reader.read { database in
+                    try start(query, segments, token, now, pageSize, database)
+                }
+            }
+            let renderer = JSONRowRenderer(
+                model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
+            let writer = PageWriter(
+                reader: reader, mapping: mapping, options: options, query: query, renderer: renderer, run: run,
+                head: head(query, target, renderer, total), nextLink: link)
+            response = ODataResponse(
+                body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
+        } else {
+            let page = try await Self.translating {
+                try await reader.read { database in
+                    let (run, options, total) = try start(query, segments, token, now, pageSize, database)
+                    return try decoded(run, query, options, total, link, database)
+                }
+            }
+            response = ODataResponse(body: .page(page))
+        }
+        if let wanted = request.preferences.maxPageSize {
+            response.preferencesApplied.append("maxpagesize=\(pageSize ?? wanted)")
+        }
+        return response
+    }
+
+    /// Compiles, checks the token and counts, in one transaction.
+    private func start(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ token: PageToken?, _ now: ODataDateTimeOffset,
+        _ pageSize: Int?, _ database: Database
+    ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
+        let (compiled, options) = try prepare(query, segments, now: now, database)
+        if let token, token.digest != compiled.digest { throw PageToken.foreign }
+        let run = try PageRun(compiled, after: token, pageSize: pageSize)
+        return (run, options, query.count ? try Self.count(compiled, database) : nil)
+    }
+
+    private func decoded(
+        _ run: PageRun, _ query: BoundQuery, _ options: SQLCompiler.Options, _ total: Int64?,
+        _ nextLink: (PageToken) -> String, _ database: Database
+    ) throws -> EntityPage {
+        var run = run
+        let renderer = EntityRenderer(model: mapping.model)
+        let plan = run.compiled.plan
+        var entities: [Entity] = []
+        var sources: [[[DatabaseValue]]] = []
+        let outcome = try run.run(database) { row in
+            entities.append(try renderer.item(row, plan))
+            if !plan.expandSources.isEmpty {
+                sources.append(plan.expandSources.map { $0.map { row.value($0) } })
+            }
+            return true
+        }
+        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database)
+            .expand(&entities, sources, query.expand, of: plan.set)
+        var page = EntityPage(entities: entities, count: total)
+        if outcome == .pageIsFull { page.nextLink = run.token(now: options.now).map(nextLink) }
+        return page
+    }
+
+    /// The request's URL with another `$skiptoken`, absolute where the request tells the service root. `$top` and
+    /// `$skip` stay, since the token is good for the same query only; what they ask for is in the token.
+    private func nextLink(_ request: ODataRequest) -> @Sendable (PageToken) -> String {
+        let root = request.format?.serviceRoot ?? ""
+        let url = request.url
+        return { token in
+            var url = url
+            url.options.skipToken = token.text
+            return root + url.urlEncoded()
+        }
+    }
+
+    /// What stands before the first row.
+    private func head(
+        _ query: BoundQuery, _ target: BoundResource.Target, _ renderer: JSONRowRenderer, _ total: Int64?
+    ) -> [UInt8] {
+        var text = "{"
+        if renderer.format.metadata != .none {
+            text += "\"\(renderer.prefix)context\":"
+            StoredJSON.appendQuoted(ContextURL.of(query, target, renderer.format, mapping.model), to: &text)
+            text += ","
+        }
+        if let total {
+            let number = renderer.format.isIEEE754Compatible ? "\"\(total)\"" : "\(total)"
+            text += "\"\(renderer.prefix)count\":\(number),"
+        }
+        text += "\"value\":["
+        return Array(text.utf8)
+    }
+
+    /// The media type of an encoded page.
+    static func contentType(_ format: ResponseFormat) -> String {
+        let prefix = format.version >= .v401 ? "" : "odata."
+        let compatible = format.isIEEE754Compatible ? ";IEEE754Compatible=true" : ""
+        return "application/json;\(prefix)metadata=\(format.metadata.rawValue)\(compatible)"
+    }
+}

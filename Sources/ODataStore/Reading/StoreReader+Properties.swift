@@ -1,0 +1,91 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Single properties and raw values (OData Protocol 4.01, 11.2.4 and 11.2.5).
+extension StoreReader {
+    func property(
+        _ resource: BoundResource, _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        let isRaw: Bool
+        switch resource.target {
+        case .rawValue(nil): throw ODataError.notImplemented("the stream of a media entity in a store's reader")
+        case .rawValue: isRaw = true
+        default: isRaw = false
+        }
+        guard
+            let first = resource.steps.firstIndex(where: {
+                if case .property = $0 { true } else { false }
+            }), case .property(_, let ordinal, let shape) = resource.steps[first]
+        else { throw ODataError.notImplemented("this property") }
+        let segments = Array(resource.steps[..<first])
+        var query = Self.query(shape, Self.set(of: segments))
+        query.projection = .some(ordinals: [ordinal], names: [])
+        let wanted = query
+        let found = try await Self.translating {
+            try await reader.read { database -> Entity? in
+                let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
+                return try Self.entities(compiled, wanted, mapping, options, database, limit: 1).first
+            }
+        }
+        guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
+        let (value, type) = try Self.follow(resource.steps[first...], in: entity)
+        if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
+        guard isRaw else { return ODataResponse(body: .value(value, type), etag: entity.control.etag) }
+        return ODataResponse(body: try raw(value, type), etag: entity.control.etag)
+    }
+
+    private static func set(of segments: [BoundSegment]) -> EntitySet? {
+        for segment in segments.reversed() {
+            switch segment {
+            case .entitySet(let set, _): return set
+            case .navigation(_, let set, _): return set
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// Follows property segments from an entity into complex values.
+    private static func follow(
+        _ segments: ArraySlice<BoundSegment>, in entity: Entity
+    ) throws -> (ODataValue, TypeReference) {
+        var current = ODataValue.complex(entity)
+        var type = TypeReference.entity(entity.shape.name)
+        for segment in segments {
+            switch segment {
+            case .property(let property, _, _):
+                guard case .complex(let owner) = current else { return (.null, property.type) }
+                guard let value = owner[property.name] else {
+                    // Not loaded is not null (rule 12).
+                    throw ODataError(
+                        status: 404, code: "NotLoaded",
+                        message: EntityError.notLoaded(property: property.name, type: owner.shape.name).description,
+                        target: property.name)
+                }
+                current = value
+                type = property.type
+            case .cast: continue
+            default: throw ODataError.notImplemented("the path behind \(type)")
+            }
+        }
+        return (current, type)
+    }
+
+    private func raw(_ value: ODataValue, _ type: TypeReference) throws -> ResponseBody {
+        switch value {
+        case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")
+        case .geo(let json): return .raw(ByteStream(Array(json.utf8)), contentType: "application/json")
+        case .enumeration(let number):
+            var text = String(number)
+            if case .enumeration(let name) = type, let declared = mapping.model.enumType(name) {
+                text = declared.text(of: number)
+            }
+            return .raw(ByteStream(Array(text.utf8)), contentType: "text/plain")
+        default:
+            guard let text = value.lexicalText else { throw ODataError.notImplemented("$value of \(type)") }
+            return .raw(ByteStream(Array(text.utf8)), contentType: "text/plain")
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Answers read requests from a database: collections, entities, properties, counts, references.
+///
+/// ```swift
+/// let reader = StoreReader(mapping: mapping)
+/// let response = try await reader.read(url, request: request, in: pool)
+/// ```
+///
+/// Connections must have the functions of ``StoreFunctions``.
+public struct StoreReader: Sendable {
+    /// What a reader is told.
+    public struct Configuration: Sendable {
+        /// The most rows of a page; `nil` leaves it to the request.
+        public var maxPageSize: Int?
+        /// The time that `now()` gives.
+        public var now: @Sendable () -> ODataDateTimeOffset
+        /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
+        public var hasHiddenOwners: @Sendable (Database) throws -> Bool
+
+        /// Makes a configuration.
+        ///
+        /// - Parameters:
+        ///   - maxPageSize: the most rows of a page; `nil` leaves it to the request.
+        ///   - now: the time that `now()` gives.
+        ///   - hasHiddenOwners: tells whether rows of unfinished downloads are to be hidden.
+        public init(
+            maxPageSize: Int? = nil, now: @escaping @Sendable () -> ODataDateTimeOffset,
+            hasHiddenOwners: @escaping @Sendable (Database) throws -> Bool = { _ in false }
+        ) {
+            self.maxPageSize = maxPageSize
+            self.now = now
+            self.hasHiddenOwners = hasHiddenOwners
+        }
+    }
+
+    /// Where the data lies.
+    public let mapping: StorageMapping
+    /// What the reader was told.
+    public let configuration: Configuration
+
+    /// Makes a reader.
+    public init(mapping: StorageMapping, configuration: Configuration) {
+        self.mapping = mapping
+        self.configuration = configuration
+    }
+
+    /// Answers a read request.
+    ///
+    /// - Parameters:
+    ///   - url: the request's URL, resolved.
+    ///   - request: the request, for its preferences, format and conditions.
+    ///   - reader: the database; each use is one short transaction.
+    /// - Returns: a page decoded or, where the request names a format, encoded; an entity; a value; a count.
+    /// - Throws: ``ODataError``, and ``StoredValueError`` for what a foreign database holds against its
+    ///   declaration.
+    public func read(
+        _ url: BoundURL, request: ODataRequest, in reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        let segments = url.resource.steps
+        switch url.resource.target {
+        case .entities:
+            guard let query = url.query else { throw ODataError.notImplemented("this collection") }
+            return try await collection(query, segments, url.resource.target, request, reader)
+        case .entity(let shape, let set):
+            let query = url.query ?? Self.query(shape, set)
+            return try await entity(query, segments, request, reader)
+        case .count(let shape, let set):
+            let query = url.query ?? Self.query(shape, set)
+            return try await count(query, segments, reader)
+        case .references(_, let shape, let set, let isCollection):
+            return try await references(
+                url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
+        case .property, .rawValue: return try await property(url.resource, request, reader)
+        case .service, .metadata, .batch, .entityByID, .operation:
+            throw ODataError.notImplemented("this resource in a store's reader")
+        }
+    }
+
+    /// A query for everything, where a URL has none.
+    static func query(_ shape: Shape, _ set: EntitySet?) -> BoundQuery {
+        BoundQuery(
+            shape: shape, set: set,
+            variable: RangeVariable(name: "$it", identifier: 0, shape: shape, type: .entity(shape.name)))
+    }
+
+    /// Compiles in a transaction, which tells what is hidden.
+    func prepare(
+        _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database
+    ) throws -> (CompiledQuery, SQLCompiler.Options) {
+        let options = SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database))
+        try checkParents(segments, options, database)
+        return (try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments), options)
+    }
+
+    /// 404 when an entity on the way to the last one is not there.
+    private func checkParents(
+        _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ database: Database
+    ) throws {
+        guard
+            let last = segments.lastIndex(where: {
+                if case .navigation = $0 { true } else { false }
+            })
+        else { return }
+        let parents = Array(segments[..<last])
+        let chain = try ResourceChain(parents, mapping: mapping)
+        guard let link = chain.links.last, link.isSingle else { return }
+        let compiler = ExpressionCompiler(mapping: mapping, options: options)
+        let (scope, conditions) = try chain.source(compiler)
+        let exists: SQLFragment =
+            "SELECT 1 FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions)) LIMIT 1"
+        let found = try Int.fetchOne(
+            database.cachedStatement(sql: exists.sql), arguments: StatementArguments(exists.arguments))
+        if found == nil { throw ODataError.notFound(Self.name(of: parents)) }
+    }
+
+    /// A path for messages.
+    static func name(of segments: [BoundSegment]) -> String {
+        segments.reduce(into: "") { path, segment in
+            switch segment {
+            case .entitySet(let set, _): path += set.name
+            case .singleton(let singleton, _): path += singleton.name
+            case .key(let key):
+                path += "(\(key.parts.map { $0.value.lexicalText ?? "…" }.joined(separator: ",")))"
+            case .navigation(let navigation, _, _): path += "/\(navigation.name)"
+            case .property(let property, _, _): path += "/\(property.name)"
+            case .cast(let shape): path += "/\(shape.name)"
+            case .filter: path += "/$filter(…)"
+            case .each: path += "/$each"
+            case .operation(let operation, _): path += "/\(operation.name)"
+            }
+        }
+    }
+
+    // MARK: Entities and counts
+
+    private func entity(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        let mapping = mapping
+        let found = try await Self.translating {
+            try await reader.read { database -> Entity? in
+                let (compiled, options) = try prepare(query, segments, now: configuration.now(), database)
+                return try Self.entities(compiled, query, mapping, options, database, limit: 1).first
+            }
+        }
+        guard let entity = found else {
+            // A single-valued navigation property that leads nowhere is no error (OData Protocol 4.01, 11.2.7).
+            if case .navigation = segments.last { return ODataResponse(status: 204) }
+            throw ODataError.notFound(Self.name(of: segments))
+        }
+        let etag = entity.control.etag
+        if let known = request.ifNoneMatch, let etag, known == etag || known == "*" {
+            return ODataResponse(status: 304, etag: etag)
+        }
+        return ODataResponse(body: .entity(entity), etag: etag)
+    }
+
+    /// The first rows as entities, expanded.
+    static func entities(
+        _ compiled: CompiledQuery, _ query: BoundQuery, _ mapping: StorageMapping, _ options: SQLCompiler.Options,
+        _ database: Database, limit: Int
+    ) throws -> [Entity] {
+        var run = try PageRun(compiled, after: nil, pageSize: nil)
+        let renderer = EntityRenderer(model: mapping.model)
+        var entities: [Entity] = []
+        var sources: [[[DatabaseValue]]] = []
+        _ = try run.run(database) { row in
+            entities.append(try renderer.item(row, compiled.plan))
+            sources.append(compiled.plan.expandSources.map { $0.map { row.value($0) } })
+            return entities.count < limit
+        }
+        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database)
+            .expand(&entities, sources, query.expand, of: compiled.plan.set)
+        return entities
+    }
+
+    private func count(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        try await Self.translating {
+            try await reader.read { database in
+                var query = query
+                query.orderBy = []
+                query.expand = []
+                let (compiled, _) = try prepare(query, segments, now: configuration.now(), database)
+                return ODataResponse(body: .count(try Self.count(compiled, database)))
+            }
+        }
+    }
+
+    static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
+        let fragment = compiled.countStatement
+        return try Int64.fetchOne(
+            database.cachedStatement(sql: fragment.sql), arguments: StatementArguments(fragment.arguments)) ?? 0
+    }
+
+    private func references(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ isCollection: Bool, _ request: ODataRequest,
+        _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        var query = query
+        query.projection = .some(ordinals: [], names: [])
+        query.expand = []
+        let wanted = query
+        let ids = try await Self.translating {
+            try await reader.read { database in
+                let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
+                return try Self.entities(
+                    compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1
+                ).compactMap(\.control.id)
+            }
+        }
+        if !isCollection, ids.isEmpty { return ODataResponse(status: 204) }
+        return ODataResponse(body: .references(ids, isCollection: isCollection))
+    }
+
+    // MARK: Errors
+
+    /// Turns the messages of registered functions into the errors they stand for.
+    static func translating<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as DatabaseError {
+            guard let message = error.message, message.hasPrefix(FunctionError.mark) else { throw error }
+            throw ODataError(
+                status: 400, code: "InvalidOperation", message: String(message.dropFirst(FunctionError.mark.count)))
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import GRDB
+import GRDBSQLite
+import ODataModel
+
+/// The row that a statement stands on, read without making values that nobody asks for.
+///
+/// Good only until the statement steps on.
+struct StoredRow {
+    let statement: SQLiteStatement
+
+    /// The storage class of a column: `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or
+    /// `SQLITE_NULL`.
+    @inline(__always)
+    func kind(_ index: Int) -> Int32 { sqlite3_column_type(statement, Int32(index)) }
+
+    @inline(__always)
+    func isNull(_ index: Int) -> Bool { kind(index) == SQLITE_NULL }
+
+    @inline(__always)
+    func integer(_ index: Int) -> Int64 { sqlite3_column_int64(statement, Int32(index)) }
+
+    @inline(__always)
+    func double(_ index: Int) -> Double { sqlite3_column_double(statement, Int32(index)) }
+
+    /// The bytes of a text column.
+    @inline(__always)
+    func withText<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        let start = sqlite3_column_text(statement, Int32(index))
+        let count = Int(sqlite3_column_bytes(statement, Int32(index)))
+        return try body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// The bytes of a BLOB column.
+    @inline(__always)
+    func withBlob<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let start = sqlite3_column_blob(statement, Int32(index))
+        let count = Int(sqlite3_column_bytes(statement, Int32(index)))
+        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// The text of a column; `nil` for NULL.
+    func text(_ index: Int) -> String? {
+        isNull(index) ? nil : withText(index) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The value of a column.
+    func value(_ index: Int) -> DatabaseValue {
+        // GRDB reads text up to the first NUL.
+        if kind(index) == SQLITE_TEXT, let text = text(index) { return text.databaseValue }
+        return DatabaseValue(sqliteStatement: statement, index: Int32(index))
+    }
+
+    /// Whether a column is loaded (rule 12).
+    func isLoaded(_ slot: ResultPlan.Slot, _ plan: ResultPlan) -> Bool {
+        guard let notLoaded = plan.notLoaded, !isNull(notLoaded) else { return true }
+        return withBlob(notLoaded) { ResultPlan.isLoaded(slot, $0) }
+    }
+
+    /// The fields of the row's type, with its shape where it is a derived one.
+    func variant(_ plan: ResultPlan) -> (derived: Shape?, fields: [ResultPlan.Field]) {
+        guard let discriminator = plan.discriminator, let name = text(discriminator),
+            let variant = plan.derivedFields[name], variant.shape != plan.shape
+        else { return (nil, plan.fields) }
+        return (variant.shape, variant.fields)
+    }
+
+    /// The value of a slot.
+    ///
+    /// - Throws: ``StoredValueError`` with table, column and row.
+    func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, _ model: EntityDataModel) throws -> ODataValue {
+        do {
+            return try slot.storage.decode(value(slot.index), in: model)
+        } catch {
+            throw error.at(table: plan.table, row: name(plan))
+        }
+    }
+
+    /// The row's name for messages: its key, else its row id.
+    func name(_ plan: ResultPlan) -> String? {
+        if !plan.key.isEmpty {
+            return plan.key.map { key in
+                let stored = value(key.slot.index)
+                return "\(key.name)=\(stored)"
+            }.joined(separator: ",")
+        }
+        return plan.rowID.map { "\(value($0))" }
+    }
+
+    /// The key; `nil` for rows without one.
+    func key(_ plan: ResultPlan, _ model: EntityDataModel) throws -> EntityKey? {
+        if plan.key.isEmpty { return nil }
+        return EntityKey(
+            try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// The statement of one level of `$expand`, compiled once and run for each chunk of parents (rule 22).
+///
+/// The parents' join values stand in a table of values; its first column numbers them, and is the last column
+/// of the result.
+struct ExpandStatement {
+    /// The most parents of one statement.
+    static let maxParents = 500
+
+    /// The related rows' query.
+    let compiled: CompiledQuery
+    private let top: Int?
+    private let skip: Int
+    private let columnCount: Int
+
+    /// Compiles the query of one expanded property of a table's rows.
+    init(_ expand: BoundExpand, of table: TableStorage, mapping: StorageMapping, options: SQLCompiler.Options) throws {
+        guard expand.query.apply.isEmpty else { throw ODataError.notImplemented("$apply within $expand") }
+        let builder = StatementBuilder(mapping: mapping, options: options)
+        let compiler = builder.compiler
+        let (storage, target) = try compiler.navigation(expand.navigation, of: table)
+        let alias = compiler.newAlias()
+        // CROSS JOIN keeps the few parents outside, so that each looks its rows up by index.
+        var from: SQLFragment
+        var conditions: [SQLFragment] = []
+        switch storage {
+        case .join(_, let pairs):
+            columnCount = pairs.count
+            from = "\"parents\" CROSS JOIN \(name: target.table) AS \(name: alias)"
+            for (index, pair) in pairs.enumerated() {
+                conditions.append("\(column: pair.target, of: alias) = \(column: "k\(index)", of: "parents")")
+            }
+        case .link(_, let link, let source, let targetColumn):
+            columnCount = 1
+            let rowID = try compiler.requireRowID(target, expand.navigation)
+            let inner = compiler.newAlias()
+            from = """
+                "parents" CROSS JOIN \(name: link) AS \(name: inner) CROSS JOIN \(name: target.table) AS \(name: alias)
+                """
+            conditions.append("\(column: source, of: inner) = \(column: "k0", of: "parents")")
+            conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
+        }
+        if let visible = compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
+        builder.start(SQLScope(alias: alias, source: .table(target), from: from), conditions: conditions)
+        compiled = try builder.build(expand.query)
+        top = expand.query.top
+        skip = expand.query.skip ?? 0
+    }
+
+    /// The statement for some parents, told by their join values.
+    func statement(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let columns = compiled.columns.enumerated().map { "\($1) AS \(name: "c\($0)")" as SQLFragment }
+        let rest = ExpressionCompiler.whereClause(compiled.conditions)
+        guard top != nil || skip > 0 else {
+            let order = ["\"parents\".\"p\""] + compiled.orderFragments
+            return """
+                \(table(parents)) SELECT \(list: columns), "parents"."p" FROM \(compiled.from)\(rest) \
+                ORDER BY \(list: order)
+                """
+        }
+        let window: SQLFragment =
+            compiled.order.isEmpty ? "" : " ORDER BY \(list: compiled.orderFragments)"
+        let last = top.map { $0.addingReportingOverflow(skip) }.map { $0.overflow ? Int.max : $0.partialValue }
+        return """
+            \(table(parents)) SELECT * FROM (SELECT \(list: columns), "parents"."p" AS "p", ROW_NUMBER() OVER \
+            (PARTITION BY "parents"."p"\(window)) AS "n" FROM \(compiled.from)\(rest)) \
+            WHERE "n" > \(bind: skip.databaseValue) AND "n" <= \(bind: (last ?? .max).databaseValue) ORDER BY "p", "n"
+            """
+    }
+
+    /// The statement that counts each parent's related rows: number of the parent, number of rows.
+    func countStatement(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let rest = ExpressionCompiler.whereClause(compiled.conditions)
+        return """
+            \(table(parents)) SELECT "parents"."p", COUNT(*) FROM \(compiled.from)\(rest) GROUP BY "parents"."p"
+            """
+    }
+
+    /// The result column that holds the parent's number.
+    var parentColumn: Int { compiled.columns.count }
+
+    private func table(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let names = (0..<columnCount).map { "\(name: "k\($0)")" as SQLFragment }
+        let rows = parents.enumerated().map { index, values -> SQLFragment in
+            "(\(bind: index.databaseValue), \(list: values.map { "\(bind: $0)" }))"
+        }
+        return "WITH \"parents\"(\"p\", \(list: names)) AS (VALUES \(list: rows))"
+    }
+}

@@ -1,0 +1,96 @@
+import AsyncHTTPClient
+import NIOCore
+import ODataHTTP
+import ODataService
+import Synchronization
+
+/// A request body for the network library: pulls the caller's stream only as the socket takes it.
+struct UploadStream: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    /// Keeps what the producer threw, since the library reports its own error instead.
+    final class ProducerFailure: Sendable {
+        private let stored = Mutex<(any Error)?>(nil)
+
+        var value: (any Error)? {
+            get { stored.withLock { $0 } }
+            set { stored.withLock { $0 = newValue } }
+        }
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let stream: ByteStream
+        let failure: ProducerFailure
+
+        mutating func next() async throws -> ByteBuffer? {
+            do {
+                return try await stream.next().map { ByteBuffer(bytes: $0) }
+            } catch {
+                failure.value = error
+                throw error
+            }
+        }
+    }
+
+    let stream: ByteStream
+    let failure = ProducerFailure()
+
+    init(_ stream: ByteStream) { self.stream = stream }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream, failure: failure) }
+}
+
+/// Reads a response body chunk by chunk and notices when it is shorter than announced.
+///
+/// `@unchecked Sendable`: the iterator and the count are touched only between `begin()` and `end()`, and
+/// `begin()` lets one caller in at a time under its lock; a second one gets an error instead.
+final class DownloadReader: @unchecked Sendable {
+    private var iterator: HTTPClientResponse.Body.AsyncIterator
+    private var received: Int64 = 0
+    private let length: Int64?
+    private let mapping: TransportErrorMapping
+    private let isReading = Mutex(false)
+
+    init(_ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, host: String) {
+        self.iterator = iterator
+        self.length = length
+        mapping = TransportErrorMapping(host: host)
+    }
+
+    func next() async throws -> [UInt8]? {
+        try begin()
+        defer { end() }
+        while true {
+            let buffer: ByteBuffer?
+            do {
+                buffer = try await iterator.next()
+            } catch {
+                if Task.isCancelled { throw CancellationError() }
+                throw mapping.bodyError(error)
+            }
+            guard let buffer else {
+                try Task.checkCancellation()
+                if let length, received < length {
+                    throw TransportError.truncated(
+                        host: mapping.host, reason: "\(received) of \(length) bytes arrived")
+                }
+                return nil
+            }
+            guard buffer.readableBytes > 0 else { continue }
+            received += Int64(buffer.readableBytes)
+            return Array(buffer.readableBytesView)
+        }
+    }
+
+    private func begin() throws {
+        let wasReading = isReading.withLock { reading in
+            defer { reading = true }
+            return reading
+        }
+        guard !wasReading else {
+            throw TransportError.truncated(host: mapping.host, reason: "two readers of one body")
+        }
+    }
+
+    private func end() { isReading.withLock { $0 = false } }
+}

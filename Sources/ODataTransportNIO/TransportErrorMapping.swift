@@ -1,0 +1,99 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import ODataHTTP
+
+/// Tells what the network library's errors mean for the request: certainly unsent, or perhaps done.
+///
+/// The distinction decides whether a change may be sent again, so what is not recognised counts as
+/// perhaps done.
+struct TransportErrorMapping {
+    let host: String
+
+    /// The meaning of an error before the head of the response.
+    func headError(_ error: any Error) -> any Error {
+        switch error {
+        case let error as TransportError: error
+        case is CancellationError: error
+        case let error as HTTPClientError: clientError(error)
+        case let error as NIOConnectionError: TransportError.cannotConnect(host: host, reason: reason(of: error))
+        case let error as ChannelError: channelError(error)
+        case let error as NIOSSLError: tlsError(error)
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            TransportError.untrustedCertificate(host: host, reason: "it names another host")
+        case let error as NIOSSLExtraError:
+            TransportError.cannotConnect(host: host, reason: error.description)
+        case let error as IOError: ioError(error)
+        case let error as HTTPParserError:
+            TransportError.truncated(host: host, reason: "the answer is not HTTP (\(error))")
+        default: TransportError.connectionLost(host: host, reason: "\(error)")
+        }
+    }
+
+    /// The meaning of an error after the head: the answer began, so it is cut or late.
+    func bodyError(_ error: any Error) -> any Error {
+        switch error {
+        case is TransportError, is CancellationError: error
+        case let error as HTTPClientError where error == .readTimeout || error == .deadlineExceeded:
+            TransportError.timedOut(host: host)
+        case let error as HTTPClientError where error == .cancelled: CancellationError()
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            TransportError.truncated(host: host, reason: "the connection was closed within the body")
+        case let error as IOError:
+            TransportError.truncated(host: host, reason: "the connection was reset within the body (\(error.errnoCode))")
+        default: TransportError.truncated(host: host, reason: "\(error)")
+        }
+    }
+
+    private func clientError(_ error: HTTPClientError) -> any Error {
+        switch error {
+        case .cancelled: return CancellationError()
+        case .invalidURL, .emptyHost, .emptyScheme: return TransportError.invalidURL(host)
+        case .connectTimeout: return TransportError.cannotConnect(host: host, reason: "no answer in time")
+        case .tlsHandshakeTimeout:
+            return TransportError.cannotConnect(host: host, reason: "the TLS handshake took too long")
+        case .getConnectionFromPoolTimeout:
+            return TransportError.cannotConnect(host: host, reason: "all connections stayed in use")
+        case .alreadyShutdown: return TransportError.cannotConnect(host: host, reason: "the transport is shut down")
+        case .readTimeout, .writeTimeout, .deadlineExceeded: return TransportError.timedOut(host: host)
+        case .remoteConnectionClosed:
+            return TransportError.connectionLost(host: host, reason: "closed before the answer")
+        default:
+            return TransportError.connectionLost(host: host, reason: error.shortDescription)
+        }
+    }
+
+    private func channelError(_ error: ChannelError) -> TransportError {
+        if case .connectTimeout = error {
+            return .cannotConnect(host: host, reason: "no answer in time")
+        }
+        return .connectionLost(host: host, reason: "\(error)")
+    }
+
+    private func tlsError(_ error: NIOSSLError) -> TransportError {
+        guard case .handshakeFailed(let cause) = error else {
+            return .connectionLost(host: host, reason: "\(error)")
+        }
+        let text = "\(cause)"
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return .untrustedCertificate(host: host, reason: "no trusted authority vouches for it")
+        }
+        return .cannotConnect(host: host, reason: "the TLS handshake failed (\(text))")
+    }
+
+    private func ioError(_ error: IOError) -> TransportError {
+        let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EHOSTDOWN]
+        return unreachable.contains(error.errnoCode)
+            ? .cannotConnect(host: host, reason: "\(error)") : .connectionLost(host: host, reason: "\(error)")
+    }
+
+    private func reason(of error: NIOConnectionError) -> String {
+        if let failure = error.connectionErrors.first { return "\(failure.error)" }
+        if let failure = error.dnsAError ?? error.dnsAAAAError {
+            return "the name cannot be resolved (\(failure))"
+        }
+        return "no address answers"
+    }
+}

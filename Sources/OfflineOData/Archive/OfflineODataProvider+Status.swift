@@ -1,0 +1,145 @@
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// What a store holds and what waits in it.
+public struct StoreStatus: Sendable {
+    /// One defining query.
+    public struct Query: Sendable {
+        /// The name.
+        public let name: String
+        /// The query.
+        public let text: String
+        /// The entity set it reads.
+        public let entitySet: String
+        /// Whether its first download is complete.
+        public let isLoaded: Bool
+        /// Whether the service gave a delta link for it.
+        public let hasDeltaLink: Bool
+        /// When it was last downloaded.
+        public let lastDownload: String?
+        /// How many rows its entity set has here.
+        public let rows: Int
+    }
+
+    /// The service's root.
+    public let serviceRoot: String
+    /// The defining queries.
+    public let queries: [Query]
+    /// Changes that wait to be sent, those on their way included.
+    public let pending: [QueuedRequest]
+    /// Changes in the error archive.
+    public let failed: [QueuedRequest]
+}
+
+extension OfflineODataProvider {
+    /// What the store holds and what waits in it.
+    ///
+    /// - Throws: `StoreError`.
+    public func status() async throws -> StoreStatus {
+        let (queries, requests) = try await database.read { [mapping, queue] database in
+            let queries = try QueryTable.all(in: database).map { query in
+                let rows = try mapping.tables[query.entitySet].map { table in
+                    try Int.fetchOne(
+                        database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
+                }
+                return StoreStatus.Query(
+                    name: query.name, text: query.text, entitySet: query.entitySet, isLoaded: query.isLoaded,
+                    hasDeltaLink: query.deltaLink != nil, lastDownload: query.lastDownload, rows: rows ?? 0)
+            }
+            return (queries, try queue.requests(in: database))
+        }
+        return StoreStatus(
+            serviceRoot: serviceRoot, queries: queries,
+            pending: requests.filter { $0.state == .pending || $0.state == .sending },
+            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt })
+    }
+
+    /// The newest events of the store, newest first.
+    ///
+    /// - Parameter count: how many at most, 1 or more.
+    public func events(newest count: Int = 100) async throws -> [SyncEvent] {
+        try await database.read { try Events.newest(count, in: $0) }
+    }
+
+    /// Puts requests of the error archive back into the queue; the next upload sends them as new requests.
+    ///
+    /// After a conflict, the retried change is based on the version that the service reported.
+    /// - Parameter ids: the requests; all archived ones when empty.
+    /// - Returns: how many were put back.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
+    @discardableResult
+    public func retry(_ ids: [Int64] = []) async throws -> Int {
+        try await database.write { [queue] database in
+            let chosen = try Self.archived(ids, queue, in: database)
+            for request in chosen {
+                if let theirs = request.failure?.theirs, request.kind != .create {
+                    try queue.setETag(theirs.control.etag, of: request.id, in: database)
+                    let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
+                    try queue.rewrite(
+                        request.id, key: Entity(shape: base.shape, key: request.key), changes: request.changes,
+                        base: base, in: database)
+                }
+                try queue.markPending(request.id, forgetsIdentification: true, in: database)
+            }
+            return chosen.count
+        }
+    }
+
+    /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too.
+    ///
+    /// - Parameter ids: the requests; all archived ones when empty.
+    /// - Returns: how many rows were restored.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
+    @discardableResult
+    public func discard(_ ids: [Int64] = []) async throws -> Int {
+        let environment = options.environment
+        return try await database.write { [queue, mapping] database in
+            let chosen = try Self.archived(ids, queue, in: database)
+            let before = BeforeImages(snapshots: queue.snapshots)
+            let undo = Undo(mapping: mapping, queue: queue, before: before)
+            var restored = 0
+            for request in chosen {
+                // A row may have several archived requests: the first one's undo takes them all.
+                guard try queue.request(request.id, in: database) != nil else { continue }
+                if let theirs = request.failure?.theirs, let table = mapping.tables[request.entitySet] {
+                    let owner =
+                        try before.image(
+                            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
+                    try before.save(
+                        BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner ?? 0),
+                        set: request.entitySet, rowID: request.rowID, in: database)
+                }
+                try Self.checkUnsent(request, queue, in: database)
+                try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)
+                try Events.add(
+                    "discarded",
+                    "\(request.kind.rawValue) "
+                        + KeyURL.url(set: request.entitySet, key: request.key).description, environment, in: database)
+                restored += 1
+            }
+            return restored
+        }
+    }
+
+    private static func checkUnsent(_ request: QueuedRequest, _ queue: QueueTable, in database: Database) throws {
+        for other in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        where other.state == .sending {
+            throw OfflineError.alreadySent(request: other.id)
+        }
+    }
+
+    private static func archived(
+        _ ids: [Int64], _ queue: QueueTable, in database: Database
+    ) throws -> [QueuedRequest] {
+        let all = try queue.requests([.refused, .inDoubt], in: database)
+        guard !ids.isEmpty else { return all }
+        return try ids.map { id in
+            guard let request = all.first(where: { $0.id == id }) else {
+                throw OfflineError.unknown(kind: "request in the error archive", name: String(id))
+            }
+            return request
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// Applies what a download brings to the rows of one entity set: new and changed rows, removed rows, and
+/// local changes on top of them (rules 12 and 14).
+struct RowApplier {
+    /// What was done with the rows.
+    struct Counts: Sendable {
+        var inserted = 0
+        var updated = 0
+        var unchanged = 0
+        var removed = 0
+    }
+
+    let table: TableStorage
+    let query: Int64
+    private let queue: QueueTable
+    private let before: BeforeImages
+    private let loader: BulkLoader
+    private let database: Database
+    /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
+    private let hasLocalChanges: Bool
+    /// Whether the query's rows are not seen yet.
+    private let isHidden: Bool
+    private(set) var counts = Counts()
+
+    init(table: TableStorage, model: EntityDataModel, query: Int64, in database: Database) throws {
+        self.table = table
+        self.query = query
+        self.database = database
+        queue = QueueTable(model: model)
+        before = BeforeImages(snapshots: queue.snapshots)
+        loader = try BulkLoader(table: table, in: database)
+        isHidden = try Self.isHidden(query, in: database)
+        hasLocalChanges =
+            try Bool.fetchOne(
+                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
+                arguments: [table.set]) ?? false
+    }
+
+    /// Takes in an entity as the service has it now.
+    ///
+    /// - Returns: the row it became.
+    @discardableResult
+    mutating func apply(_ entity: Entity) throws -> Int64? {
+        if hasLocalChanges, let key = entity.key, let rowID = try changedRow(key) {
+            try applyBehindLocalChanges(entity, rowID: rowID)
+            return rowID
+        }
+        let outcome = try loader.load(entity, owner: query)
+        switch outcome.change {
+        case .inserted: counts.inserted += 1
+        case .updated: counts.updated += 1
+        case .unchanged: counts.unchanged += 1
+        }
+        if let owner = outcome.previousOwner, owner != query {
+            try join(outcome.rowID, owner: owner)
+        }
+        return outcome.rowID
+    }
+
+    /// Takes in that an entity is gone from the query's result.
+    mutating func remove(_ key: EntityKey) throws {
+        if hasLocalChanges, let rowID = try changedRow(key) {
+            // A row with changes is never removed: the service's answer to them will tell (rule 12).
+            guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
+                return
+            }
+            image.entity = nil
+            try before.save(image, set: table.set, rowID: rowID, in: database)
+            counts.removed += 1
+            return
+        }
+        guard let rowID = try loader.find(key) else { return }
+        try letGo(rowID)
+    }
+
+    /// Ends the query's membership of a row; the row goes when nobody else holds it.
+    mutating func letGo(_ rowID: Int64) throws {
+        guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
+        if owner != query {
+            try database.execute(
+                sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+                arguments: [table.set, rowID, query])
+            if database.changesCount > 0 { counts.removed += 1 }
+            return
+        }
+        counts.removed += 1
+        let heir = try Int64.fetchOne(
+            database,
+            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1",
+            arguments: [table.set, rowID])
+        guard let heir else {
+            try loader.delete(rowID)
+            return
+        }
+        try Rows.setOwner(heir, table, rowID: rowID, in: database)
+        try database.execute(
+            sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+            arguments: [table.set, rowID, heir])
+    }
+
+    /// The row of a key, when it has local changes; rows deleted here are found by their before image.
+    private func changedRow(_ key: EntityKey) throws -> Int64? {
+        if let rowID = try loader.find(key) {
+            return try queue.hasRequests(set: table.set, rowID: rowID, in: database) ? rowID : nil
+        }
+        return try before.rowID(set: table.set, key: key, shape: table.shape, in: database)
+    }
+
+    /// Renews the before image, then puts the local changes on top of it again.
+    private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
+        counts.updated += 1
+        let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
+        let merged = known?.entity?.merging(entity) ?? entity
+        try before.save(
+            BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: known?.owner ?? query),
+            set: table.set, rowID: rowID, in: database)
+        guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
+        if owner != query { try join(rowID, owner: owner) }
+        var current = merged
+        for request in try queue.requests(set: table.set, rowID: rowID, in: database) {
+            current = current.merging(request.changes)
+        }
+        try loader.update(rowID, current)
+    }
+
+    /// Makes the query a member of a row that another query, or nobody, owns.
+    private func join(_ rowID: Int64, owner: Int64) throws {
+        if owner == 0 {
+            try Rows.setOwner(query, table, rowID: rowID, in: database)
+            try database.execute(
+                sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
+                arguments: [table.set, rowID])
+            return
+        }
+        var member = query
+        if !isHidden, try Self.isHidden(owner, in: database) {
+            try Rows.setOwner(query, table, rowID: rowID, in: database)
+            member = owner
+        }
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
+            arguments: [table.set, rowID, member])
+    }
+
+    private static func isHidden(_ query: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_hidden_owner WHERE id = ?)", arguments: [query])
+            ?? false
+    }
+
+    /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
+    /// is seen as soon as one of its queries is complete.
+    static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
+        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
+        let owner = column.quotedDatabaseIdentifier
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT m.row_id, t.\(owner) FROM outpost_member AS m
+                JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(id.quotedDatabaseIdentifier) = m.row_id
+                WHERE m.entity_set = ? AND m.query_id = ? AND t.\(owner) IN (SELECT id FROM outpost_hidden_owner)
+                """, arguments: [table.set, query])
+        for row in rows {
+            let rowID: Int64 = row[0]
+            try Rows.setOwner(query, table, rowID: rowID, in: database)
+            try database.execute(
+                sql: "UPDATE OR IGNORE outpost_member SET query_id = ? WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+                arguments: [row[1] as Int64, table.set, rowID, query])
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What a clone of a service would take, before anything is taken (rule 35).
+public struct ServiceSurvey: Sendable {
+    /// One defining query with its size.
+    public struct Part: Sendable {
+        /// The query.
+        public let query: DefiningQuery
+        /// How many rows it has; `nil` when the service does not say.
+        public let rows: Int?
+    }
+
+    /// By query.
+    public let parts: [Part]
+
+    /// How many rows there are in all, as far as the service says.
+    public var rows: Int { parts.reduce(0) { $0 + ($1.rows ?? 0) } }
+
+    /// Asks a service how much there is.
+    ///
+    /// - Parameters:
+    ///   - service: the service.
+    ///   - queries: what would be taken; every entity set when empty.
+    /// - Throws: what reading the metadata throws; ``OfflineError/invalidDefiningQuery(name:reason:)``.
+    public static func take(
+        of service: any ODataProvider, queries: [DefiningQuery] = []
+    ) async throws -> ServiceSurvey {
+        let model = try await service.model
+        let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
+        var parts: [Part] = []
+        for query in wanted {
+            _ = try DefiningQueryCheck.entitySet(of: query, model: model)
+            parts.append(Part(query: query, rows: try await count(query, service)))
+        }
+        return ServiceSurvey(parts: parts)
+    }
+
+    /// The number of rows of a query; `nil` when the service does not count.
+    static func count(_ query: DefiningQuery, _ service: any ODataProvider) async throws -> Int? {
+        var url = query.url
+        url.path.segments.append(.count)
+        var options = QueryOptions()
+        options.filter = url.options.filter
+        options.search = url.options.search
+        url.options = options
+        do {
+            guard case .count(let count) = try await service.execute(ODataRequest(.read, url)).body else { return nil }
+            return Int(count)
+        } catch let error as ODataError where [400, 404, 405, 501].contains(error.status) {
+            return nil
+        }
+    }
+}

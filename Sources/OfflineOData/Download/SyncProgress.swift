@@ -1,0 +1,115 @@
+/// Where an upload or download stands.
+public struct SyncProgress: Hashable, Sendable {
+    /// What the engine is doing.
+    public enum Phase: String, Hashable, Sendable {
+        /// Reading the service's metadata.
+        case loadingMetadata
+        /// Receiving rows.
+        case downloading
+        /// Applying received rows.
+        case applying
+        /// Sending changes.
+        case uploading
+        /// Done.
+        case finished
+    }
+
+    /// What the engine is doing.
+    public var phase: Phase
+    /// The defining query it is about.
+    public var query: String?
+    /// How many rows or requests are done.
+    public var done: Int
+    /// How many there are in all, where known.
+    public var total: Int?
+
+    /// Makes a progress report.
+    public init(phase: Phase, query: String? = nil, done: Int = 0, total: Int? = nil) {
+        self.phase = phase
+        self.query = query
+        self.done = done
+        self.total = total
+    }
+}
+
+/// What a download brought.
+public struct DownloadReport: Hashable, Sendable {
+    /// How a query was downloaded.
+    public enum Method: String, Hashable, Sendable {
+        /// For the first time.
+        case first
+        /// What changed, by the service's delta link.
+        case delta
+        /// Everything again, since the service offers no delta link or no longer knows ours.
+        case refresh
+    }
+
+    /// What one query brought.
+    public struct Query: Hashable, Sendable {
+        /// The query's name.
+        public var name: String
+        /// How it was downloaded.
+        public var method: Method
+        /// Rows that came over the wire, removals included.
+        public var received: Int
+        /// Rows that are new here.
+        public var inserted: Int
+        /// Rows that were changed here.
+        public var updated: Int
+        /// Rows that went.
+        public var removed: Int
+    }
+
+    /// By query, in the order of the store.
+    public var queries: [Query] = []
+
+    /// Rows that came over the wire in all.
+    public var received: Int { queries.reduce(0) { $0 + $1.received } }
+    /// Rows that are new here in all.
+    public var inserted: Int { queries.reduce(0) { $0 + $1.inserted } }
+    /// Rows that were changed here in all.
+    public var updated: Int { queries.reduce(0) { $0 + $1.updated } }
+    /// Rows that went in all.
+    public var removed: Int { queries.reduce(0) { $0 + $1.removed } }
+}
+
+/// What an upload did.
+public struct UploadReport: Sendable {
+    /// Requests that the service accepted.
+    public var accepted: [QueuedRequest] = []
+    /// Requests that are now in the error archive, with their reason.
+    public var failed: [QueuedRequest] = []
+    /// Requests that wait for one in the error archive.
+    public var waiting: [QueuedRequest] = []
+}
+
+/// Hands progress to whoever listens; nobody need.
+final class ProgressChannel: Sendable {
+    private let listeners = LockedState<[Int: AsyncStream<SyncProgress>.Continuation]>([:])
+
+    /// A new stream of what is reported from now on; only the newest reports are kept for a slow listener.
+    func stream() -> AsyncStream<SyncProgress> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let id = listeners.withLock { listeners in
+                let id = (listeners.keys.max() ?? 0) + 1
+                listeners[id] = continuation
+                return id
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.listeners.withLock { listeners in _ = listeners.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    func report(_ progress: SyncProgress) {
+        for listener in listeners.withLock({ Array($0.values) }) { listener.yield(progress) }
+    }
+
+    func finish() {
+        let all = listeners.withLock { listeners in
+            defer { listeners = [:] }
+            return Array(listeners.values)
+        }
+        for listener in all { listener.finish() }
+    }
+}

@@ -1,0 +1,273 @@
+import Foundation
+import GRDB
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// A part of an OData service, kept offline.
+///
+/// The app works on the local store at any time: reads see what was downloaded with the local changes on
+/// top, changes are queued in the transaction that makes them. ``upload(options:)`` sends the queue,
+/// ``download(_:)`` brings what others changed, ``sync(options:)`` does both.
+///
+/// ```swift
+/// let store = try await OfflineODataProvider.create(
+///     at: directory, protection: .encrypted(key), remote: ODataClient(serviceRoot: root, transport: transport),
+///     queries: [DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
+/// try await store.download()
+/// let service = DataService(store)
+/// ```
+public final class OfflineODataProvider: ODataProvider {
+    /// How a store is opened.
+    public struct Options: Sendable {
+        /// The most rows that a download asks for in one page.
+        public var downloadPageSize = 2000
+        /// The most rows in one page of a local read; `nil` for no limit.
+        public var localPageSize: Int?
+        /// Caches and connections.
+        public var database = StoreDatabase.Options()
+        /// Time and randomness.
+        public var environment = Environment.system
+
+        /// Makes options with the defaults.
+        public init() {}
+    }
+
+    /// The directory of the store's files.
+    public let directory: String
+    /// The service's model, as kept with the store.
+    public let model: EntityDataModel
+    /// The root of the service that the store was cloned from.
+    public let serviceRoot: String
+
+    let database: StoreDatabase
+    let mapping: StorageMapping
+    let options: Options
+    let local: StoreProvider
+    let queue: QueueTable
+    private let remote: (any ODataProvider)?
+    private let progressChannel = ProgressChannel()
+
+    private init(
+        directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
+        remote: (any ODataProvider)?, options: Options
+    ) {
+        self.directory = directory
+        self.serviceRoot = serviceRoot
+        self.database = database
+        self.model = model
+        self.remote = remote
+        self.options = options
+        mapping = OfflineLayout(model: model).mapping
+        queue = QueueTable(model: model)
+        let hook = QueueHook(mapping: mapping, environment: options.environment)
+        var storeOptions = StoreProvider.Options()
+        storeOptions.pageSize = options.localPageSize
+        local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
+    }
+
+    // MARK: Creating and opening
+
+    /// Makes an empty store for a part of a service; ``download(_:)`` fills it.
+    ///
+    /// - Parameters:
+    ///   - directory: made when missing; must not hold a store.
+    ///   - protection: how the file is encrypted.
+    ///   - serviceRoot: kept with the store, to connect again later.
+    ///   - remote: the service, whose metadata is read now.
+    ///   - queries: what is kept offline; every entity set when empty.
+    /// - Throws: ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
+    public static func create(
+        at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
+        queries: [DefiningQuery] = [], options: Options = Options()
+    ) async throws -> OfflineODataProvider {
+        let model = try await remote.model
+        let path = StoreFiles.database(in: directory)
+        guard !FileManager.default.fileExists(atPath: path) else { throw OfflineError.storeExists(path: directory) }
+        let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
+        let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
+        let isNew = try StoreFiles.makeDirectory(directory)
+        do {
+            let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
+            let layout = OfflineLayout(model: model)
+            let metadata = CSDLWriter.xml(model)
+            try await database.write { database in
+                try layout.create(in: database)
+                for statement in EngineSchema.statements { try database.execute(sql: statement) }
+                try Settings.set("engine.version", String(EngineSchema.version), in: database)
+                try Settings.set("service.root", serviceRoot, in: database)
+                try Settings.set("service.metadata", metadata, in: database)
+                for (query, set) in zip(wanted, sets) { try QueryTable.add(query, entitySet: set, in: database) }
+                try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
+            }
+            return OfflineODataProvider(
+                directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
+                options: options)
+        } catch {
+            StoreFiles.remove(in: directory, withDirectory: isNew)
+            throw error
+        }
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - directory: where it was made.
+    ///   - protection: the key it was made with.
+    ///   - connect: makes the connection to the service from its root and its model; without one, the store
+    ///     works but does not sync.
+    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a wrong key, a newer version, a damaged file.
+    public static func open(
+        at directory: String, protection: StoreProtection, options: Options = Options(),
+        connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
+    ) async throws -> OfflineODataProvider {
+        let path = StoreFiles.database(in: directory)
+        guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
+        var databaseOptions = options.database
+        databaseOptions.createsFile = false
+        let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
+        let (root, metadata) = try await database.read { database in
+            guard case .store = try OfflineLayout.presence(in: database, path: path) else {
+                throw OfflineError.noStore(path: directory)
+            }
+            let version = Int(try Settings.text("engine.version", in: database) ?? "") ?? 0
+            guard version <= EngineSchema.version else {
+                throw StoreError.newerVersion(path: path, found: version, supported: EngineSchema.version)
+            }
+            guard let root = try Settings.text("service.root", in: database),
+                let metadata = try Settings.bytes("service.metadata", in: database)
+            else { throw OfflineError.noStore(path: directory) }
+            return (root, metadata)
+        }
+        let model = try CSDLReader.read(xml: metadata).model
+        return OfflineODataProvider(
+            directory: directory, serviceRoot: root, database: database, model: model,
+            remote: try connect(root, model), options: options)
+    }
+
+    /// Closes the store's files; no call is valid afterwards.
+    public func close() throws {
+        progressChannel.finish()
+        try database.close()
+    }
+
+    // MARK: Reading and editing
+
+    /// Answers a request from the local store alone; changes are queued.
+    ///
+    /// - Throws: `ODataError`, `StoreError`.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        do {
+            return try await local.execute(request)
+        } catch let error as ODataError where error.status == 404 {
+            guard let redirected = try await followingAlias(request) else { throw error }
+            return try await local.execute(redirected)
+        }
+    }
+
+    /// An entity made here is still found under its first key after the service gave it another (rule 11).
+    private func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
+        guard request.link == nil,
+            case .name(let set, let arguments)? = request.url.path.segments.first,
+            arguments != .none, let shape = model.shape(ofSet: set.text), let table = mapping.tables[set.text]
+        else { return nil }
+        let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
+        guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
+        let text = KeyURL.url(set: set.text, key: key).description
+        let newKey = try await database.read { database -> EntityKey? in
+            let rowID = try Int64.fetchOne(
+                database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
+                arguments: [set.text, text])
+            guard let rowID else { return nil }
+            return try BulkLoader(table: table, in: database).read(rowID)?.key
+        }
+        guard let newKey, shape.key.count == newKey.parts.count else { return nil }
+        var redirected = request
+        redirected.url.path.segments[0] = .name(set, .key(KeyURL.predicate(newKey)))
+        return redirected
+    }
+
+    // MARK: Syncing
+
+    /// What uploads and downloads report from now on; ends when the store is closed.
+    public func progress() -> AsyncStream<SyncProgress> { progressChannel.stream() }
+
+    /// Sends the queued changes in order. What the service refuses goes to the error archive and holds up
+    /// only what depends on it.
+    ///
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; `TransportError` and
+    ///   `ODataError` for failures of communication, after which the rest is still queued.
+    @discardableResult
+    public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
+        let remote = try connection()
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { _ = consume lock }
+        return try await upload(to: remote, uploadOptions)
+    }
+
+    /// Brings what the service has: everything the first time, what changed afterwards.
+    ///
+    /// - Parameter names: the defining queries; all of them when empty.
+    /// - Throws: as ``upload(options:)``; pages that were complete are kept, and the next call goes on there.
+    @discardableResult
+    public func download(_ names: [String] = []) async throws -> DownloadReport {
+        let remote = try connection()
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { _ = consume lock }
+        return try await download(from: remote, names)
+    }
+
+    /// Uploads, then downloads (rule 7).
+    ///
+    /// - Throws: as ``upload(options:)``.
+    @discardableResult
+    public func sync(
+        options uploadOptions: UploadOptions = UploadOptions()
+    ) async throws -> (upload: UploadReport, download: DownloadReport) {
+        let remote = try connection()
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { _ = consume lock }
+        let uploaded = try await upload(to: remote, uploadOptions)
+        return (uploaded, try await download(from: remote, []))
+    }
+
+    private func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
+        let report = try await Uploader(
+            database: database, mapping: mapping, remote: remote, environment: options.environment,
+            progress: progressChannel, options: uploadOptions
+        ).upload()
+        progressChannel.report(SyncProgress(phase: .finished))
+        return report
+    }
+
+    private func download(from remote: any ODataProvider, _ names: [String]) async throws -> DownloadReport {
+        var queries = try await database.read { try QueryTable.all(in: $0) }
+        if !names.isEmpty {
+            for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
+                throw OfflineError.unknown(kind: "defining query", name: name)
+            }
+            queries = queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }
+        }
+        let report = try await Downloader(
+            database: database, mapping: mapping, remote: remote, environment: options.environment,
+            progress: progressChannel, pageSize: options.downloadPageSize
+        ).download(queries)
+        let environment = options.environment
+        try await database.write { database in
+            try Events.add(
+                "download",
+                "\(report.received) rows received: \(report.inserted) new, \(report.updated) changed, "
+                    + "\(report.removed) removed", environment, in: database)
+        }
+        progressChannel.report(SyncProgress(phase: .finished))
+        return report
+    }
+
+    private func connection() throws -> any ODataProvider {
+        guard let remote else { throw OfflineError.notConnected }
+        return remote
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataStore
+
+/// The last back-end version of each row that was changed here: what undo restores, what conflicts are
+/// found against, and what local changes are applied to again after a download.
+struct BeforeImages {
+    /// One back-end version.
+    struct Image {
+        /// The entity; `nil` when the back end has deleted it meanwhile.
+        var entity: Entity?
+        /// Its ETag.
+        var etag: String?
+        /// The query that owned the row.
+        var owner: Int64
+    }
+
+    let snapshots: SnapshotCoder
+
+    func image(set: String, rowID: Int64, shape: Shape, in database: Database) throws -> Image? {
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT etag, owner, entity FROM outpost_before WHERE entity_set = ? AND row_id = ?",
+                arguments: [set, rowID])
+        else { return nil }
+        let bytes: Data? = row["entity"]
+        var entity = try bytes.map { try snapshots.decode($0, shape: shape) }
+        entity?.control.etag = row["etag"]
+        return Image(entity: entity, etag: row["etag"], owner: row["owner"])
+    }
+
+    func save(_ image: Image, set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO outpost_before(entity_set, row_id, etag, owner, entity) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET etag = excluded.etag, owner = excluded.owner, entity = excluded.entity
+                """, arguments: [set, rowID, image.etag, image.owner, image.entity.map(snapshots.encode)])
+    }
+
+    func remove(set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_before WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])
+    }
+
+    /// The row whose back-end version has a key; found by going over the set's images, of which there are
+    /// only as many as rows with changes.
+    func rowID(set: String, key: EntityKey, shape: Shape, in database: Database) throws -> Int64? {
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
+            arguments: [set])
+        while let row = try rows.next() {
+            if try snapshots.decode(row["entity"] as Data, shape: shape).key == key { return row["row_id"] }
+        }
+        return nil
+    }
+}

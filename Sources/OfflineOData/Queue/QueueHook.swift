@@ -1,0 +1,210 @@
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// Puts each local change into the queue, in the transaction that changes the row.
+struct QueueHook: WriteHook {
+    let mapping: StorageMapping
+    let environment: Environment
+    let queue: QueueTable
+    let before: BeforeImages
+
+    init(mapping: StorageMapping, environment: Environment) {
+        self.mapping = mapping
+        self.environment = environment
+        queue = QueueTable(model: mapping.model)
+        before = BeforeImages(snapshots: queue.snapshots)
+    }
+
+    /// Gives temporary values to key properties that were left out (rule 11).
+    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
+        for (key, ordinal) in zip(entity.shape.key, entity.shape.keyOrdinals) {
+            guard entity.values[ordinal]?.isNull ?? true else { continue }
+            let property = entity.shape.properties[ordinal]
+            entity[key.path] = try temporaryKey(property, ordinal: ordinal, table: table, in: database)
+        }
+    }
+
+    private func temporaryKey(
+        _ property: Property, ordinal: Int, table: TableStorage, in database: Database
+    ) throws -> ODataValue {
+        switch property.type.primitive {
+        case .guid?: return .guid(environment.newGuid())
+        case .string?:
+            let text = "urn:uuid:\(environment.newGuid())"
+            guard text.utf8.count <= property.facets.maxLength ?? .max else { break }
+            return .string(text)
+        case let type? where type.integerRange.map({ $0.lowerBound < 0 }) ?? false:
+            guard case .column(let column) = table.properties[ordinal], column.codec == .integer else { break }
+            let least =
+                try Int64.fetchOne(
+                    database, sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
+                        + table.table.quotedDatabaseIdentifier) ?? 0
+            guard let floor = type.integerRange?.lowerBound, min(least, 0) > floor else { break }
+            return .integer(min(least, 0) - 1)
+        default: break
+        }
+        throw ODataError(
+            status: 400, code: "KeyRequired",
+            message: "\(property.name) must be given: no temporary value of type \(property.type) can stand for it.",
+            target: property.name)
+    }
+
+    func didWrite(_ change: RowChange, in database: Database) throws {
+        guard let rowID = change.rowID else { return }
+        let earlier = try queue.requests(set: change.table.set, rowID: rowID, in: database)
+        switch change.kind {
+        case .insert: try queueCreate(change, rowID: rowID, in: database)
+        case .update: try queueUpdate(change, rowID: rowID, earlier: earlier, in: database)
+        case .delete: try queueDelete(change, rowID: rowID, earlier: earlier, in: database)
+        }
+        guard change.kind != .delete else { return }
+        // Other programs that read this store see by the ETag that the row changed here.
+        try setLocalETag(change.table, rowID: rowID, in: database)
+    }
+
+    private func queueCreate(_ change: RowChange, rowID: Int64, in database: Database) throws {
+        guard let after = change.after else { return }
+        let keys = Set(after.shape.key.map(\.path))
+        let omitted = keys.subtracting(change.changedProperties)
+        try append(
+            .create, change, rowID: rowID, changes: after.only(where: { !omitted.contains($0) && after[$0] != .null }),
+            base: nil, etag: nil, omitted: omitted, earlier: [], in: database)
+    }
+
+    private func queueUpdate(
+        _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
+    ) throws {
+        guard let old = change.before, let after = change.after else { return }
+        let changed = change.changedProperties.filter { after[$0] != old[$0] }
+        // Nothing that differs is nothing to send.
+        guard !changed.isEmpty else { return }
+        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        var changes = after.only(where: changed.contains)
+        var base = old.only(where: changed.contains)
+        var kind = QueuedRequest.Kind.update
+        var etag = earlier.isEmpty ? old.control.etag : nil
+        var omitted: Set<String> = []
+        var rest = earlier
+        // Editing again is how a refused change is mended: the mended one takes its place.
+        for refused in earlier where refused.state == .refused && refused.kind != .delete {
+            changes = refused.changes.merging(changes)
+            if let known = refused.base { base = base.merging(known) }
+            if refused.kind == .create { (kind, omitted) = (.create, refused.omitted) }
+            etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag
+            try queue.remove(refused.id, in: database)
+            rest.removeAll { $0.id == refused.id }
+        }
+        try append(
+            kind, change, rowID: rowID, changes: changes, base: kind == .create ? nil : base, etag: etag,
+            omitted: omitted, earlier: rest, in: database)
+    }
+
+    private func queueDelete(
+        _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
+    ) throws {
+        guard let old = change.before else { return }
+        var rest = earlier
+        var etag = earlier.isEmpty ? old.control.etag : nil
+        var neverExisted = false
+        for refused in earlier where refused.state == .refused {
+            if refused.kind == .create { neverExisted = true }
+            etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag ?? etag
+            try queue.remove(refused.id, in: database)
+            rest.removeAll { $0.id == refused.id }
+        }
+        if neverExisted {
+            // The service refused to create it, so there is nothing to delete there.
+            for request in rest { try queue.remove(request.id, in: database) }
+            try before.remove(set: change.table.set, rowID: rowID, in: database)
+            return
+        }
+        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        try append(
+            .delete, change, rowID: rowID, changes: Entity(shape: old.shape), base: old, etag: etag, omitted: [],
+            earlier: rest, in: database)
+    }
+
+    /// Keeps the back-end version when the row is changed here for the first time.
+    private func keepBeforeImage(
+        _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
+    ) throws {
+        guard earlier.isEmpty, let old = change.before else { return }
+        let owner = try Rows.owner(change.table, rowID: rowID, in: database) ?? change.ownerBeforeDelete ?? 0
+        try before.save(
+            BeforeImages.Image(entity: old, etag: old.control.etag, owner: owner), set: change.table.set,
+            rowID: rowID, in: database)
+    }
+
+    private func append(
+        _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: Entity, base: Entity?, etag: String?,
+        omitted: Set<String>, earlier: [QueuedRequest], in database: Database
+    ) throws {
+        guard let entity = change.after ?? change.before else { return }
+        var depends = Set(earlier.map(\.id))
+        if kind != .delete {
+            depends.formUnion(try creationsReferenced(by: entity, table: change.table, in: database))
+        }
+        let keys = Set(entity.shape.key.map(\.path))
+        _ = try queue.append(
+            kind, table: change.table, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
+            base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
+            createdAt: environment.instant.description, in: database)
+    }
+
+    /// The queued creations of entities that this one refers to (rule 6).
+    private func creationsReferenced(
+        by entity: Entity, table: TableStorage, in database: Database
+    ) throws -> Set<Int64> {
+        var found: Set<Int64> = []
+        for navigation in entity.shape.navigationProperties where !navigation.isCollection {
+            guard let target = table.navigation[navigation.name]?.target, let related = mapping.tables[target],
+                !navigation.constraints.isEmpty
+            else { continue }
+            var values: [String: ODataValue] = [:]
+            for constraint in navigation.constraints {
+                if let value = entity[constraint.property], !value.isNull {
+                    values[constraint.referencedProperty] = value
+                }
+            }
+            guard values.count == navigation.constraints.count else { continue }
+            guard let rowID = try Rows.find(related, values, in: database) else { continue }
+            for request in try queue.requests(set: target, rowID: rowID, in: database) where request.kind == .create {
+                found.insert(request.id)
+            }
+        }
+        return found
+    }
+
+    private func setLocalETag(_ table: TableStorage, rowID: Int64, in database: Database) throws {
+        guard case .column(let column) = table.etag, let id = table.rowID else { return }
+        try database.execute(
+            sql: "UPDATE \(table.table.quotedDatabaseIdentifier) SET \(column.quotedDatabaseIdentifier) = ? "
+                + "WHERE \(id.quotedDatabaseIdentifier) = ?",
+            arguments: ["W/\"local-\(environment.newGuid())\"", rowID])
+    }
+}
+
+extension Entity {
+    /// The same entity with only some of its loaded properties.
+    func only(where isKept: (String) -> Bool) -> Entity {
+        var result = Entity(shape: shape)
+        for (ordinal, property) in shape.properties.enumerated() where isKept(property.name) {
+            result.values[ordinal] = values[ordinal]
+        }
+        for (name, value) in dynamicProperties where isKept(name) { result.dynamicProperties[name] = value }
+        result.control = control
+        return result
+    }
+
+    /// This entity with every loaded property of another put over it.
+    func merging(_ other: Entity) -> Entity {
+        var result = self
+        for ordinal in other.values.indices where other.values[ordinal] != nil {
+            result.values[ordinal] = other.values[ordinal]
+        }
+        result.dynamicProperties.merge(other.dynamicProperties) { $1 }
+        return result
+    }
+}

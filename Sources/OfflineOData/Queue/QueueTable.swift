@@ -1,0 +1,168 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// Reads and writes the queue of changes. Every method runs in its caller's transaction.
+struct QueueTable {
+    let model: EntityDataModel
+    let snapshots: SnapshotCoder
+
+    init(model: EntityDataModel) {
+        self.model = model
+        snapshots = SnapshotCoder(model: model)
+    }
+
+    private static let columns =
+        """
+        id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
+        first_sent, created_at, status, code, message, target, theirs, failed_at
+        """
+
+    /// All requests, or those in some states, in order.
+    func requests(_ states: [QueuedRequest.State]? = nil, in database: Database) throws -> [QueuedRequest] {
+        guard let states else {
+            return try fetch("ORDER BY id", [], in: database)
+        }
+        let marks = states.map { _ in "?" }.joined(separator: ",")
+        return try fetch("WHERE state IN (\(marks)) ORDER BY id", states.map(\.rawValue), in: database)
+    }
+
+    func request(_ id: Int64, in database: Database) throws -> QueuedRequest? {
+        try fetch("WHERE id = ?", [id], in: database).first
+    }
+
+    /// The requests for one row, in order.
+    func requests(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE entity_set = ? AND row_id = ? ORDER BY id", [set, rowID], in: database)
+    }
+
+    func hasRequests(set: String, rowID: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ? AND row_id = ?)",
+            arguments: [set, rowID]) ?? false
+    }
+
+    func count(in database: Database) throws -> [QueuedRequest.State: Int] {
+        var counts: [QueuedRequest.State: Int] = [:]
+        let rows = try Row.fetchAll(database, sql: "SELECT state, COUNT(*) FROM outpost_queue GROUP BY state")
+        for row in rows {
+            if let state = QueuedRequest.State(rawValue: row[0]) { counts[state] = row[1] }
+        }
+        return counts
+    }
+
+    /// Appends a request and gives its number.
+    func append(
+        _ kind: QueuedRequest.Kind, table: TableStorage, rowID: Int64, key: Entity, changes: Entity, base: Entity?,
+        etag: String?, omitted: Set<String>, dependsOn: [Int64], createdAt: String, in database: Database
+    ) throws -> Int64 {
+        try database.execute(
+            sql: """
+                INSERT INTO outpost_queue(
+                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                table.set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
+                base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
+                dependsOn.map(String.init).joined(separator: ","), createdAt,
+            ])
+        return database.lastInsertedRowID
+    }
+
+    /// Marks a request as on its way, before its first byte leaves (rule 3). Identification and time of
+    /// the first sending stay as they are when it is sent again (rule 2).
+    func markSending(_ id: Int64, requestID: String, firstSent: String, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue SET state = 'sending', attempts = attempts + 1,
+                    request_id = coalesce(request_id, ?), first_sent = coalesce(first_sent, ?)
+                WHERE id = ?
+                """, arguments: [requestID, firstSent, id])
+    }
+
+    /// Puts a request that certainly did not act back.
+    ///
+    /// - Parameter forgetsIdentification: whether the next sending is a new request to the service.
+    func markPending(_ id: Int64, forgetsIdentification: Bool, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
+                    target = NULL, theirs = NULL, failed_at = NULL
+                    \(forgetsIdentification ? ", request_id = NULL, first_sent = NULL" : "")
+                WHERE id = ?
+                """, arguments: [id])
+    }
+
+    /// Puts a request into the error archive.
+    func markFailed(
+        _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, theirs = ?,
+                    failed_at = ?
+                WHERE id = ?
+                """,
+            arguments: [
+                state.rawValue, failure.status, failure.code, failure.message, failure.target,
+                failure.theirs.map(snapshots.encode), failure.at, id,
+            ])
+    }
+
+    func setETag(_ etag: String?, of id: Int64, in database: Database) throws {
+        try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
+    }
+
+    func remove(_ id: Int64, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
+    }
+
+    /// Replaces key and changes: what a key given by the back end makes of waiting requests.
+    func rewrite(_ id: Int64, key: Entity, changes: Entity, base: Entity?, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET entity_key = ?, changes = ?, base = ? WHERE id = ?",
+            arguments: [snapshots.encode(key), snapshots.encode(changes), base.map(snapshots.encode), id])
+    }
+
+    private func fetch(
+        _ condition: String, _ arguments: [any DatabaseValueConvertible], in database: Database
+    ) throws -> [QueuedRequest] {
+        try Row.fetchAll(
+            database, sql: "SELECT \(Self.columns) FROM outpost_queue \(condition)",
+            arguments: StatementArguments(arguments)
+        ).map(decode)
+    }
+
+    private func decode(_ row: Row) throws -> QueuedRequest {
+        let id: Int64 = row["id"]
+        let set: String = row["entity_set"]
+        guard let shape = model.shape(ofSet: set) else {
+            throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
+        }
+        let keyEntity = try snapshots.decode(row["entity_key"], shape: shape)
+        guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
+            let state = QueuedRequest.State(rawValue: row["state"]), let key = keyEntity.key
+        else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind, state or key") }
+        let omitted: String = row["omitted"]
+        let depends: String = row["depends"]
+        let base: [UInt8]? = (row["base"] as Data?).map(Array.init)
+        let theirs: [UInt8]? = (row["theirs"] as Data?).map(Array.init)
+        var failure: QueuedRequest.Failure?
+        if let message: String = row["message"] {
+            failure = QueuedRequest.Failure(
+                status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
+                theirs: try theirs.map { try snapshots.decode(bytes: $0, shape: shape) }, at: row["failed_at"] ?? "")
+        }
+        return QueuedRequest(
+            id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
+            changes: try snapshots.decode(row["changes"], shape: shape),
+            base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
+            omitted: Set(omitted.split(separator: ",").map(String.init)),
+            dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
+            requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
+            failure: failure)
+    }
+}

@@ -1,0 +1,93 @@
+import ODataModel
+
+/// A local change that waits to be sent, is on its way, or was refused.
+public struct QueuedRequest: Sendable, Identifiable {
+    /// What the request will do.
+    public enum Kind: String, Hashable, Sendable {
+        /// Create the entity.
+        case create
+        /// Change some of its properties.
+        case update
+        /// Delete it.
+        case delete
+    }
+
+    /// Where the request stands.
+    public enum State: String, Hashable, Sendable {
+        /// Waits for the next upload, or for a request that it depends on.
+        case pending
+        /// Its first byte has left, and no answer was stored yet.
+        case sending
+        /// The service refused it: it is in the error archive.
+        case refused
+        /// It may or may not have acted: it is in the error archive.
+        case inDoubt
+    }
+
+    /// Why a request is in the error archive.
+    public struct Failure: Hashable, Sendable {
+        /// The HTTP status; `nil` when no answer came.
+        public var status: Int?
+        /// The service's code.
+        public var code: String
+        /// The service's message.
+        public var message: String
+        /// The property at fault.
+        public var target: String?
+        /// The entity as the service has it now, where a conflict was found.
+        public var theirs: Entity?
+        /// When it happened.
+        public var at: String
+
+        /// Makes a failure.
+        public init(
+            status: Int?, code: String, message: String, target: String? = nil, theirs: Entity? = nil, at: String
+        ) {
+            self.status = status
+            self.code = code
+            self.message = message
+            self.target = target
+            self.theirs = theirs
+            self.at = at
+        }
+
+        /// Whether somebody else had changed the entity.
+        public var isConflict: Bool { status == 412 }
+    }
+
+    /// The number, growing in the order of the changes.
+    public let id: Int64
+    /// The entity set.
+    public let entitySet: String
+    /// The internal id of the row.
+    public let rowID: Int64
+    /// What it will do.
+    public let kind: Kind
+    /// The key of the entity, temporary until the back end has given one.
+    public let key: EntityKey
+    /// The properties that are sent, and for a delete none.
+    public let changes: Entity
+    /// The same properties as they were before; for a delete all of them.
+    public let base: Entity?
+    /// The ETag that the change is based on.
+    public let etag: String?
+    /// The key properties that the service gives and that are therefore not sent.
+    public let omitted: Set<String>
+    /// The requests that must succeed before.
+    public let dependsOn: [Int64]
+    /// Where it stands.
+    public let state: State
+    /// `Repeatability-Request-ID`, once it was first sent.
+    public let requestID: String?
+    /// `Repeatability-First-Sent`, once it was.
+    public let firstSent: String?
+    /// When the change was made.
+    public let createdAt: String
+    /// Why it is in the error archive.
+    public let failure: Failure?
+}
+
+extension QueuedRequest {
+    /// The entity as a URL relative to the service root, such as `Orders(10248)`.
+    public var entityText: String { KeyURL.url(set: entitySet, key: key).description }
+}

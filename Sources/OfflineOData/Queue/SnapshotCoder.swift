@@ -1,0 +1,47 @@
+import Foundation
+import ODataModel
+
+/// Keeps entities, whole or in part, in the engine's tables: `[etag, {properties}]` as JSON, where a
+/// property that is not loaded is left out.
+struct SnapshotCoder: Sendable {
+    let model: EntityDataModel
+
+    func encode(_ entity: Entity) -> Data {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginArray()
+        if let etag = entity.control.etag { writer.string(etag) } else { writer.null() }
+        writer.value(.complex(entity), type: .entity(entity.shape.name), model: model)
+        writer.endArray()
+        return Data(writer.bytes)
+    }
+
+    /// - Throws: ``OfflineError/damagedQueue(reason:)``.
+    func decode(_ data: Data, shape: Shape) throws(OfflineError) -> Entity {
+        try decode(bytes: Array(data), shape: shape)
+    }
+
+    /// - Throws: ``OfflineError/damagedQueue(reason:)``.
+    func decode(bytes: [UInt8], shape: Shape) throws(OfflineError) -> Entity {
+        do throws(JSONError) {
+            return try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Entity in
+                try scanner.beginArray()
+                guard try scanner.nextElement() else {
+                    throw scanner.error(.unexpected, expected: "an ETag")
+                }
+                let etag = try scanner.takeNull() ? nil : try scanner.readString()
+                guard try scanner.nextElement() else {
+                    throw scanner.error(.unexpected, expected: "an entity")
+                }
+                let value = try ODataValue(json: &scanner, type: .entity(shape.name), model: model)
+                guard case .complex(var entity) = value else {
+                    throw scanner.error(.unexpected, expected: "an entity")
+                }
+                entity.control.etag = etag
+                entity.markUnchanged()
+                return entity
+            }
+        } catch {
+            throw .damagedQueue(reason: "a stored \(shape.name) cannot be read: \(error)")
+        }
+    }
+}

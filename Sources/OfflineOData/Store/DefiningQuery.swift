@@ -1,0 +1,40 @@
+import ODataModel
+import ODataQuery
+
+/// A part of a service that is kept offline: a query with a name and a group.
+///
+/// ```swift
+/// let open = try DefiningQuery("open", "Orders?$filter=ShippedDate eq null")
+/// ```
+public struct DefiningQuery: Hashable, Sendable {
+    /// The name, unique within a store.
+    public let name: String
+    /// The group that it is downloaded with; `nil` for none.
+    public let group: String?
+    /// The query, relative to the service root.
+    public let url: ODataURL
+    /// The query as text.
+    public let text: String
+
+    /// Makes a defining query.
+    ///
+    /// - Parameters:
+    ///   - name: unique within the store, at least one character.
+    ///   - text: an entity set with query options, relative to the service root.
+    ///   - group: queries of one group can be downloaded together.
+    /// - Throws: `QueryError` when the text is no OData URL.
+    public init(_ name: String, _ text: String, group: String? = nil) throws(QueryError) {
+        self.name = name
+        self.group = group
+        self.text = text
+        url = try ODataURL(parsing: text)
+    }
+
+    /// Makes a defining query for a whole entity set, named after it.
+    public init(entitySet: String) {
+        name = entitySet
+        group = nil
+        url = ODataURL(path: ResourcePath([.name(Identifier(entitySet), .none)]))
+        text = entitySet
+    }
+}

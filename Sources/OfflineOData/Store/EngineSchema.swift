@@ -1,0 +1,82 @@
+import GRDB
+
+/// The engine's own tables, beside those of the entity sets in the same encrypted file.
+enum EngineSchema {
+    /// The version of these tables; a store of a newer version is refused.
+    static let version = 1
+
+    static let statements = [
+        // Settings: service root, metadata document, what is known of the service.
+        """
+        CREATE TABLE outpost_setting(
+            name TEXT PRIMARY KEY, value BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """,
+        // Defining queries. Number 0 is never used: it means "local" as the owner of a row.
+        """
+        CREATE TABLE outpost_query(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, query_group TEXT, text TEXT NOT NULL,
+            entity_set TEXT NOT NULL, is_loaded INTEGER NOT NULL DEFAULT 0, next_link TEXT, delta_link TEXT,
+            last_download TEXT
+        ) STRICT
+        """,
+        // A row belongs to its owner (a column of its table) and to these queries besides.
+        """
+        CREATE TABLE outpost_member(
+            entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, query_id INTEGER NOT NULL,
+            PRIMARY KEY(entity_set, row_id, query_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX outpost_member_query ON outpost_member(query_id)",
+        // Pages of a delta or refresh that are not applied yet.
+        """
+        CREATE TABLE outpost_staged(
+            id INTEGER PRIMARY KEY, query_id INTEGER NOT NULL, kind TEXT NOT NULL, content BLOB NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX outpost_staged_query ON outpost_staged(query_id)",
+        // The last back-end version of each row that was changed here.
+        """
+        CREATE TABLE outpost_before(
+            entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, etag TEXT, owner INTEGER NOT NULL,
+            entity BLOB, PRIMARY KEY(entity_set, row_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        // Changes to be sent, in order.
+        """
+        CREATE TABLE outpost_queue(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL,
+            kind TEXT NOT NULL, entity_key BLOB NOT NULL, changes BLOB NOT NULL, base BLOB, etag TEXT,
+            omitted TEXT NOT NULL DEFAULT '', depends TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'pending',
+            request_id TEXT, first_sent TEXT, attempts INTEGER NOT NULL DEFAULT 0, created_at TEXT NOT NULL,
+            status INTEGER, code TEXT, message TEXT, target TEXT, theirs BLOB, failed_at TEXT
+        ) STRICT
+        """,
+        "CREATE INDEX outpost_queue_row ON outpost_queue(entity_set, row_id)",
+        // Rows made here and accepted by the back end, which no download has brought yet (rule 12).
+        """
+        CREATE TABLE outpost_uploaded(
+            entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(entity_set, row_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        // Rows that a full refresh has met so far.
+        """
+        CREATE TABLE outpost_seen(
+            query_id INTEGER NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(query_id, row_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        // Keys under which a row was known before the back end gave it its own.
+        """
+        CREATE TABLE outpost_alias(
+            entity_set TEXT NOT NULL, entity_key TEXT NOT NULL, row_id INTEGER NOT NULL,
+            PRIMARY KEY(entity_set, entity_key)
+        ) STRICT, WITHOUT ROWID
+        """,
+        // What happened, newest last.
+        """
+        CREATE TABLE outpost_event(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
+        ) STRICT
+        """,
+    ]
+}

@@ -1,0 +1,41 @@
+import ODataModel
+import ODataService
+
+/// What can go wrong with an offline store besides refusals by the service (`ODataError`), the way to it
+/// (`TransportError`) and the database (`StoreError`).
+public enum OfflineError: Error, Sendable, CustomStringConvertible {
+    /// There is a store in the directory already.
+    case storeExists(path: String)
+    /// There is no store in the directory.
+    case noStore(path: String)
+    /// Another process is syncing this store.
+    case busy(processID: Int32?)
+    /// A file cannot be opened or made.
+    case fileAccess(path: String, reason: String)
+    /// A defining query names something that cannot be kept offline.
+    case invalidDefiningQuery(name: String, reason: String)
+    /// No defining query, or queued request, or archived request has this name or number.
+    case unknown(kind: String, name: String)
+    /// A queued request is on its way and cannot be taken back.
+    case alreadySent(request: Int64)
+    /// The store has never been connected to a service: it cannot sync.
+    case notConnected
+    /// The engine's own tables do not hold what they must; nothing was changed.
+    case damagedQueue(reason: String)
+
+    /// What is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .storeExists(let path): "\(path) holds a store already."
+        case .noStore(let path): "\(path) holds no store."
+        case .busy(let process?): "Another process (\(process)) is syncing this store."
+        case .busy(nil): "Another process is syncing this store."
+        case .fileAccess(let path, let reason): "\(path): \(reason)"
+        case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
+        case .unknown(let kind, let name): "There is no \(kind) \(name)."
+        case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
+        case .notConnected: "This store was opened without a connection to its service."
+        case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
+        }
+    }
+}

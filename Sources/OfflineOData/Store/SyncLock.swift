@@ -1,0 +1,36 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The operating system's lock on a store's synchronisation: many processes read and edit, one at a time
+/// syncs (rule 10). Released when the process ends, however it ends.
+struct SyncLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// Takes the lock or says who has it.
+    ///
+    /// - Parameter path: the lock file, made when missing.
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/fileAccess(path:reason:)``.
+    init(path: String) throws(OfflineError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .fileAccess(path: path, reason: String(cString: strerror(errno))) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            var buffer = [UInt8](repeating: 0, count: 20)
+            let count = pread(descriptor, &buffer, buffer.count, 0)
+            close(descriptor)
+            let text = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+            throw .busy(processID: text.split(separator: "\n").first.flatMap { Int32($0) })
+        }
+        ftruncate(descriptor, 0)
+        let text = Array("\(getpid())\n".utf8)
+        _ = pwrite(descriptor, text, text.count, 0)
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // Closing releases the lock; the file stays, since removing it would race with the next owner.
+        close(descriptor)
+    }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+/// Puts the key that the back end gave in the place of a temporary one: in the row, in the rows that refer
+/// to it, and in the requests that wait; the old key stays an alias (rule 11).
+struct KeyRewriter {
+    let mapping: StorageMapping
+    let queue: QueueTable
+
+    func rewrite(
+        _ request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
+    ) throws {
+        let old = Entity(shape: table.shape, key: request.key)
+        let new = Entity(shape: table.shape, key: key)
+        try makeRoom(for: key, table, rowID: request.rowID, in: database)
+        let names = table.shape.key.map(\.path)
+        var values: [String: ODataValue] = [:]
+        for name in names { values[name] = new[name] }
+        try Rows.update(table, rowID: request.rowID, values, in: database)
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
+            arguments: [request.entitySet, KeyURL.url(set: request.entitySet, key: request.key).description, request.rowID])
+        for waiting in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        where waiting.id != request.id {
+            try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
+        }
+        try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+    }
+
+    /// A download may have brought the entity already, under its real key: it is the same one.
+    private func makeRoom(
+        for key: EntityKey, _ table: TableStorage, rowID: Int64, in database: Database
+    ) throws {
+        let loader = try BulkLoader(table: table, in: database)
+        guard let twin = try loader.find(key), twin != rowID else { return }
+        let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
+        try loader.delete(twin)
+        try Rows.setOwner(owner, table, rowID: rowID, in: database)
+        try database.execute(
+            sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
+    }
+
+    private func rewriteReferences(
+        to set: String, from old: Entity, to new: Entity, in database: Database
+    ) throws {
+        for table in mapping.tables.values {
+            for navigation in table.shape.navigationProperties where !navigation.isCollection {
+                guard table.navigation[navigation.name]?.target == set, !navigation.constraints.isEmpty else { continue }
+                var oldValues: [String: ODataValue] = [:]
+                var newValues: [String: ODataValue] = [:]
+                for constraint in navigation.constraints {
+                    oldValues[constraint.property] = old[constraint.referencedProperty]
+                    newValues[constraint.property] = new[constraint.referencedProperty]
+                }
+                guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
+                try rewriteRequests(table, from: oldValues, to: newValues, in: database)
+                try Rows.replace(oldValues, with: newValues, table, in: database)
+            }
+        }
+    }
+
+    /// The same in the requests that wait for this one.
+    private func rewriteRequests(
+        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], in database: Database
+    ) throws {
+        let ids = try Int64.fetchAll(
+            database, sql: "SELECT id FROM outpost_queue WHERE entity_set = ?", arguments: [table.set])
+        for id in ids {
+            guard let request = try queue.request(id, in: database) else { continue }
+            var changes = request.changes
+            var key = Entity(shape: table.shape, key: request.key)
+            let isReference = old.allSatisfy { (changes[$0.key] ?? key[$0.key]) == $0.value }
+            guard isReference else { continue }
+            for (name, value) in new {
+                if changes[name] != nil { changes[name] = value }
+                if key[name] != nil { key[name] = value }
+            }
+            try queue.rewrite(id, key: key, changes: changes, base: request.base, in: database)
+        }
+    }
+}

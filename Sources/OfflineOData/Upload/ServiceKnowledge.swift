@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// What is known of the service beyond its model, kept with the store.
+enum ServiceKnowledge {
+    private static let repeatabilityKey = "service.repeatability"
+
+    /// Whether the service recognises a repeated request: `nil` when nothing says so yet.
+    static func isRepeatable(model: EntityDataModel, in database: Database) throws -> Bool? {
+        if let known = try Settings.text(repeatabilityKey, in: database) { return known == "yes" }
+        let term = "Org.OData.Repeatability.V1.Supported"
+        guard let annotation = model.container.annotations.annotation(term) else { return nil }
+        // The term's default value is true.
+        return annotation.value?.boolean ?? true
+    }
+
+    static func setRepeatable(_ isRepeatable: Bool, in database: Database) throws {
+        try Settings.set(repeatabilityKey, isRepeatable ? "yes" : "no", in: database)
+    }
+}
+
+/// Named values kept with the store.
+enum Settings {
+    static func text(_ name: String, in database: Database) throws -> String? {
+        try bytes(name, in: database).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    static func bytes(_ name: String, in database: Database) throws -> [UInt8]? {
+        try Row.fetchOne(database, sql: "SELECT value FROM outpost_setting WHERE name = ?", arguments: [name])
+            .map { row in try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) } }
+    }
+
+    static func set(_ name: String, _ text: String, in database: Database) throws {
+        try set(name, Array(text.utf8), in: database)
+    }
+
+    static func set(_ name: String, _ bytes: [UInt8], in database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO outpost_setting(name, value) VALUES (?, ?) "
+                + "ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [name, Data(bytes)])
+    }
+}

@@ -1,0 +1,60 @@
+import ODataModel
+
+/// How changes are sent.
+public struct UploadOptions: Sendable {
+    /// What happens when somebody else has changed the entity meanwhile.
+    public var conflictPolicy: ConflictPolicy
+    /// Whether the first refused request ends the upload.
+    public var stopOnFirstFailure: Bool
+    /// For services without ETags: whether the entity is read and compared before a change is sent.
+    public var comparesWithoutETags: Bool
+
+    /// Makes options.
+    public init(
+        conflictPolicy: ConflictPolicy = .fail, stopOnFirstFailure: Bool = false, comparesWithoutETags: Bool = true
+    ) {
+        self.conflictPolicy = conflictPolicy
+        self.stopOnFirstFailure = stopOnFirstFailure
+        self.comparesWithoutETags = comparesWithoutETags
+    }
+}
+
+/// What happens to a change of an entity that somebody else has changed meanwhile.
+public enum ConflictPolicy: Sendable {
+    /// It goes to the error archive with both versions.
+    case fail
+    /// It is sent again on top of theirs.
+    case clientWins
+    /// It is given up.
+    case serverWins
+    /// A closure decides, knowing all versions.
+    case custom(@Sendable (ConflictVersions) async -> ConflictDecision)
+}
+
+/// The versions of an entity in a conflict.
+public struct ConflictVersions: Sendable {
+    /// The entity set.
+    public let entitySet: String
+    /// The key.
+    public let key: EntityKey
+    /// What was to be done.
+    public let kind: QueuedRequest.Kind
+    /// The changed properties as they were when the change was made.
+    public let base: Entity?
+    /// The changed properties as they are here.
+    public let mine: Entity
+    /// The entity as the service has it; `nil` when it was deleted.
+    public let theirs: Entity?
+}
+
+/// How a conflict ends.
+public enum ConflictDecision: Sendable {
+    /// The request goes to the error archive.
+    case fail
+    /// Our change is sent again on top of theirs.
+    case mine
+    /// Our change is given up.
+    case theirs
+    /// These properties are sent instead.
+    case merged(Entity)
+}

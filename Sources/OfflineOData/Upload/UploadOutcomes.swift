@@ -1,0 +1,136 @@
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// What an answer does to queue, row, before image and everything that refers to the row. Every method
+/// runs in its caller's transaction, so that an answer is stored as a whole or not at all (rule 3).
+struct UploadOutcomes: Sendable {
+    let mapping: StorageMapping
+    let environment: Environment
+    let queue: QueueTable
+    let before: BeforeImages
+
+    init(mapping: StorageMapping, environment: Environment) {
+        self.mapping = mapping
+        self.environment = environment
+        queue = QueueTable(model: mapping.model)
+        before = BeforeImages(snapshots: queue.snapshots)
+    }
+
+    /// The service accepted a request.
+    ///
+    /// - Parameters:
+    ///   - theirs: the entity as the service has it now, where it said.
+    ///   - etag: its ETag.
+    func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        let isLocal = try before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database) == nil
+        if request.kind == .create, let key = theirs?.key, key != request.key {
+            try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
+        }
+        try queue.remove(request.id, in: database)
+        let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        if request.kind == .delete {
+            try forget(request, table, in: database)
+            return
+        }
+        if let next = rest.first { try queue.setETag(etag, of: next.id, in: database) }
+        if request.kind == .create, isLocal {
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+                arguments: [request.entitySet, request.rowID])
+        }
+        let known = try before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
+        accepted = accepted.merging(request.changes)
+        if let theirs { accepted = accepted.merging(theirs) }
+        accepted.control.etag = etag
+        if rest.isEmpty {
+            try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
+            try BulkLoader(table: table, in: database).update(request.rowID, accepted)
+            try Rows.setETag(etag, table, rowID: request.rowID, in: database)
+        } else {
+            try before.save(
+                BeforeImages.Image(entity: accepted, etag: etag, owner: known?.owner ?? 0), set: request.entitySet,
+                rowID: request.rowID, in: database)
+            var current = accepted
+            for later in rest { current = current.merging(later.changes) }
+            if try Rows.owner(table, rowID: request.rowID, in: database) != nil {
+                try BulkLoader(table: table, in: database).update(request.rowID, current)
+            }
+        }
+        try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+    }
+
+    /// The entity is gone on both sides.
+    private func forget(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
+        try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
+        for name in ["outpost_member", "outpost_uploaded", "outpost_alias"] {
+            try database.execute(
+                sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id = ?",
+                arguments: [request.entitySet, request.rowID])
+        }
+        try Events.add("accepted", "delete \(describe(request))", environment, in: database)
+    }
+
+    /// The service refused a request, or nobody knows whether it acted.
+    func fail(
+        _ request: QueuedRequest, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure,
+        in database: Database
+    ) throws {
+        try Events.add(
+            "failed", "\(request.kind.rawValue) \(describe(request)): \(failure.status ?? 0) \(failure.code)",
+            environment, in: database)
+        let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
+            // It was deleted here after all, and the service never took it: both sides agree.
+            for later in rest { try queue.remove(later.id, in: database) }
+            return
+        }
+        try queue.markFailed(request.id, state, failure, in: database)
+    }
+
+    /// Gives a change up in favour of the service's version.
+    func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        if let theirs {
+            let owner =
+                try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?
+                .owner ?? 0
+            try before.save(
+                BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner), set: request.entitySet,
+                rowID: request.rowID, in: database)
+        }
+        try Undo(mapping: mapping, queue: queue, before: before).undo(
+            set: request.entitySet, rowID: request.rowID, in: database)
+        try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+    }
+
+    /// Puts a change on top of the service's version, to be sent again.
+    func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        let owner =
+            try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
+            ?? 0
+        try before.save(
+            BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner), set: request.entitySet,
+            rowID: request.rowID, in: database)
+        try queue.rewrite(
+            request.id, key: Entity(shape: table.shape, key: request.key), changes: changes,
+            base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
+        try queue.setETag(theirs.control.etag, of: request.id, in: database)
+        try queue.markPending(request.id, forgetsIdentification: true, in: database)
+    }
+
+    /// Whether a request is the first one queued for its row.
+    func isFirst(_ request: QueuedRequest, in database: Database) throws -> Bool {
+        try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first?.id == request.id
+    }
+
+    private func describe(_ request: QueuedRequest) -> String {
+        KeyURL.url(set: request.entitySet, key: request.key).description
+    }
+}

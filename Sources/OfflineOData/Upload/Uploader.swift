@@ -1,0 +1,368 @@
+import GRDB
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Sends the queue of changes in order, one request at a time, each answer stored in one transaction with
+/// everything it changes (rules 1 to 7).
+struct Uploader: Sendable {
+    let database: StoreDatabase
+    let mapping: StorageMapping
+    let remote: any ODataProvider
+    let environment: Environment
+    let progress: ProgressChannel
+    let options: UploadOptions
+    private let outcomes: UploadOutcomes
+
+    init(
+        database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: Environment,
+        progress: ProgressChannel, options: UploadOptions
+    ) {
+        self.database = database
+        self.mapping = mapping
+        self.remote = remote
+        self.environment = environment
+        self.progress = progress
+        self.options = options
+        outcomes = UploadOutcomes(mapping: mapping, environment: environment)
+    }
+
+    /// Sends what can be sent.
+    ///
+    /// - Throws: what the way to the service throws; requests not answered stay queued.
+    func upload() async throws -> UploadReport {
+        var report = UploadReport()
+        let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
+        while let request = try await next() {
+            try Task.checkCancellation()
+            switch try await send(request) {
+            case .accepted: report.accepted.append(request)
+            case .failed:
+                if let failed = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) {
+                    report.failed.append(failed)
+                }
+                if options.stopOnFirstFailure { break }
+            }
+            progress.report(
+                SyncProgress(
+                    phase: .uploading, done: report.accepted.count + report.failed.count, total: total))
+            if options.stopOnFirstFailure, !report.failed.isEmpty { break }
+        }
+        report.waiting = try await database.read { try outcomes.queue.requests([.pending], in: $0) }
+        return report
+    }
+
+    /// The first request that waits for no other. One that was on its way when the process ended comes
+    /// first: its answer decides over everything behind it.
+    private func next() async throws -> QueuedRequest? {
+        try await database.read { database in
+            let all = try outcomes.queue.requests(in: database)
+            let present = Set(all.map(\.id))
+            return all.first { request in
+                switch request.state {
+                case .sending: true
+                case .pending: present.isDisjoint(with: request.dependsOn)
+                case .refused, .inDoubt: false
+                }
+            }
+        }
+    }
+
+    private enum Result {
+        case accepted
+        case failed
+    }
+
+    // MARK: One request
+
+    private func send(_ request: QueuedRequest) async throws -> Result {
+        let wasSent = request.state == .sending
+        let isRepeatable = try await database.read {
+            try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0)
+        }
+        if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
+        if !wasSent, let conflict = try await differenceFromBase(request) {
+            return try await resolve(conflict: conflict, request)
+        }
+        let marked = try await mark(request)
+        do {
+            let response = try await remote.execute(message(for: marked, isRepeatable: isRepeatable))
+            try await accept(marked, response)
+            return .accepted
+        } catch let error as ODataError {
+            return try await refuse(marked, error, isRepeatable: isRepeatable)
+        } catch let error as TransportError where error.isCertainlyUnsent {
+            try await database.write { try outcomes.queue.markPending(marked.id, forgetsIdentification: false, in: $0) }
+            throw error
+        }
+        // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
+    }
+
+    private func mark(_ request: QueuedRequest) async throws -> QueuedRequest {
+        let id = environment.newGuid().description
+        let now = environment.httpDate
+        let marked = try await database.write { database in
+            try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
+            return try outcomes.queue.request(request.id, in: database)
+        }
+        guard let marked else { throw OfflineError.damagedQueue(reason: "request \(request.id) vanished") }
+        return marked
+    }
+
+    /// The request as the service gets it.
+    private func message(for request: QueuedRequest, isRepeatable: Bool?) -> ODataRequest {
+        var message: ODataRequest
+        switch request.kind {
+        case .create:
+            message = ODataRequest(
+                .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
+                body: .entity(request.changes.only(where: { !request.omitted.contains($0) })),
+                preferences: Preferences(returns: .representation))
+        case .update:
+            message = ODataRequest(
+                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(request.changes),
+                preferences: Preferences(returns: .representation))
+            message.ifMatch = request.etag
+        case .delete:
+            message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
+            message.ifMatch = request.etag
+        }
+        if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
+            message.repeatability = Repeatability(requestID: id, firstSent: sent)
+        }
+        return message
+    }
+
+    // MARK: Answers
+
+    private func accept(_ request: QueuedRequest, _ response: ODataResponse) async throws {
+        var theirs: Entity?
+        if case .entity(let entity) = response.body { theirs = entity }
+        if request.kind != .delete, theirs == nil {
+            theirs = try await readAgain(request, response)
+        }
+        if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
+        let current = theirs
+        try await database.write { database in
+            if response.repeatabilityResult == .accepted {
+                try ServiceKnowledge.setRepeatable(true, in: database)
+            }
+            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? response.etag, in: database)
+        }
+    }
+
+    /// After an answer without a body: the entity as it is now, with the key and ETag that the next requests
+    /// need (rule 5).
+    private func readAgain(_ request: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
+        guard let shape = mapping.model.shape(ofSet: request.entitySet) else { return nil }
+        let key: EntityKey?
+        if request.kind == .create {
+            key =
+                (response.location ?? response.entityID).flatMap {
+                    KeyURL.key(inID: $0, shape: shape, model: mapping.model)
+                } ?? (request.omitted.isEmpty ? request.key : nil)
+        } else {
+            key = request.key
+        }
+        guard let key else {
+            throw ODataError(
+                status: 502, code: "NoKey",
+                message: "The service created \(request.entitySet) without saying under which key.")
+        }
+        if request.kind == .update, response.etag != nil {
+            return nil
+        }
+        return try await current(set: request.entitySet, key: key) ?? Entity(shape: shape, key: key)
+    }
+
+    /// The entity as the service has it now; `nil` when it has none.
+    private func current(set: String, key: EntityKey) async throws -> Entity? {
+        do {
+            let response = try await remote.execute(ODataRequest(.read, KeyURL.url(set: set, key: key)))
+            guard case .entity(var entity) = response.body else { return nil }
+            if entity.control.etag == nil { entity.control.etag = response.etag }
+            return entity
+        } catch let error as ODataError where error.status == 404 || error.status == 410 {
+            return nil
+        }
+    }
+
+    private func refuse(
+        _ request: QueuedRequest, _ error: ODataError, isRepeatable: Bool?
+    ) async throws -> Result {
+        if error.repeatabilityResult == .rejected {
+            if error.status == 501 {
+                // The service says that it does not know repeatable requests: once more without (rule 2).
+                try await database.write { database in
+                    try ServiceKnowledge.setRepeatable(false, in: database)
+                    try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                }
+                return try await send(request.asPending)
+            }
+            if error.status == 412 {
+                return try await archive(
+                    request, .inDoubt, error,
+                    message: "The service no longer remembers whether this request acted.")
+            }
+        }
+        switch error.status {
+        case 401, 407, 408, 429, 502, 503, 504:
+            // A failure of communication: nothing was decided, so it is not for the archive.
+            try await database.write {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: $0)
+            }
+            throw error
+        case 404 where request.kind == .delete, 410 where request.kind == .delete:
+            // Somebody else has deleted it: what was asked for is so.
+            try await database.write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+            return .accepted
+        case 412, 428:
+            let theirs = try await current(set: request.entitySet, key: request.key)
+            if isRepeatable != true, let theirs, wasRepeated(request), matches(theirs, request.changes) {
+                // Our own first try acted and changed the ETag.
+                try await database.write {
+                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                }
+                return .accepted
+            }
+            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request)
+        default:
+            return try await archive(request, .refused, error, message: error.message)
+        }
+    }
+
+    private func wasRepeated(_ request: QueuedRequest) -> Bool { request.state == .sending }
+
+    private func archive(
+        _ request: QueuedRequest, _ state: QueuedRequest.State, _ error: ODataError, message: String,
+        theirs: Entity? = nil
+    ) async throws -> Result {
+        let failure = QueuedRequest.Failure(
+            status: error.status, code: error.code, message: message, target: error.target, theirs: theirs,
+            at: environment.instant.description)
+        try await database.write { try outcomes.fail(request, state, failure, in: $0) }
+        return .failed
+    }
+
+    // MARK: Conflicts
+
+    private struct Conflict {
+        var theirs: Entity?
+        var error: ODataError
+    }
+
+    private func resolve(conflict: Conflict, _ request: QueuedRequest) async throws -> Result {
+        let base = request.base
+        let decision: ConflictDecision
+        switch options.conflictPolicy {
+        case .fail: decision = .fail
+        case .clientWins: decision = .mine
+        case .serverWins: decision = .theirs
+        case .custom(let decide):
+            decision = await decide(
+                ConflictVersions(
+                    entitySet: request.entitySet, key: request.key, kind: request.kind, base: base,
+                    mine: request.changes, theirs: conflict.theirs))
+        }
+        switch decision {
+        case .fail:
+            let message =
+                conflict.theirs == nil
+                ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
+            return try await archive(request, .refused, conflict.error, message: message, theirs: conflict.theirs)
+        case .theirs:
+            try await database.write {
+                try outcomes.yield(request, to: conflict.theirs, in: $0)
+            }
+            return .accepted
+        case .mine, .merged:
+            guard let theirs = conflict.theirs else {
+                return try await archive(
+                    request, .refused, conflict.error, message: "The entity was deleted by somebody else.")
+            }
+            var changes = request.changes
+            if case .merged(let merged) = decision { changes = merged }
+            let rebased = changes
+            try await database.write { try outcomes.rebase(request, changes: rebased, onto: theirs, in: $0) }
+            guard let again = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) else {
+                return .failed
+            }
+            return try await send(again)
+        }
+    }
+
+    /// For services without ETags: what the service has now, when it differs from what the change was based
+    /// on (rule 8).
+    private func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
+        guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
+        else { return nil }
+        // A change on top of one of our own has no back-end version to compare with.
+        guard try await database.read({ try outcomes.isFirst(request, in: $0) }) else { return nil }
+        guard let theirs = try await current(set: request.entitySet, key: request.key) else {
+            if request.kind == .delete { return nil }
+            return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
+        }
+        guard theirs.control.etag == nil, !matches(theirs, base) else { return nil }
+        return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
+    }
+
+    private func matches(_ entity: Entity, _ properties: Entity) -> Bool {
+        properties.values.indices.allSatisfy { ordinal in
+            guard let expected = properties.values[ordinal] else { return true }
+            return entity.values[ordinal] == nil || entity.values[ordinal] == expected
+        }
+    }
+
+    // MARK: Doubt
+
+    /// Finds out what became of a request whose answer was lost, for a service that does not recognise a
+    /// repeat (rule 1).
+    ///
+    /// - Returns: `nil` when sending it once more can do no harm.
+    private func settle(_ request: QueuedRequest) async throws -> Result? {
+        switch request.kind {
+        case .delete:
+            return nil
+        case .update:
+            // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
+            guard request.etag == nil else { return nil }
+            guard let theirs = try await current(set: request.entitySet, key: request.key),
+                matches(theirs, request.changes)
+            else { return nil }
+            try await database.write {
+                try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+            }
+            return .accepted
+        case .create:
+            if request.omitted.isEmpty {
+                guard let theirs = try await current(set: request.entitySet, key: request.key) else { return nil }
+                guard matches(theirs, request.changes) else {
+                    return try await archive(request, .inDoubt, doubt, message: doubt.message)
+                }
+                try await database.write {
+                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                }
+                return .accepted
+            }
+            return try await archive(request, .inDoubt, doubt, message: doubt.message)
+        }
+    }
+
+    private var doubt: ODataError {
+        ODataError(
+            status: 0, code: "InDoubt",
+            message: "The answer was lost, and the service cannot tell whether the request acted.")
+    }
+}
+
+extension QueuedRequest {
+    /// The same request, as if never sent.
+    fileprivate var asPending: QueuedRequest {
+        QueuedRequest(
+            id: id, entitySet: entitySet, rowID: rowID, kind: kind, key: key, changes: changes, base: base,
+            etag: etag, omitted: omitted, dependsOn: dependsOn, state: .pending, requestID: nil, firstSent: nil,
+            createdAt: createdAt, failure: nil)
+    }
+}

@@ -1,0 +1,220 @@
+import ArgumentParser
+import Foundation
+import ODataClient
+import ODataModel
+import ODataQuery
+import ODataStore
+import OfflineOData
+import Secrets
+
+/// `outpost clone`.
+struct Clone: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take a service, or a part of it, offline.",
+        discussion: """
+            Without --query every entity set is taken. The store is encrypted with a key that is generated and
+            kept in your vault, unless --key-file or --passphrase says otherwise.
+
+            EXAMPLE
+              outpost clone https://host/service/
+              outpost clone https://host/service/ shop --query 'open=Orders?$filter=ShippedDate eq null'
+              outpost clone https://host/service/ --dry-run
+            """)
+
+    @Argument(help: "The root of the service.")
+    var url: String
+
+    @Argument(help: "The directory to make; named after the service when left out.", completion: .directory)
+    var directory: String?
+
+    @Option(
+        name: .customLong("query"),
+        help: ArgumentHelp("A part to take, by name; may be given several times.", valueName: "name=query"))
+    var queries: [String] = []
+
+    @Flag(help: "Take everything, however much it is.")
+    var all = false
+
+    @Flag(name: .customLong("dry-run"), help: "Only say what would be taken.")
+    var dryRun = false
+
+    @OptionGroup var key: KeyOptions
+
+    @Flag(help: "Protect the store with a passphrase, which is asked for.")
+    var passphrase = false
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Report as JSON.")
+    var json = false
+
+    /// Above this many entity sets the person is asked (rule 35).
+    static let setLimit = 50
+    /// Above this many rows the person is asked (rule 35).
+    static let rowLimit = 1_000_000
+    /// What a row takes on the disk, for the check of free space: a cautious guess.
+    static let bytesPerRow: Int64 = 1000
+
+    mutating func validate() throws {
+        guard !passphrase || key.keyFile == nil else {
+            throw ValidationError("--passphrase and --key-file exclude each other.")
+        }
+    }
+
+    func run() async throws {
+        let target = directory ?? defaultDirectory
+        let defining = try queries.map(Self.definingQuery)
+        guard dryRun || !FileManager.default.fileExists(atPath: target + "/store.db") else {
+            throw Failure(
+                message: "\(target) is a clone already.", advice: "Bring it up to date with: outpost pull \(target)")
+        }
+        let connector = try service.connector()
+        do {
+            let client = try connector.client(root: url)
+            let survey = try await ServiceSurvey.take(of: client, queries: defining)
+            if dryRun {
+                show(survey)
+            } else {
+                try confirm(survey)
+                try checkSpace(survey, at: target)
+                try await clone(from: client, connector, survey: survey, into: target)
+            }
+            try await connector.close()
+        } catch {
+            try? await connector.close()
+            throw error
+        }
+    }
+
+    private var defaultDirectory: String {
+        let parts = url.split(separator: "/").filter { !$0.hasSuffix(":") }
+        let last = parts.last.map(String.init) ?? "clone"
+        return parts.count > 1 ? last : last.split(separator: ":").first.map(String.init) ?? last
+    }
+
+    private static func definingQuery(_ text: String) throws -> DefiningQuery {
+        guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
+            !text[..<mark].contains(where: { "?$(/".contains($0) })
+        else {
+            throw Failure(
+                message: "--query is NAME=QUERY, not '\(text)'.",
+                advice: "For example: --query 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
+        }
+        return try DefiningQuery(String(text[..<mark]), String(text[text.index(after: mark)...]))
+    }
+
+    private func show(_ survey: ServiceSurvey) {
+        if json {
+            print(JSONText(Report(survey)).text)
+            return
+        }
+        var table = Table(["Query", "Rows"])
+        for part in survey.parts { table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"]) }
+        Terminal.write(table.rendered())
+        print(
+            "\(Terminal.plural(survey.parts.count, "query").replacing("querys", with: "queries")), "
+                + "\(Terminal.plural(survey.rows, "row"))")
+    }
+
+    private func confirm(_ survey: ServiceSurvey) throws {
+        let isLarge =
+            (queries.isEmpty && survey.parts.count > Self.setLimit) || survey.rows > Self.rowLimit
+        guard isLarge, !all else { return }
+        let size = "\(Terminal.plural(survey.parts.count, "entity set")) with \(Terminal.plural(survey.rows, "row"))"
+        guard let answer = Terminal.confirm("\(url) has \(size). Take everything?") else {
+            throw Failure(
+                message: "\(url) has \(size).", advice: "Take a part of it with --query, or everything with --all.")
+        }
+        guard answer else { throw QuietExit(status: .failed) }
+    }
+
+    private func checkSpace(_ survey: ServiceSurvey, at target: String) throws {
+        let parent = URL(fileURLWithPath: target).deletingLastPathComponent().path
+        let values = try? FileManager.default.attributesOfFileSystem(forPath: parent)
+        guard let free = (values?[.systemFreeSize] as? NSNumber)?.int64Value else { return }
+        let needed = Int64(survey.rows) * Self.bytesPerRow
+        guard needed > free else { return }
+        throw Failure(
+            message: "\(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and "
+                + "\(parent) has \(Terminal.bytes(free)) left.", advice: "Take a part of it with --query.")
+    }
+
+    private func clone(
+        from client: ODataClient, _ connector: Connector, survey: ServiceSurvey, into target: String
+    ) async throws {
+        let (protection, keyPlace, said) = try chooseKey()
+        let store: OfflineODataProvider
+        do {
+            store = try await OfflineODataProvider.create(
+                at: target, protection: protection, serviceRoot: url, remote: client,
+                queries: survey.parts.map(\.query))
+        } catch {
+            if case .vault(let name) = keyPlace { KeyKeeper.remove(named: name) }
+            throw error
+        }
+        try CloneFile(key: keyPlace).write(in: target)
+        let line = ProgressLine(store)
+        do {
+            let report = try await store.download()
+            await line.finish()
+            try store.close()
+            if json {
+                print(JSONText(Report(survey, directory: target, report, bytes: connector.received)).text)
+            } else {
+                print(
+                    "Cloned \(Terminal.plural(report.received, "row")) of "
+                        + "\(Terminal.plural(report.queries.count, "entity set")) "
+                        + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
+                print(Terminal.dim(said))
+            }
+        } catch {
+            await line.finish()
+            try? store.close()
+            let failure = Failure(error)
+            throw Failure(
+                message: failure.message,
+                advice: "What is complete is kept in \(target); go on with: outpost pull \(target)")
+        }
+    }
+
+    private func chooseKey() throws -> (StoreProtection, CloneFile.Key, String) {
+        if let file = key.keyFile {
+            return (.encrypted(try KeySource(keyFile: file)), .file, "Its key is in \(file); keep that file safe.")
+        }
+        if passphrase {
+            guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {
+                throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
+            }
+            guard Terminal.askSecret("Once more: ") == first else {
+                throw Failure(message: "The two passphrases differ.")
+            }
+            return (.encrypted(.passphrase(Secret(first))), .passphrase, "It is protected by your passphrase.")
+        }
+        let (key, name, place) = try KeyKeeper.generate()
+        return (.encrypted(.key(key)), .vault(name: name), "Its key is kept in \(place).")
+    }
+
+    private struct Report: Encodable {
+        struct Part: Encodable {
+            var name: String
+            var rows: Int?
+        }
+
+        var directory: String?
+        var queries: [Part]
+        var rows: Int
+        var bytes: Int64?
+
+        init(_ survey: ServiceSurvey) {
+            queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
+            rows = survey.rows
+        }
+
+        init(_ survey: ServiceSurvey, directory: String, _ report: DownloadReport, bytes: Int64) {
+            self.directory = directory
+            queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
+            rows = report.received
+            self.bytes = bytes
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// `outpost create`.
+struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make an entity in a clone; it is sent with the next push.",
+        discussion: """
+            A key that is left out is given by the service; until then a temporary one stands for it.
+
+            EXAMPLE
+              outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
+              outpost create shop Orders CustomerID=NEWCO Freight=12.50 ShippedDate=null
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The entity set.") var entitySet: String
+    @Argument(help: "Properties and their values.") var properties: [String] = []
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        try await Edit(store: store, json: json).run { editor in
+            let (url, shape) = try editor.collection(entitySet)
+            let entity = try editor.entity(shape, properties)
+            return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
+        }
+    }
+}
+
+/// `outpost update`.
+struct Update: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change an entity in a clone; the change is sent with the next push.",
+        discussion: """
+            Changing an entity whose last change was refused mends it: the next push sends both together.
+
+            EXAMPLE
+              outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
+              outpost update shop "Customers('ALFKI')" Fax=null
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The entity.") var entity: String
+    @Argument(help: "Properties and their new values.") var properties: [String]
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        try await Edit(store: store, json: json).run { editor in
+            let (url, shape) = try editor.single(entity)
+            let changes = try editor.entity(shape, properties)
+            return try await editor.send(ODataRequest(.update, url, body: .entity(changes)), "Changed")
+        }
+    }
+}
+
+/// `outpost delete`.
+struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Delete an entity in a clone; it is deleted at the service with the next push.",
+        discussion: """
+            EXAMPLE
+              outpost delete shop 'Orders(10248)'
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The entity.") var entity: String
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        try await Edit(store: store, json: json).run { editor in
+            let (url, _) = try editor.single(entity)
+            return try await editor.send(ODataRequest(.delete, url), "Deleted", url)
+        }
+    }
+}
+
+/// What the three editing commands share: a store, and properties read from arguments.
+struct Edit {
+    let store: StoreOptions
+    let json: Bool
+
+    struct Report: Encodable {
+        var done: String
+        var entity: String
+        var pending: Int
+    }
+
+    func run(_ body: (Editor) async throws -> Report) async throws {
+        let provider = try await store.open()
+        do {
+            var report = try await body(Editor(provider: provider))
+            report.pending = try await provider.status().pending.count
+            try provider.close()
+            if json {
+                print(JSONText(report).text)
+            } else {
+                print(
+                    "\(report.done) \(report.entity). "
+                        + Terminal.dim("\(Terminal.plural(report.pending, "change")) to push."))
+            }
+        } catch {
+            try? provider.close()
+            throw error
+        }
+    }
+
+    struct Editor {
+        let provider: OfflineODataProvider
+
+        func collection(_ text: String) throws -> (ODataURL, Shape) {
+            let url = try ODataURL(parsing: text)
+            guard case .entities(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
+                throw Failure(message: "\(text) is not an entity set.", status: .misused)
+            }
+            return (url, shape)
+        }
+
+        func single(_ text: String) throws -> (ODataURL, Shape) {
+            let url = try ODataURL(parsing: text)
+            guard case .entity(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
+                throw Failure(
+                    message: "\(text) is not a single entity.", advice: "Give its key, such as Orders(10248).",
+                    status: .misused)
+            }
+            return (url, shape)
+        }
+
+        func entity(_ shape: Shape, _ arguments: [String]) throws -> Entity {
+            var entity = Entity(shape: shape)
+            for argument in arguments {
+                guard let mark = argument.firstIndex(of: "=") else {
+                    throw Failure(message: "'\(argument)' is not NAME=VALUE.", status: .misused)
+                }
+                let name = String(argument[..<mark])
+                let text = String(argument[argument.index(after: mark)...])
+                entity[name] = try value(text, of: name, shape)
+            }
+            return entity
+        }
+
+        private func value(_ text: String, of name: String, _ shape: Shape) throws -> ODataValue {
+            guard let property = shape.property(name) else {
+                let near = NearestNames.of(name, among: shape.properties.map(\.name))
+                throw Failure(
+                    message: "\(shape.name.name) has no property \(name).",
+                    advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?")
+            }
+            if text == "null" { return .null }
+            do {
+                switch property.type {
+                case .primitive(let type), .typeDefinition(_, let type):
+                    return try ODataValue(lexical: text, type: type)
+                default:
+                    return try ODataValue(json: Array(text.utf8), type: property.type, model: provider.model)
+                }
+            } catch {
+                throw Failure(message: "\(name) is \(property.type), which '\(text)' is not.")
+            }
+        }
+
+        func send(_ request: ODataRequest, _ done: String, _ url: ODataURL? = nil) async throws -> Report {
+            let response = try await provider.execute(request)
+            var name = url?.description ?? request.url.description
+            if case .entity(let entity) = response.body, let id = entity.control.id { name = id }
+            if let location = response.location ?? response.entityID { name = location }
+            return Report(done: done, entity: name, pending: 0)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import ODataModel
+import OfflineOData
+
+/// `outpost errors`.
+struct Errors: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See, retry or discard the changes that the service refused.",
+        discussion: """
+            A refused change keeps its place in the clone until you decide: edit the entity again to mend it,
+            retry it as it is (after a conflict, on top of the other's version), or discard it.
+
+            EXAMPLE
+              outpost errors shop
+              outpost errors retry shop 3
+              outpost errors discard shop
+            """,
+        subcommands: [List.self, Retry.self, Discard.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the refused changes.",
+            discussion: """
+                EXAMPLE
+                  outpost errors list shop
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let provider = try await store.open()
+            let failed = try await provider.status().failed
+            let model = provider.model
+            try provider.close()
+            if json {
+                print(JSONText(failed.map(RequestLine.init)).text)
+                return
+            }
+            if failed.isEmpty { print("No change was refused.") }
+            for request in failed {
+                print(RequestLine.text(request))
+                for line in Self.versions(request, model) { print("    \(line)") }
+            }
+        }
+
+        /// For a conflict: each changed property as it was, as it is here and as the service has it.
+        private static func versions(_ request: QueuedRequest, _ model: EntityDataModel) -> [String] {
+            guard let theirs = request.failure?.theirs else { return [] }
+            return request.changes.shape.properties.enumerated().compactMap { ordinal, property in
+                guard let mine = request.changes.values[ordinal] else { return nil }
+                func cell(_ value: ODataValue?) -> String {
+                    value.map { $0.isNull ? "null" : $0.cell(type: property.type, model: model) } ?? "not loaded"
+                }
+                return "\(property.name): was \(cell(request.base?.values[ordinal])), "
+                    + "mine \(cell(mine)), theirs \(cell(theirs.values[ordinal]))"
+            }
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put refused changes back into the queue.",
+            discussion: """
+                EXAMPLE
+                  outpost errors retry shop
+                  outpost errors retry shop 3 5
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let provider = try await store.open()
+            let count = try await provider.retry(ids)
+            try provider.close()
+            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
+        }
+    }
+
+    struct Discard: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give refused changes up: each entity becomes what the service has.",
+            discussion: """
+                EXAMPLE
+                  outpost errors discard shop 3
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let provider = try await store.open()
+            let count = try await provider.discard(ids)
+            try provider.close()
+            print(json ? JSONText(["discarded": count]).text : "\(Terminal.plural(count, "change")) given up.")
+        }
+    }
+}
+
+/// `outpost log`.
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what happened to a clone, newest first.",
+        discussion: """
+            EXAMPLE
+              outpost log shop --last 20
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Option(help: "How many events.") var last = 50
+    @Flag(help: "Report as JSON.") var json = false
+
+    mutating func validate() throws {
+        guard last > 0 else { throw ValidationError("--last is 1 or more.") }
+    }
+
+    func run() async throws {
+        let provider = try await store.open()
+        let events = try await provider.events(newest: last)
+        try provider.close()
+        if json {
+            print(JSONText(events.map { ["at": $0.at, "kind": $0.kind, "text": $0.text] }).text)
+            return
+        }
+        for event in events { print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)") }
+    }
+}

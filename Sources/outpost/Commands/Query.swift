@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// `outpost query`.
+struct Query: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask a clone, without a network.",
+        discussion: """
+            The query is an OData URL relative to the service root. Put it in single quotes, so that the shell
+            leaves $ and & alone.
+
+            EXAMPLE
+              outpost query shop Customers
+              outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc&$top=5'
+              outpost query shop 'Orders(10248)?$expand=Customer' --json
+              outpost query shop 'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "The query.")
+    var query: String
+
+    @Flag(help: "Print the answer in the OData JSON format.")
+    var json = false
+
+    func run() async throws {
+        let provider = try await store.open()
+        do {
+            if json {
+                try await printJSON(provider)
+            } else {
+                try await printTable(provider)
+            }
+            try provider.close()
+        } catch {
+            try? provider.close()
+            throw error
+        }
+    }
+
+    /// What a program would get over HTTP, byte for byte.
+    private func printJSON(_ provider: OfflineODataProvider) async throws {
+        let url = try ODataURL(parsing: query)
+        let handler = ODataHandler(provider: provider)
+        let request = HTTPRequest(
+            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded,
+            headerFields: [.accept: "application/json;odata.metadata=minimal"])
+        let (response, body) = await handler.handle(request, ByteStream([]))
+        guard response.status.code < 400 else {
+            // Asked again for the refusal itself, which knows the place in the text.
+            _ = try await provider.execute(ODataRequest(.read, url))
+            throw Failure(message: "The store answered \(response.status.code).")
+        }
+        while let chunk = try await body.next() { Terminal.write(chunk) }
+        Terminal.write("\n")
+    }
+
+    private func printTable(_ provider: OfflineODataProvider) async throws {
+        let url = try ODataURL(parsing: query)
+        let response = try await provider.execute(ODataRequest(.read, url))
+        switch response.body {
+        case .page(let page):
+            var table = EntityTable(model: provider.model, url: url)
+            Terminal.write(table.rendered(page.entities))
+            if let count = page.count { print(Terminal.dim("\(Terminal.number(count)) in all")) }
+        case .entity(let entity):
+            for (name, text) in EntityTable(model: provider.model, url: url).pairs(entity) {
+                print("\(Terminal.bold(name)): \(text)")
+            }
+        case .value(let value, let type): print(value.cell(type: type, model: provider.model))
+        case .count(let count): print(count)
+        case .raw(let bytes, _):
+            while let chunk = try await bytes.next() { Terminal.write(chunk) }
+        case .references(let ids, _): for id in ids { print(id) }
+        default: try await printJSON(provider)
+        }
+    }
+}
+
+extension Terminal {
+    /// Writes bytes as they are.
+    static func write(_ bytes: [UInt8]) { try? FileHandle.standardOutput.write(contentsOf: Data(bytes)) }
+}

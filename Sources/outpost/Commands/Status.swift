@@ -1,0 +1,110 @@
+import ArgumentParser
+import ODataModel
+import ODataQuery
+import OfflineOData
+
+/// `outpost status`.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what a clone holds and what waits in it.",
+        discussion: """
+            EXAMPLE
+              outpost status shop
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let provider = try await store.open()
+        let status = try await provider.status()
+        try provider.close()
+        if json {
+            print(JSONText(Report(status)).text)
+            return
+        }
+        print("Clone of \(Terminal.bold(status.serviceRoot))")
+        var table = Table(["Query", "Rows", "Last download"])
+        for query in status.queries {
+            table.add([
+                query.name, Terminal.number(query.rows),
+                query.isLoaded ? query.lastDownload ?? "" : "incomplete; go on with pull",
+            ])
+        }
+        Terminal.write(table.rendered())
+        if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
+        if !status.pending.isEmpty {
+            print("\nTo push:")
+            for request in status.pending { print("  \(RequestLine.text(request))") }
+        }
+        if !status.failed.isEmpty {
+            print("\nIn the error archive " + Terminal.dim("(mend by editing, or use 'outpost errors'):"))
+            for request in status.failed { print("  \(RequestLine.text(request))") }
+        }
+    }
+
+    private struct Report: Encodable {
+        struct Query: Encodable {
+            var name: String
+            var query: String
+            var rows: Int
+            var isLoaded: Bool
+            var lastDownload: String?
+        }
+
+        var service: String
+        var queries: [Query]
+        var pending: [RequestLine]
+        var errors: [RequestLine]
+
+        init(_ status: StoreStatus) {
+            service = status.serviceRoot
+            queries = status.queries.map {
+                Query(
+                    name: $0.name, query: $0.text, rows: $0.rows, isLoaded: $0.isLoaded,
+                    lastDownload: $0.lastDownload)
+            }
+            pending = status.pending.map(RequestLine.init)
+            errors = status.failed.map(RequestLine.init)
+        }
+    }
+}
+
+/// One queued request as a line, and as JSON.
+struct RequestLine: Encodable {
+    var id: Int64
+    var kind: String
+    var entity: String
+    var state: String
+    var changes: [String]
+    var status: Int?
+    var code: String?
+    var message: String?
+    var target: String?
+
+    init(_ request: QueuedRequest) {
+        id = request.id
+        kind = request.kind.rawValue
+        entity = request.entityText
+        state = request.state.rawValue
+        changes = request.changes.shape.properties.indices.compactMap {
+            request.changes.values[$0] == nil ? nil : request.changes.shape.properties[$0].name
+        }
+        status = request.failure?.status
+        code = request.failure?.code
+        message = request.failure?.message
+        target = request.failure?.target
+    }
+
+    static func text(_ request: QueuedRequest) -> String {
+        let line = RequestLine(request)
+        var text = "#\(line.id) \(line.kind) \(line.entity)"
+        if request.kind == .update { text += " (\(line.changes.joined(separator: ", ")))" }
+        if request.state == .sending { text += Terminal.dim(" on its way") }
+        if let failure = request.failure {
+            let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
+            text += " \(Terminal.red(kind)): \(failure.message)"
+        }
+        return text
+    }
+}

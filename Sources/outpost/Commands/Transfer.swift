@@ -1,0 +1,180 @@
+import ArgumentParser
+import OfflineOData
+
+/// `outpost push`.
+struct Push: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send the changes made in a clone.",
+        discussion: """
+            Requests are sent in order. One that is refused goes to the error archive and holds up only what
+            depends on it; the exit code is then 3.
+
+            EXAMPLE
+              outpost push shop
+              outpost push shop --conflicts mine
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup var conflicts: ConflictOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let connected = try await store.open(service)
+        let options = conflicts.uploadOptions
+        let report = try await connected.run { try await $0.upload(options: options) }
+        if json {
+            print(JSONText(PushReport(report)).text)
+        } else {
+            PushReport.show(report)
+        }
+        guard report.failed.isEmpty else { throw QuietExit(status: .someRefused) }
+    }
+}
+
+/// `outpost pull`.
+struct Pull: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring what others changed into a clone.",
+        discussion: """
+            EXAMPLE
+              outpost pull shop
+              outpost pull shop --only Orders
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var service: ServiceOptions
+    @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let connected = try await store.open(service)
+        let names = only
+        let report = try await connected.run { try await $0.download(names) }
+        if json {
+            print(JSONText(PullReport(report, bytes: connected.connector.received)).text)
+        } else {
+            PullReport.show(report, bytes: connected.connector.received)
+        }
+    }
+}
+
+/// `outpost sync`.
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Push, then pull.",
+        discussion: """
+            EXAMPLE
+              outpost sync shop
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup var conflicts: ConflictOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let connected = try await store.open(service)
+        let options = conflicts.uploadOptions
+        let report = try await connected.run { try await $0.sync(options: options) }
+        let bytes = connected.connector.received
+        if json {
+            print(JSONText(Report(push: PushReport(report.upload), pull: PullReport(report.download, bytes: bytes))).text)
+        } else {
+            PushReport.show(report.upload)
+            PullReport.show(report.download, bytes: bytes)
+        }
+        guard report.upload.failed.isEmpty else { throw QuietExit(status: .someRefused) }
+    }
+
+    private struct Report: Encodable {
+        var push: PushReport
+        var pull: PullReport
+    }
+}
+
+/// What happens to changes of entities that others have changed.
+struct ConflictOptions: ParsableArguments {
+    /// The policies that need no program.
+    enum Policy: String, ExpressibleByArgument, CaseIterable {
+        case fail, mine, theirs
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "When somebody else has changed the entity: 'fail' puts the change into the error archive, "
+                + "'mine' sends it again on top, 'theirs' gives it up."))
+    var conflicts = Policy.fail
+
+    var uploadOptions: UploadOptions {
+        switch conflicts {
+        case .fail: UploadOptions(conflictPolicy: .fail)
+        case .mine: UploadOptions(conflictPolicy: .clientWins)
+        case .theirs: UploadOptions(conflictPolicy: .serverWins)
+        }
+    }
+}
+
+/// What a push did.
+struct PushReport: Encodable {
+    var accepted: [RequestLine]
+    var failed: [RequestLine]
+    var waiting: [RequestLine]
+
+    init(_ report: UploadReport) {
+        accepted = report.accepted.map(RequestLine.init)
+        failed = report.failed.map(RequestLine.init)
+        waiting = report.waiting.map(RequestLine.init)
+    }
+
+    static func show(_ report: UploadReport) {
+        if report.accepted.isEmpty, report.failed.isEmpty, report.waiting.isEmpty {
+            print("Nothing to push.")
+            return
+        }
+        for request in report.accepted { print("\(Terminal.green("accepted")) \(RequestLine.text(request))") }
+        for request in report.failed { print("\(Terminal.red("refused"))  \(RequestLine.text(request))") }
+        for request in report.waiting { print("\(Terminal.yellow("waiting"))  \(RequestLine.text(request))") }
+        print(
+            "Pushed \(Terminal.plural(report.accepted.count, "change")), "
+                + "\(Terminal.number(report.failed.count)) refused, \(Terminal.number(report.waiting.count)) waiting.")
+        if !report.failed.isEmpty {
+            print(Terminal.dim("Mend a refused change by editing its entity again, or see: outpost errors --help"))
+        }
+    }
+}
+
+/// What a pull brought.
+struct PullReport: Encodable {
+    struct Query: Encodable {
+        var name: String
+        var method: String
+        var received: Int
+        var inserted: Int
+        var updated: Int
+        var removed: Int
+    }
+
+    var queries: [Query]
+    var rows: Int
+    var bytes: Int64
+
+    init(_ report: DownloadReport, bytes: Int64) {
+        queries = report.queries.map {
+            Query(
+                name: $0.name, method: $0.method.rawValue, received: $0.received, inserted: $0.inserted,
+                updated: $0.updated, removed: $0.removed)
+        }
+        rows = report.received
+        self.bytes = bytes
+    }
+
+    static func show(_ report: DownloadReport, bytes: Int64) {
+        for query in report.queries where query.received > 0 {
+            print(
+                "\(query.name): \(Terminal.plural(query.received, "row")) received "
+                    + Terminal.dim("(\(query.inserted) new, \(query.updated) changed, \(query.removed) removed)"))
+        }
+        print("Pulled \(Terminal.plural(report.received, "row")), \(Terminal.bytes(bytes)).")
+    }
+}

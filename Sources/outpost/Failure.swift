@@ -1,0 +1,131 @@
+import ArgumentParser
+import DataVault
+import Foundation
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataServer
+import ODataService
+import ODataStore
+import OfflineOData
+import Secrets
+
+/// An error as a person is told of it: what is wrong, and what to do next.
+struct Failure: Error {
+    var message: String
+    var advice: String?
+    var status: ExitStatus = .failed
+
+    /// Tells the person and ends the process.
+    static func report(_ error: any Error) -> Never {
+        if let quiet = error as? QuietExit { exit(quiet.status.rawValue) }
+        let code = Outpost.exitCode(for: error)
+        guard error is any CleanFailure || !isParserError(error) else {
+            if code == .success {
+                print(Outpost.fullMessage(for: error))
+                exit(0)
+            }
+            Terminal.error(Outpost.fullMessage(for: error))
+            exit(ExitStatus.misused.rawValue)
+        }
+        let failure = Failure(error)
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
+        if let advice = failure.advice { Terminal.error(advice) }
+        exit(failure.status.rawValue)
+    }
+
+    /// Whether the argument parser made the error: usage, help and version texts.
+    private static func isParserError(_ error: any Error) -> Bool {
+        if error is ValidationError || error is ExitCode || error is CleanExit { return true }
+        return String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
+    }
+
+    init(message: String, advice: String? = nil, status: ExitStatus = .failed) {
+        self.message = message
+        self.advice = advice
+        self.status = status
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as QueryError: self.init(query: error)
+        case let error as TransportError: self.init(transport: error)
+        case let error as StoreError: self.init(store: error)
+        case let error as OfflineError: self.init(offline: error)
+        case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
+        case let error as any CustomStringConvertible: self.init(message: error.description)
+        default: self.init(message: error.localizedDescription)
+        }
+    }
+
+    /// The query with a mark under the place where it is wrong.
+    private init(query error: QueryError) {
+        var lines = [error.description]
+        if let text = error.text, let offset = error.offset, offset <= text.count {
+            // A long text is cut around the place.
+            let start = max(0, offset - 60)
+            let shown = String(text.dropFirst(start).prefix(100)).replacing("\n", with: " ")
+            lines.append("  \(start > 0 ? "…" : "")\(shown)")
+            lines.append("  \(String(repeating: " ", count: offset - start + (start > 0 ? 1 : 0)))^")
+        }
+        var advice: String?
+        if case .unsupported = error.kind { advice = "This part of the query language is not answered yet." }
+        self.init(message: lines.joined(separator: "\n"), advice: advice)
+    }
+
+    private init(transport error: TransportError) {
+        let advice: String
+        switch error {
+        case .invalidURL: advice = "Give the root of the service, such as https://host/service/."
+        case .cannotConnect: advice = "Is the service running, and is this the right address?"
+        case .untrustedCertificate:
+            advice = "If the certificate is one of your own, name its authority with --trust FILE.pem."
+        case .timedOut, .connectionLost, .truncated:
+            advice = "Nothing is lost: run the same command again."
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(store error: StoreError) {
+        let advice: String?
+        switch error {
+        case .wrongKey: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
+        case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
+        case .locked: advice = "Another program is using the file; try again when it is done."
+        case .newerVersion: advice = "Install the newer version of outpost."
+        default: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(offline error: OfflineError) {
+        let advice: String?
+        switch error {
+        case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path)"
+        case .noStore: advice = "Make one with: outpost clone URL DIR"
+        case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        default: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private static func advice(for error: ODataError) -> String? {
+        switch error.status {
+        case 401: "Give a user with --user NAME; the password is asked for, or read from --password-file."
+        case 403: "This user may not do that at the service."
+        case 429, 503: "The service is busy; nothing is lost, try again later."
+        default: nil
+        }
+    }
+}
+
+/// Marks errors that are reported by ``Failure`` even if the parser would know how to print them.
+protocol CleanFailure {}
+extension Failure: CleanFailure {}
+
+/// Ends the process after everything has been said.
+struct QuietExit: Error {
+    var status: ExitStatus
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import ODataStore
+import OfflineOData
+import Secrets
+
+/// The store that a command works on, and its key.
+struct StoreOptions: ParsableArguments {
+    @Argument(help: "The directory of the clone.", completion: .directory)
+    var directory: String
+
+    @OptionGroup var key: KeyOptions
+
+    /// Opens the store without a connection to its service.
+    func open() async throws -> OfflineODataProvider {
+        try await OfflineODataProvider.open(at: directory, protection: try key.protection(ofCloneIn: directory))
+    }
+
+    /// Opens the store with a connection to its service.
+    func open(_ service: ServiceOptions) async throws -> ConnectedStore {
+        let protection = try key.protection(ofCloneIn: directory)
+        let connector = try service.connector()
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection) { root, model in
+            try connector.client(root: root, model: model)
+        }
+        return ConnectedStore(store: store, connector: connector)
+    }
+}
+
+/// A store with the connection that it syncs over.
+struct ConnectedStore {
+    let store: OfflineODataProvider
+    let connector: Connector
+
+    /// Runs a synchronisation with its progress shown, then closes everything.
+    func run<Report>(_ body: (OfflineODataProvider) async throws -> Report) async throws -> Report {
+        let line = ProgressLine(store)
+        do {
+            let report = try await body(store)
+            await line.finish()
+            try await close()
+            return report
+        } catch {
+            await line.finish()
+            try? await close()
+            throw error
+        }
+    }
+
+    func close() async throws {
+        try store.close()
+        try await connector.close()
+    }
+}
+
+/// Where a store's key comes from.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("key-file"),
+        help: ArgumentHelp(
+            "A file with the key: 32 bytes or 64 hexadecimal digits; anything else in it is a passphrase.",
+            valueName: "file"))
+    var keyFile: String?
+
+    /// The protection of a clone that exists.
+    func protection(ofCloneIn directory: String) throws -> StoreProtection {
+        if let keyFile { return .encrypted(try KeySource(keyFile: keyFile)) }
+        switch try CloneFile.read(in: directory).key {
+        case .vault(let name): return .encrypted(.key(try KeyKeeper.key(named: name)))
+        case .passphrase:
+            guard let passphrase = Terminal.askSecret("Passphrase of \(directory): ") else {
+                throw Failure(
+                    message: "\(directory) is protected by a passphrase, and nobody is here to be asked.",
+                    advice: "Give a file that holds it: --key-file FILE")
+            }
+            return .encrypted(.passphrase(Secret(passphrase)))
+        case .file:
+            throw Failure(
+                message: "\(directory) is protected by a key file.", advice: "Name it: --key-file FILE",
+                status: .misused)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+
+/// The tool: serve a database, clone a service, work offline, push and pull.
+@main
+struct Outpost: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outpost",
+        abstract: "Takes OData services offline.",
+        discussion: """
+            Clone the part of a service you need into an encrypted store, work on it without a network, push
+            your changes and pull what others changed.
+
+            EXAMPLE
+              outpost serve northwind.db --port 8080
+              outpost clone http://127.0.0.1:8080/ shop
+              outpost query shop 'Orders?$filter=Freight gt 500&$expand=Customer'
+              outpost update shop 'Orders(10248)' Freight=40
+              outpost push shop
+              outpost pull shop
+
+            EXIT CODES
+              0  done
+              1  refused or failed
+              2  used wrongly
+              3  some requests were refused; see 'outpost errors'
+            """,
+        version: "0.1.0",
+        subcommands: [
+            Serve.self, Clone.self, Query.self, Create.self, Update.self, Delete.self, Status.self, Push.self,
+            Pull.self, Sync.self, Errors.self, Log.self,
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure.report(error)
+        }
+    }
+}
+
+/// How a command ends when it does not end well.
+enum ExitStatus: Int32 {
+    /// Refused or failed.
+    case failed = 1
+    /// Used wrongly.
+    case misused = 2
+    /// Some requests were refused.
+    case someRefused = 3
+}

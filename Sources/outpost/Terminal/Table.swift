@@ -1,0 +1,76 @@
+import Foundation
+import ODataModel
+
+/// Rows in aligned columns, cut to the width of the terminal.
+struct Table {
+    private var header: [String]
+    private var rows: [[String]] = []
+    private var isNumeric: [Bool]
+
+    init(_ header: [String]) {
+        self.header = header
+        isNumeric = header.map { _ in true }
+    }
+
+    mutating func add(_ row: [String]) {
+        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell) == nil { isNumeric[column] = false }
+        rows.append(row)
+    }
+
+    /// The text, a line per row, with a line of column names before.
+    func rendered(width: Int = Terminal.isInteractive(.output) ? Terminal.width : .max) -> String {
+        guard !header.isEmpty else { return "" }
+        var widths = header.map { Self.columns($0) }
+        for row in rows { for (column, cell) in row.enumerated() { widths[column] = max(widths[column], Self.columns(cell)) } }
+        // The widest column gives way first.
+        while widths.reduce(0, +) + 2 * (widths.count - 1) > width, let widest = widths.max(), widest > 8 {
+            guard let index = widths.firstIndex(of: widest) else { break }
+            widths[index] -= 1
+        }
+        var lines = [Terminal.bold(line(header, widths))]
+        for row in rows { lines.append(line(row, widths)) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var text = ""
+        for (column, cell) in cells.enumerated() {
+            let shown = Self.cut(cell, to: widths[column])
+            let padding = String(repeating: " ", count: max(0, widths[column] - Self.columns(shown)))
+            let isLast = column == cells.count - 1
+            text += isNumeric[column] ? padding + shown : shown + (isLast ? "" : padding)
+            if !isLast { text += "  " }
+        }
+        return text
+    }
+
+    private static func columns(_ text: String) -> Int { text.count }
+
+    private static func cut(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+    }
+}
+
+extension ODataValue {
+    /// The value as a table shows it, on one line.
+    func cell(type: TypeReference?, model: EntityDataModel) -> String {
+        switch self {
+        case .null: return ""
+        case .string(let text): return text.replacing("\n", with: " ").replacing("\t", with: " ")
+        case .binary(let bytes): return "<\(bytes.count) bytes>"
+        case .collection(let values):
+            return values.map { $0.cell(type: type?.element, model: model) }.joined(separator: ", ")
+        case .complex(let entity):
+            return entity.shape.properties.indices.compactMap { ordinal in
+                entity.values[ordinal].map {
+                    $0.cell(type: entity.shape.properties[ordinal].type, model: model)
+                }
+            }.joined(separator: ", ")
+        default:
+            var writer = JSONWriter()
+            writer.value(self, type: type, model: model)
+            let text = String(decoding: writer.bytes, as: UTF8.self)
+            return text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// What is written to the person: colours and progress only where a person looks.
+enum Terminal {
+    /// One of the two places to write to.
+    enum Output {
+        case output
+        case error
+
+        fileprivate var handle: FileHandle { self == .output ? .standardOutput : .standardError }
+    }
+
+    /// Whether a person looks at an output.
+    static func isInteractive(_ output: Output) -> Bool {
+        isatty(output.handle.fileDescriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    private static func hasColours(_ output: Output) -> Bool {
+        isInteractive(output) && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    private static func styled(_ text: String, _ code: String, _ output: Output) -> String {
+        hasColours(output) ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+
+    static func red(_ text: String, on output: Output = .output) -> String { styled(text, "31", output) }
+    static func green(_ text: String, on output: Output = .output) -> String { styled(text, "32", output) }
+    static func yellow(_ text: String, on output: Output = .output) -> String { styled(text, "33", output) }
+    static func bold(_ text: String, on output: Output = .output) -> String { styled(text, "1", output) }
+    static func dim(_ text: String, on output: Output = .output) -> String { styled(text, "2", output) }
+
+    /// Writes a line to standard error.
+    static func error(_ line: String) { write(line + "\n", to: .error) }
+
+    /// Writes text as it is.
+    static func write(_ text: String, to output: Output = .output) {
+        try? output.handle.write(contentsOf: Data(text.utf8))
+    }
+
+    /// How many columns the terminal has; 100 where nobody knows.
+    static var width: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return Int(size.ws_col)
+    }
+
+    /// Asks a yes-or-no question.
+    ///
+    /// - Returns: `nil` when nobody is there to answer.
+    static func confirm(_ question: String) -> Bool? {
+        guard isatty(STDIN_FILENO) == 1, isInteractive(.error) else { return nil }
+        write("\(question) [y/N] ", to: .error)
+        let answer = readLine()?.lowercased() ?? ""
+        return answer == "y" || answer == "yes"
+    }
+
+    /// Asks for a secret without showing it.
+    ///
+    /// - Returns: `nil` when nobody is there to answer.
+    static func askSecret(_ prompt: String) -> String? {
+        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        write(prompt, to: .error)
+        var original = termios()
+        guard tcgetattr(STDIN_FILENO, &original) == 0 else { return nil }
+        var hidden = original
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { return nil }
+        defer {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
+            write("\n", to: .error)
+        }
+        return readLine()
+    }
+
+    /// A number with separators, as people read it.
+    static func number(_ value: some BinaryInteger) -> String {
+        var digits = String(value)
+        var parts: [String] = []
+        while digits.count > 3, digits.dropLast(3) != "-" {
+            parts.insert(String(digits.suffix(3)), at: 0)
+            digits.removeLast(3)
+        }
+        return ([digits] + parts).joined(separator: ",")
+    }
+
+    /// A number of bytes in the unit that fits.
+    static func bytes(_ count: Int64) -> String {
+        if count < 1000 { return "\(count) bytes" }
+        let units = ["kB", "MB", "GB", "TB"]
+        var value = Double(count) / 1000
+        var unit = 0
+        while value >= 1000, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        return String(format: "%.1f %@", value, units[unit])
+    }
+
+    /// `1 row`, `2 rows`.
+    static func plural(_ count: Int, _ noun: String) -> String {
+        "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,215 @@
+import HTTPTypes
+import Logging
+import ODataHTTP
+import ODataServer
+import ODataService
+import ODataTransportNIO
+import Synchronization
+import Testing
+
+@Suite struct ODataServerTests {
+    private static let echo: ODataServer.Handler = { request, body in
+        do {
+            let bytes = try await body.collect(limit: 1 << 24)
+            return (HTTPResponse(status: .ok), ByteStream(Array("\(request.path ?? "") \(bytes.count)".utf8)))
+        } catch let error as ODataError {
+            return (HTTPResponse(status: .init(code: error.status)), ByteStream([]))
+        } catch {
+            return (HTTPResponse(status: .internalServerError), ByteStream([]))
+        }
+    }
+
+    /// Sends one request to a server and gives status, body and header fields.
+    private func exchange(
+        _ server: RunningServer, _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
+        body: ByteStream? = nil
+    ) async throws -> (status: Int, text: String, fields: HTTPFields) {
+        let transport = try NIOTransport()
+        var request = HTTPRequest(
+            method: method, scheme: "http", authority: "127.0.0.1:\(server.port)", path: path)
+        request.headerFields = fields
+        do {
+            let (response, stream) = try await transport.send(request, body: body)
+            let text = String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self)
+            try await transport.shutdown()
+            return (response.status.code, text, response.headerFields)
+        } catch {
+            try await transport.shutdown()
+            throw error
+        }
+    }
+
+    private func with<Result>(
+        _ configuration: ODataServer.Configuration, handler: @escaping ODataServer.Handler = Self.echo,
+        _ body: (RunningServer) async throws -> Result
+    ) async throws -> Result {
+        let server = try await ODataServer(configuration: configuration, handler: handler).start()
+        do {
+            let result = try await body(server)
+            await server.stop()
+            return result
+        } catch {
+            await server.stop()
+            throw error
+        }
+    }
+
+    @Test func `port 0 picks a free port of the loopback address and reports it`() async throws {
+        try await with(.init()) { first in
+            try await with(.init(pathPrefix: "odata")) { second in
+                #expect(first.port > 0 && second.port > 0 && first.port != second.port)
+                #expect(first.url == "http://127.0.0.1:\(first.port)/")
+                #expect(second.url == "http://127.0.0.1:\(second.port)/odata/")
+            }
+        }
+    }
+
+    @Test func `a taken port is a typed error`() async throws {
+        try await with(.init()) { first in
+            let error = await #expect(throws: ServerStartError.self) {
+                _ = try await ODataServer(configuration: .init(port: first.port), handler: Self.echo).start()
+            }
+            guard case .cannotListen("127.0.0.1", first.port, _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `a certificate that cannot be read is named`() async throws {
+        let tls = ODataServer.TLS(certificateChainFile: "/nowhere/chain.pem", privateKeyFile: "/nowhere/key.pem")
+        let error = await #expect(throws: ServerStartError.self) {
+            _ = try await ODataServer(configuration: .init(tls: tls), handler: Self.echo).start()
+        }
+        #expect(error?.description.hasPrefix("/nowhere/chain.pem cannot be used for TLS") == true)
+    }
+
+    @Test func `requests outside the path prefix do not reach the handler`() async throws {
+        try await with(.init(pathPrefix: "/odata/")) { server in
+            #expect(try await exchange(server, "/odata/A?x=1").text == "/odata/A?x=1 0")
+            #expect(try await exchange(server, "/odata").status == 200)
+            let outside = try await exchange(server, "/other")
+            #expect(outside.status == 404)
+            #expect(outside.text == #"{"error":{"code":"NotFound","message":"The service root is /odata/."}}"#)
+        }
+    }
+
+    @Test func `a body over the limit is refused, announced or not`() async throws {
+        try await with(.init(maxBodySize: 10_000)) { server in
+            let within = try await exchange(
+                server, "/", method: .post, body: ByteStream([UInt8](repeating: 1, count: 10_000)))
+            #expect(within.text == "/ 10000")
+            let announced = try await exchange(
+                server, "/", method: .post, body: ByteStream([UInt8](repeating: 1, count: 10_001)))
+            #expect(announced.status == 413)
+            let left = Mutex(3)
+            let chunked = ByteStream {
+                let more = left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                return more ? [UInt8](repeating: 1, count: 4000) : nil
+            }
+            #expect(try await exchange(server, "/", method: .post, body: chunked).status == 413)
+        }
+    }
+
+    @Test func `basic authentication lets only the right user in`() async throws {
+        try await with(.init(authentication: .init(realm: "A \"B\"", user: "Ann", password: "pässword"))) { server in
+            let refused = try await exchange(server, "/")
+            #expect(refused.status == 401)
+            #expect(refused.fields[.wwwAuthenticate] == #"Basic realm="A \"B\"", charset="UTF-8""#)
+            // Ann:pässword and Ann:password in base64.
+            #expect(try await exchange(server, "/", fields: [.authorization: "basic QW5uOnDDpHNzd29yZA=="]).status == 200)
+            #expect(try await exchange(server, "/", fields: [.authorization: "Basic QW5uOnBhc3N3b3Jk"]).status == 401)
+            #expect(try await exchange(server, "/", fields: [.authorization: "Basic rubbish!"]).status == 401)
+            #expect(try await exchange(server, "/", fields: [.authorization: "Bearer x"]).status == 401)
+        }
+    }
+
+    @Test func `stopping waits for requests under way`() async throws {
+        let hasBegun = AsyncStream.makeStream(of: Void.self)
+        let server = try await ODataServer { _, _ in
+            hasBegun.continuation.yield()
+            try? await Task.sleep(for: .milliseconds(300))
+            return (HTTPResponse(status: .ok), ByteStream(Array("finished".utf8)))
+        }.start()
+        async let answer = exchange(server, "/")
+        for await _ in hasBegun.stream { break }
+        await server.stop()
+        #expect(try await answer.text == "finished")
+        await #expect(throws: TransportError.self) { _ = try await exchange(server, "/") }
+    }
+
+    @Test func `a response body that fails midway is cut, never closed as if it were whole`() async throws {
+        try await with(.init()) { _, _ in
+            let left = Mutex(3)
+            let body = ByteStream {
+                let count = left.withLock { left in
+                    left -= 1
+                    return left
+                }
+                if count < 0 { throw ODataError(status: 500, code: "X", message: "disk") }
+                return [UInt8](repeating: 65, count: 1000)
+            }
+            return (HTTPResponse(status: .ok), body)
+        } _: { server in
+            let error = await #expect(throws: TransportError.self) { _ = try await exchange(server, "/") }
+            guard case .truncated = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `HEAD gets the head alone`() async throws {
+        try await with(.init()) { server in
+            let head = try await exchange(server, "/", method: .head)
+            #expect(head.status == 200)
+            #expect(head.text.isEmpty)
+        }
+    }
+
+    @Test func `the access log shows paths, not queries or credentials`() async throws {
+        let lines = LogLines()
+        let logger = Logger(label: "test") { _ in lines }
+        try await with(.init(authentication: .init(user: "Ann", password: "secret"), accessLog: logger)) { server in
+            _ = try await exchange(server, "/A?$filter=Name%20eq%20'x'", fields: [.authorization: "Basic QW5uOnNlY3JldA=="])
+            _ = try await exchange(server, "/B", fields: [.authorization: "Basic QW5uOndyb25n"])
+        }
+        #expect(lines.all.map(\.message) == ["GET /A", "GET /B"])
+        #expect(lines.all.map { $0.metadata["status"] } == ["200", "401"])
+        let text = "\(lines.all)"
+        for secret in ["secret", "wrong", "QW5u", "Name"] { #expect(!text.contains(secret)) }
+    }
+}
+
+/// Keeps what is logged.
+private final class LogLines: LogHandler, Sendable {
+    struct Line: Sendable {
+        let message: String
+        let metadata: [String: String]
+    }
+
+    private let lines = Mutex<[Line]>([])
+    var all: [Line] { lines.withLock { $0 } }
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        let line = Line(
+            message: "\(event.message)", metadata: (event.metadata ?? [:]).mapValues { "\($0)" })
+        lines.withLock { $0.append(line) }
+    }
+}

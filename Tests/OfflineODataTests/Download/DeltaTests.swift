@@ -1,0 +1,106 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A later download")
+struct DeltaTests {
+    @Test("brings only what changed: new, changed and removed rows")
+    func onlyChanges() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await shop.sql(
+            """
+            INSERT INTO Categories VALUES (6, 'Valves');
+            UPDATE Customers SET City = 'Oslo' WHERE CustomerID = 'C0009';
+            DELETE FROM "Order Lines" WHERE OrderID = 1006 AND LineNumber = 1;
+            """)
+        let report = try await store.download()
+        #expect(report.received == 3)
+        #expect((report.inserted, report.updated, report.removed) == (1, 1, 1))
+        #expect(report.queries.allSatisfy { $0.method == .delta })
+        try await shop.expectEqual(store)
+    }
+
+    @Test("brings nothing when nothing changed")
+    func nothing() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await store.download().received == 0)
+    }
+
+    @Test("comes in several pages and is applied as one")
+    func pages() async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.clone()
+        try await shop.sql("UPDATE Orders SET Freight = Freight + 1 WHERE OrderID <= 1045")
+        let report = try await store.download()
+        #expect(report.updated == 45)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("takes away a row that left the query's filter, unless another query holds it (rule 12)")
+    func leavingFilter() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"),
+            DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"),
+        ])
+        let before = try await store.rows("Customers").count
+        try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
+        try await store.download()
+        #expect(try await store.rows("Customers").count == before, "its city still is Bergen")
+        try await shop.sql("UPDATE Customers SET City = 'Malmö' WHERE CustomerID = 'C0001'")
+        try await store.download()
+        #expect(try await store.rows("Customers").count == before - 1)
+    }
+
+    @Test("puts local changes on top of what others changed (rule 7)")
+    func reapplied() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Customers('C0003')", ["CompanyName": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0003'")
+        try await store.download()
+        let customer = try #require(try await store.rows("Customers('C0003')").first)
+        #expect(customer["CompanyName"] == "Mine")
+        #expect(customer["City"] == "Theirs")
+    }
+
+    @Test("never removes a row with local changes (rule 12)")
+    func pendingStays() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Categories(5)", ["Name": "Buoys and more"])
+        try await shop.sql("DELETE FROM \"Order Lines\"; DELETE FROM Products; DELETE FROM Categories")
+        try await store.download()
+        #expect(try await store.rows("Categories").count == 1)
+    }
+
+    @Test("reads everything again where the service offers no delta links, and writes only what differs")
+    func refresh() async throws {
+        let shop = try await Shop(pageSize: 30)
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await shop.sql(
+            """
+            UPDATE Customers SET City = 'Oslo' WHERE CustomerID = 'C0009';
+            DELETE FROM "Order Lines" WHERE OrderID = 1006;
+            """)
+        let report = try await store.download()
+        #expect(report.queries.allSatisfy { $0.method == .refresh })
+        #expect(report.updated == 1)
+        #expect(report.removed == 3)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("does not sweep when the read was cut (rule 15)")
+    func cutRefresh() async throws {
+        let shop = try await Shop(pageSize: 30)
+        let store = try await shop.clone(
+            [DefiningQuery(entitySet: "Orders")], through: PlainService(base: shop.client()))
+        await shop.wire.cut { count, _ in count > 3 ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.download() }
+        #expect(try await store.rows("Orders").count == 200)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A first download")
+struct FirstDownloadTests {
+    @Test("brings every row of every entity set, equal to the service's")
+    func everything() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store()
+        let report = try await store.download()
+        #expect(report.queries.allSatisfy { $0.method == .first })
+        #expect(report.received == report.inserted)
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 200)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("brings only what its query selects")
+    func filtered() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery("costly", "Orders?$filter=Freight gt 200")])
+        let expected = try await shop.count("SELECT COUNT(*) FROM Orders WHERE Freight > 200")
+        #expect(try await store.rows("Orders").count == expected)
+        #expect(try await store.rows("Customers").isEmpty)
+    }
+
+    @Test("goes on at the last complete page after the connection was lost (rule 14)")
+    func resumed() async throws {
+        let shop = try await Shop(pageSize: 50)
+        let query = DefiningQuery(entitySet: "Orders")
+        let store = try await shop.store([query])
+        await shop.wire.cut { _, request in
+            // The third page: its link carries a token that the second page gave.
+            (request.path ?? "").contains("skiptoken") ? .lostOnTheWay : nil
+        }
+        await #expect(throws: TransportError.self) { try await store.download() }
+        #expect(try await store.rows("Orders").isEmpty, "nothing is seen of a query that is not complete")
+        try store.close()
+        await shop.wire.mend()
+        let again = try await shop.reopen()
+        let report = try await again.download()
+        #expect(report.received == 150, "the first page did not travel again")
+        #expect(try await again.rows("Orders").count == 200)
+    }
+
+    @Test("hides its rows until it is complete, while those of other queries are seen")
+    func hidden() async throws {
+        let shop = try await Shop(pageSize: 20)
+        let store = try await shop.store([
+            DefiningQuery("cheap", "Orders?$filter=Freight lt 100"), DefiningQuery("all", "Orders"),
+        ])
+        try await store.download(["cheap"])
+        let cheap = try await store.rows("Orders").count
+        await shop.wire.cut { count, _ in count > 4 ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download(["all"]) }
+        #expect(try await store.rows("Orders").count == cheap)
+        await shop.wire.mend()
+        try await store.download()
+        #expect(try await store.rows("Orders").count == 200)
+    }
+
+    @Test("loads keys and foreign keys besides what is selected, and tells not loaded from null (rule 12)")
+    func columns() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery("names", "Orders?$select=Freight")])
+        let order = try #require(try await store.rows("Orders(1001)").first)
+        #expect(order["CustomerID"] != nil)
+        #expect(order["OrderedAt"] == nil)
+        #expect(throws: EntityError.self) { try order.value(of: "OrderedAt") }
+    }
+
+    @Test("refuses a defining query that cannot be kept, and leaves nothing behind")
+    func refused() async throws {
+        let shop = try await Shop()
+        let query = try DefiningQuery("nested", "Orders?$expand=Customer")
+        await #expect(throws: OfflineError.self) { try await shop.store([query]) }
+        #expect(!FileManager.default.fileExists(atPath: shop.directory.appendingPathComponent("clone").path))
+    }
+
+    @Test("does not overwrite a store that is there")
+    func existing() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery(entitySet: "Categories")])
+        await #expect(throws: OfflineError.self) { try await shop.store() }
+        #expect(try await store.rows("Categories").count == 5)
+    }
+}

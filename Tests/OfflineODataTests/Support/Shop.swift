@@ -1,0 +1,229 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+import OfflineOData
+import Testing
+
+/// A real service on a real database, joined to offline stores in memory, with a wire that can be cut.
+final class Shop: Sendable {
+    let directory: URL
+    let database: ServedDatabase
+    let wire: Wire
+
+    var path: String { directory.appendingPathComponent("shop.db").path }
+
+    init(pageSize: Int? = 1000) async throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let path = directory.appendingPathComponent("shop.db").path
+        let sql = try String(contentsOf: Self.root.appendingPathComponent("Examples/Shop/shop.sql"), encoding: .utf8)
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        var options = ServedDatabase.Options()
+        options.pageSize = pageSize
+        database = try await ServedDatabase.open(path: path, options: options)
+        wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static let serviceRoot = "http://shop.test/"
+
+    func client() throws -> ODataClient { try ODataClient(serviceRoot: Self.serviceRoot, transport: wire) }
+
+    /// Runs SQL in the database as another program would.
+    func sql(_ sql: String) async throws {
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+    }
+
+    func count(_ sql: String) async throws -> Int {
+        try await DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: sql) ?? -1 }
+    }
+
+    func text(_ sql: String) async throws -> String? {
+        try await DatabaseQueue(path: path).read { try String.fetchOne($0, sql: sql) }
+    }
+
+    /// A new store of the service, not downloaded yet.
+    func store(
+        _ queries: [DefiningQuery] = [], named name: String = "clone",
+        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineODataProvider {
+        let service: any ODataProvider
+        if let remote { service = remote } else { service = try client() }
+        return try await OfflineODataProvider.create(
+            at: directory.appendingPathComponent(name).path, protection: .unencrypted,
+            serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)
+    }
+
+    /// A new store, downloaded.
+    func clone(
+        _ queries: [DefiningQuery] = [], named name: String = "clone", through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineODataProvider {
+        let store = try await store(queries, named: name, through: remote)
+        try await store.download()
+        return store
+    }
+
+    /// Opens a store again, as after a crash.
+    func reopen(_ name: String = "clone") async throws -> OfflineODataProvider {
+        let client = try client()
+        return try await OfflineODataProvider.open(
+            at: directory.appendingPathComponent(name).path, protection: .unencrypted, connect: { _, _ in client })
+    }
+
+    /// Every row of every entity set is the same on both sides, and no work is left.
+    func expectEqual(
+        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        for set in try await database.model.container.entitySets {
+            guard let shape = try await database.model.shape(ofSet: set.name) else { continue }
+            let order = shape.key.map(\.path).joined(separator: ",")
+            let theirs = try await database.rows("\(set.name)?$orderby=\(order)")
+            let ours = try await store.rows("\(set.name)?$orderby=\(order)")
+            #expect(ours == theirs, "\(set.name)", sourceLocation: sourceLocation)
+            #expect(
+                ours.map(\.control.etag) == theirs.map(\.control.etag), "ETags of \(set.name)",
+                sourceLocation: sourceLocation)
+        }
+        let status = try await store.status()
+        #expect(status.pending.isEmpty, sourceLocation: sourceLocation)
+        #expect(status.failed.isEmpty, sourceLocation: sourceLocation)
+    }
+}
+
+extension ODataProvider {
+    /// All rows of a query, all pages.
+    func rows(_ text: String) async throws -> [Entity] {
+        var request = ODataRequest(.read, try ODataURL(parsing: text))
+        var rows: [Entity] = []
+        while true {
+            let response = try await execute(request)
+            guard case .page(let page) = response.body else {
+                if case .entity(let entity) = response.body { return [entity] }
+                return rows
+            }
+            rows += page.entities
+            guard let next = page.nextLink else { return rows }
+            request = ODataRequest(following: next)
+        }
+    }
+
+    /// Creates an entity.
+    @discardableResult
+    func create(_ set: String, _ properties: [String: ODataValue]) async throws -> Entity? {
+        let shape = try #require(await model.shape(ofSet: set))
+        let response = try await execute(
+            ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
+        if case .entity(let entity) = response.body { return entity }
+        return nil
+    }
+
+    /// Changes an entity.
+    func update(_ url: String, _ properties: [String: ODataValue]) async throws {
+        let set = String(url.prefix { $0 != "(" })
+        let shape = try #require(await model.shape(ofSet: set))
+        _ = try await execute(
+            ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties))))
+    }
+
+    /// Deletes an entity.
+    func delete(_ url: String) async throws {
+        _ = try await execute(ODataRequest(.delete, try ODataURL(parsing: url)))
+    }
+}
+
+/// A wire between client and service that counts and can be cut.
+final class Wire: HTTPTransport {
+    /// What happens to a message.
+    enum Fault: Sendable {
+        /// It never reaches the service.
+        case lostOnTheWay
+        /// The service acts, and its answer is lost.
+        case answerLost
+    }
+
+    private let base: any HTTPTransport
+    private let state = State()
+
+    private actor State {
+        var faults: @Sendable (Int, HTTPRequest) -> Fault? = { _, _ in nil }
+        var requests: [HTTPRequest] = []
+
+        func set(_ faults: @escaping @Sendable (Int, HTTPRequest) -> Fault?) {
+            self.faults = faults
+            requests = []
+        }
+
+        func next(_ request: HTTPRequest) -> Fault? {
+            requests.append(request)
+            return faults(requests.count, request)
+        }
+    }
+
+    init(_ base: any HTTPTransport) { self.base = base }
+
+    /// Decides from now on by the number of the request, from 1, and its head.
+    func cut(_ faults: @escaping @Sendable (Int, HTTPRequest) -> Fault?) async { await state.set(faults) }
+
+    /// Lets everything through, and counts from 0 again.
+    func mend() async { await state.set { _, _ in nil } }
+
+    var requests: [HTTPRequest] { get async { await state.requests } }
+
+    func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+        switch await state.next(request) {
+        case .lostOnTheWay?: throw TransportError.cannotConnect(host: "shop.test", reason: "the wire is cut")
+        case .answerLost?:
+            let (_, answer) = try await base.send(request, body: body)
+            while try await answer.next() != nil {}
+            throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+        case nil: return try await base.send(request, body: body)
+        }
+    }
+}
+
+/// A service that is less able than ours: no delta links, no ETags, no repeatable requests.
+struct PlainService: ODataProvider {
+    let base: any ODataProvider
+    var hasETags = true
+    var hasDeltaLinks = false
+    var isRepeatable = false
+
+    var model: EntityDataModel {
+        get async throws {
+            var schemas = try await base.model.schemas
+            for index in schemas.indices { schemas[index].container?.annotations = [] }
+            return try EntityDataModel(schemas: schemas)
+        }
+    }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        var request = request
+        if !hasDeltaLinks { request.preferences.trackChanges = false }
+        if !isRepeatable { request.repeatability = nil }
+        if !hasETags { request.ifMatch = nil }
+        var response = try await base.execute(request)
+        if !isRepeatable { response.repeatabilityResult = nil }
+        guard !hasETags else { return response }
+        response.etag = nil
+        switch response.body {
+        case .entity(var entity):
+            entity.control.etag = nil
+            response.body = .entity(entity)
+        case .page(var page):
+            for index in page.entities.indices { page.entities[index].control.etag = nil }
+            response.body = .page(page)
+        default: break
+        }
+        return response
+    }
+}

@@ -1,0 +1,215 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("An upload")
+struct UploadTests {
+    @Test("sends creates, updates and deletes in order, and both sides are equal")
+    func everything() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(99))])
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.create, .update, .delete])
+        #expect(report.failed.isEmpty)
+        #expect(try await shop.count("SELECT Freight FROM Orders WHERE OrderID = 1001") == 99)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("sends only the properties that changed")
+    func onlyChanged() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Customers('C0003')", ["City": "Mine"])
+        try await shop.sql("UPDATE Orders SET Freight = 1 WHERE OrderID = 1001")
+        let report = try await store.upload()
+        #expect(report.accepted.first?.changes["City"] == "Mine")
+        #expect(report.accepted.first?.changes["CompanyName"] == nil)
+    }
+
+    @Test("gives keys of the service to what was made here, and to what refers to it (rule 11)")
+    func serverKeys() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let order = try #require(
+            try await store.create(
+                "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))]))
+        #expect(order["OrderID"] == .integer(-1))
+        try await store.create(
+            "Order_Lines",
+            ["OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5))])
+        #expect(try await store.rows("Orders(-1)/Order_Lines").count == 1)
+        let report = try await store.upload()
+        #expect(report.accepted.count == 2)
+        #expect(try await shop.count("SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID = 1201") == 1)
+        #expect(try await store.rows("Orders(1201)/Order_Lines").count == 1)
+        #expect(try await store.rows("Orders(-1)").first?["OrderID"] == .integer(1201), "the old key is an alias")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("goes on after a refusal, and what depends on the refused request waits (rule 6)")
+    func refusal() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create(
+            "Orders",
+            [
+                "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+            ])
+        try await store.create(
+            "Order_Lines",
+            ["OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5))])
+        try await store.update("Products(5)", ["Stock": 77])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.entitySet) == ["Orders"])
+        #expect(report.waiting.map(\.entitySet) == ["Order_Lines"])
+        #expect(report.accepted.map(\.entitySet) == ["Products"])
+        // Editing again mends it, and what waited follows.
+        try await store.update("Orders(-1)", ["CustomerID": "C0001"])
+        let second = try await store.upload()
+        #expect(second.accepted.map(\.entitySet) == ["Orders", "Order_Lines"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("finds a conflict by the ETag that the user saw, also after a download in between (rule 5)")
+    func conflict() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        try await store.download()
+        let report = try await store.upload()
+        let failed = try #require(report.failed.first)
+        #expect(failed.failure?.isConflict == true)
+        #expect(failed.failure?.theirs?["City"] == "Theirs")
+        #expect(failed.base?["City"] == "Porto")
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Theirs")
+    }
+
+    @Test("follows the conflict policy", arguments: ["mine", "theirs", "merged"])
+    func policies(name: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        let policy: ConflictPolicy
+        switch name {
+        case "mine": policy = .clientWins
+        case "theirs": policy = .serverWins
+        default:
+            policy = .custom { versions in
+                var merged = versions.mine
+                merged["City"] = "Merged"
+                return .merged(merged)
+            }
+        }
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
+        #expect(report.failed.isEmpty)
+        let expected = ["mine": "Mine", "theirs": "Theirs", "merged": "Merged"][name]
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == expected)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("acts exactly once when every answer is lost the first time (rule 1)")
+    func exactlyOnce() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        for number in 1...3 {
+            try await store.create(
+                "Orders",
+                [
+                    "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: Int64(1_790_000_000 + number))),
+                ])
+        }
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(7))])
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        for _ in 1...5 {
+            // Each try loses the answer to its first change; the repeat in the next one is recognised.
+            let lost = LockedFlag()
+            await shop.wire.cut { _, request in
+                guard request.method != .get, !lost.isSet else { return nil }
+                lost.set()
+                return .answerLost
+            }
+            _ = try? await store.upload()
+        }
+        await shop.wire.mend()
+        _ = try await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 203)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("never repeats a create silently where the service cannot recognise it: it is in doubt (rule 1)")
+    func inDoubt() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.create(
+            "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201, "at most once")
+        try await store.discard()
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("compares values before it changes anything at a service without ETags (rule 8)")
+    func withoutETags() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await store.update("Customers('C0003')", ["City": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.entityText) == ["Customers('C0003')"])
+        #expect(report.failed.map(\.entityText) == ["Customers('C0002')"])
+    }
+
+    @Test("keeps everything queued when the service cannot be reached")
+    func unreachable() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(5)", ["Stock": 77])
+        await shop.wire.cut { _, _ in .lostOnTheWay }
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.status().failed.isEmpty)
+    }
+
+    @Test("sends several changes of one entity, each with the ETag that the one before returned (rule 5)")
+    func chain() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(5)", ["Stock": 1])
+        try await store.update("Products(5)", ["Stock": 2])
+        try await store.update("Products(5)", ["Price": .decimal(ODataDecimal(3))])
+        let report = try await store.upload()
+        #expect(report.accepted.count == 3)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("deletes what somebody else has deleted without complaint")
+    func deletedTwice() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1")
+        let report = try await store.upload()
+        #expect(report.failed.isEmpty)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+}

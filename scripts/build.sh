@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Builds the tool in release mode and puts it into bin/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=${SCRATCH:-.build}
+swift build -c release --product outpost --scratch-path "$scratch" -j "${JOBS:-2}"
+mkdir -p bin
+ln -sf "$(swift build -c release --product outpost --scratch-path "$scratch" --show-bin-path)/outpost" bin/outpost
+echo "Built bin/outpost. Try: bin/outpost --help"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what building and testing need and the machine lacks. Safe to run again.
+set -euo pipefail
+
+if [ "$(uname)" = Darwin ]; then
+    exit 0 # Xcode has SQLite and libxml2.
+fi
+
+if ! command -v swift >/dev/null; then
+    echo "outpost: no Swift toolchain found; install Swift 6.2 or later from https://www.swift.org/install" >&2
+    exit 1
+fi
+
+packages=()
+need() { # need TEST PACKAGE…
+    local test=$1
+    shift
+    eval "$test" >/dev/null 2>&1 || packages+=("$@")
+}
+need 'command -v pkg-config' pkg-config
+need 'pkg-config --exists sqlite3' libsqlite3-dev
+need 'pkg-config --exists libxml-2.0' libxml2-dev
+need 'command -v openssl' openssl
+need 'command -v curl' curl
+need 'command -v sqlite3' sqlite3
+
+[ ${#packages[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "outpost: please install the equivalent of these Debian packages: ${packages[*]}" >&2
+    exit 1
+fi
+install="apt-get install -y --no-install-recommends ${packages[*]}"
+if [ "$(id -u)" -eq 0 ]; then
+    run=""
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    run="sudo"
+else
+    echo "outpost: missing ${packages[*]}; please run" >&2
+    echo "    sudo apt-get update && sudo $install" >&2
+    exit 1
+fi
+echo "outpost: installing ${packages[*]}"
+$run apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $run $install -qq >/dev/null
