@@ -35,6 +35,8 @@ public struct ForeignModel: Sendable {
     public struct ViewFunction: Sendable {
         /// The name of the function import.
         public var name: String
+        /// The function that it calls.
+        public var operation: QualifiedName
         /// The view.
         public var view: String
         /// The shape of the rows.

@@ -217,14 +217,16 @@ struct ForeignModelBuilder {
     ) {
         let namespace = options.namespace
         let functionDrafts = drafts.filter { $0.role == .function }
-        var operations: [Operation] = []
+        var operations: [ODataModel.Operation] = []
         var imports: [OperationImport] = []
+        var functionNames: [String: QualifiedName] = [:]
         var names = ForeignNames(reserved: drafts.map(\.type) + ["Container"])
         for draft in functionDrafts {
             let name = QualifiedName(namespace, names.distinct("Read_\(draft.set)"))
+            functionNames[draft.set] = name
             let annotations = Self.originalName(draft.table.name, servedAs: draft.set)
             operations.append(
-                Operation(
+                ODataModel.Operation(
                     name: name, kind: .function,
                     returnType: .collection(.complex(QualifiedName(namespace, draft.type))), isReturnNullable: false,
                     annotations: annotations))
@@ -253,7 +255,9 @@ struct ForeignModelBuilder {
             guard let shape = model.shape(QualifiedName(namespace, draft.type)) else { continue }
             let columns = draft.members.map(\.storage)
             if draft.role == .function {
-                functions[draft.set] = .init(name: draft.set, view: draft.table.name, shape: shape, columns: columns)
+                guard let operation = functionNames[draft.set] else { continue }
+                functions[draft.set] = .init(
+                    name: draft.set, operation: operation, view: draft.table.name, shape: shape, columns: columns)
                 continue
             }
             tables.append(

@@ -14,6 +14,13 @@ struct RepeatableRequest: Hashable {
     /// When the request was transmitted first, in seconds since 1970.
     var firstSent: Int64
 
+    /// Makes an identification that was checked before.
+    init(id: String, client: String, firstSent: Int64) {
+        self.id = id
+        self.client = client
+        self.firstSent = firstSent
+    }
+
     /// Checks an identification.
     ///
     /// - Parameters:
