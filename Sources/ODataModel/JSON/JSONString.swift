@@ -15,6 +15,9 @@ public struct JSONString {
         hasEscapes ? String(decoding: unescaped(), as: UTF8.self) : String(decoding: raw, as: UTF8.self)
     }
 
+    /// Whether the byte stands among the characters.
+    public func contains(_ byte: UInt8) -> Bool { withUTF8 { $0.contains(byte) } }
+
     /// Whether the string is empty.
     public var isEmpty: Bool { raw.isEmpty }
 
@@ -90,5 +93,17 @@ func hexDigit(_ byte: UInt8) -> UInt8? {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 55
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - 87
     default: nil
+    }
+}
+
+extension Shape {
+    /// The ordinal of the structural property that a member name stands for.
+    ///
+    /// - Parameters:
+    ///   - key: the name.
+    ///   - predicted: the ordinal to try first: the one after the last, since most payloads keep the order.
+    public func ordinal(of key: JSONString, predicted: Int) -> Int? {
+        if predicted < propertyNames.count, key == propertyNames[predicted] { return predicted }
+        return ordinal(of: key.string)
     }
 }

@@ -27,6 +27,8 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     /// The annotations on the type itself.
     public let annotations: [Annotation]
 
+    /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings.
+    let propertyNames: [[UInt8]]
     private let ordinals: [String: Int]
     private let navigationOrdinals: [String: Int]
 
@@ -47,6 +49,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
         navigationOrdinals = Dictionary(
             navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
             uniquingKeysWith: { first, _ in first })
+        propertyNames = properties.map { Array($0.name.utf8) }
         keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
     }
 
