@@ -50,7 +50,7 @@ struct Query: AsyncParsableCommand {
         let url = try ODataURL(parsing: query)
         let handler = ODataHandler(provider: provider)
         let request = HTTPRequest(
-            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded,
+            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded(),
             headerFields: [.accept: "application/json;odata.metadata=minimal"])
         let (response, body) = await handler.handle(request, ByteStream([]))
         guard response.status.code < 400 else {

@@ -37,6 +37,9 @@ enum Terminal {
         try? output.handle.write(contentsOf: Data(text.utf8))
     }
 
+    /// Hands over what `print` keeps back when the output is a pipe.
+    static func flush() { fflush(nil) }
+
     /// How many columns the terminal has; 100 where nobody knows.
     static var width: Int {
         var size = winsize()
