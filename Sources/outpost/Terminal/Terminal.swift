@@ -34,6 +34,8 @@ enum Terminal {
 
     /// Writes text as it is.
     static func write(_ text: String, to output: Output = .output) {
+        // What `print` has kept back comes first.
+        flush()
         try? output.handle.write(contentsOf: Data(text.utf8))
     }
 
