@@ -135,7 +135,9 @@ final class ScriptedTransport: HTTPTransport {
 
     @Test("13.3 each way in which metadata can fail is told apart")
     func metadataErrors() async throws {
-        func error(_ status: Int, _ type: String?, _ body: String, location: String? = nil) async throws -> MetadataError? {
+        func error(_ status: Int, _ type: String?, _ body: String, location: String? = nil) async throws
+            -> MetadataError?
+        {
             let transport = ScriptedTransport { _ in
                 var (response, bytes) = ScriptedTransport.response(status, type, body)
                 if let location { response.headerFields[.location] = location }
@@ -162,14 +164,16 @@ final class ScriptedTransport: HTTPTransport {
             Issue.record("half a document")
             return
         }
-        guard case .invalid? = try await error(
-            200, "application/xml", MemoryService.metadata.replacing("Name=\"Orders\"", with: "Nome=\"Orders\""))
+        guard
+            case .invalid? = try await error(
+                200, "application/xml", MemoryService.metadata.replacing("Name=\"Orders\"", with: "Nome=\"Orders\""))
         else {
             Issue.record("an invalid document")
             return
         }
-        guard case .refused(url, let refusal)? = try await error(
-            500, "application/json", "{\"error\":{\"code\":\"X\",\"message\":\"m\"}}")
+        guard
+            case .refused(url, let refusal)? = try await error(
+                500, "application/json", "{\"error\":{\"code\":\"X\",\"message\":\"m\"}}")
         else {
             Issue.record("a refusal")
             return
@@ -181,14 +185,18 @@ final class ScriptedTransport: HTTPTransport {
         let transport = ScriptedTransport { request in
             request.path == "/shop/$metadata"
                 ? ScriptedTransport.response(200, "application/xml", MemoryService.metadata)
-                : ScriptedTransport.response(200, "application/json", "{\"@context\":\"$metadata#Orders\",\"value\":[]}")
+                : ScriptedTransport.response(
+                    200, "application/json", "{\"@context\":\"$metadata#Orders\",\"value\":[]}")
         }
         let authentication = Authentication.basic(user: "Ann", password: "secret").then(.header("X-Tenant", "blue"))
         let client = try ODataClient(serviceRoot: Self.root, transport: transport, authentication: authentication)
         _ = try await client.execute(ODataRequest(following: "http://elsewhere.test/Orders"))
         _ = try await client.execute(ODataRequest(following: Self.root + "Orders?x"))
         let requests = transport.requests
-        #expect(requests.map { $0.headerFields[.authorization] } == ["Basic QW5uOnNlY3JldA==", nil, "Basic QW5uOnNlY3JldA=="])
+        #expect(
+            requests.map { $0.headerFields[.authorization] } == [
+                "Basic QW5uOnNlY3JldA==", nil, "Basic QW5uOnNlY3JldA==",
+            ])
         #expect(requests[2].headerFields.contains { $0.name.rawName == "X-Tenant" && $0.value == "blue" })
         var dumped = ""
         dump(authentication, to: &dumped)
@@ -212,13 +220,16 @@ final class ScriptedTransport: HTTPTransport {
                 return "t\(number)"
             })
         _ = try await client.execute(ODataRequest(.read, ODataURL(set: "Orders")))
-        await #expect(throws: Expired.self) { _ = try await client.execute(ODataRequest(.read, ODataURL(set: "Orders"))) }
+        await #expect(throws: Expired.self) {
+            _ = try await client.execute(ODataRequest(.read, ODataURL(set: "Orders")))
+        }
     }
 
     @Test(arguments: ["shop", "ftp://x/", "/shop/", "https://ann:secret@h/", "http://h/?x"])
     func `a service root that is no absolute URL is refused`(root: String) {
         let error = #expect(throws: TransportError.self) {
-            _ = try ODataClient(serviceRoot: root, transport: ScriptedTransport { _ in ScriptedTransport.response(200) })
+            _ = try ODataClient(
+                serviceRoot: root, transport: ScriptedTransport { _ in ScriptedTransport.response(200) })
         }
         #expect(error?.description.contains("secret") == false)
     }

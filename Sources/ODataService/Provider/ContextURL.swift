@@ -41,7 +41,8 @@ public struct ContextURL: Hashable, Sendable {
         case .service, .metadata: text = "$metadata"
         case .batch, .rawValue, .count, .entityByID: return nil
         case .entities(let shape, let set):
-            text = "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
+            text =
+                "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
         case .entity(let shape, let set):
             if case .singleton(let singleton, _)? = bound.resource.steps.last {
                 text = "$metadata#\(singleton.name)\(selection)"
