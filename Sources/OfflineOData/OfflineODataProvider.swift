@@ -64,7 +64,7 @@ public final class OfflineODataProvider: ODataProvider {
         queue = QueueTable(model: model)
         let hook = QueueHook(mapping: mapping, environment: options.environment)
         var storeOptions = StoreProvider.Options()
-        storeOptions.pageSize = options.localPageSize
+        storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
         local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
     }
 

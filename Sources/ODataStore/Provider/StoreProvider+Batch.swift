@@ -24,8 +24,8 @@ extension StoreProvider {
                 let error = ODataError(
                     status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
                 outcome = unit.map { BatchResult(id: $0.id, result: .failure(error)) }
-            } else if unit[0].atomicityGroup == nil {
-                outcome = [await single(unit[0], references: &references)]
+            } else if let item = unit.first, item.atomicityGroup == nil {
+                outcome = [await single(item, references: &references)]
             } else {
                 outcome = await changeSet(unit, references: &references)
             }

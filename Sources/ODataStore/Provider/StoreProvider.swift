@@ -38,7 +38,7 @@ public final class StoreProvider: ODataProvider {
     /// A call of an action or function.
     public struct OperationCall: Sendable {
         /// The overload that is called.
-        public var operation: Operation
+        public var operation: ODataModel.Operation
         /// The parameters by name, without the binding parameter.
         public var parameters: [String: ODataValue]
         /// What it is bound to, and how it was called.
@@ -54,7 +54,7 @@ public final class StoreProvider: ODataProvider {
     public let writer: RowWriter
     let options: Options
     let binder: Binder
-    let reading: StoreReading
+    let reader: StoreReader
 
     /// Makes a provider.
     ///
@@ -73,7 +73,17 @@ public final class StoreProvider: ODataProvider {
         self.options = options
         writer = RowWriter(mapping: mapping, hook: hook)
         binder = Binder(model: mapping.model)
-        reading = StoreReading(mapping: mapping, options: options)
+        let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
+        reader = StoreReader(
+            mapping: mapping,
+            configuration: StoreReader.Configuration(
+                maxPageSize: options.pageSizeLimit, now: options.now,
+                hasHiddenOwners: { database in
+                    // Nearly always empty: then no query needs to look at it.
+                    try hiddenTables.contains { table in
+                        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))") ?? false
+                    }
+                }))
     }
 
     /// The model; reading it never fails.
@@ -125,13 +135,13 @@ public final class StoreProvider: ODataProvider {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
             }
             return try await database.read { [self] in try call(operation, bound.resource, request, in: $0) }
-        default: return try await reading.answer(bound, request, from: database)
+        default: return try await reader.read(bound, request: request, in: database)
         }
     }
 
     /// Runs the handler of an operation.
     func call(
-        _ operation: Operation, _ resource: BoundResource, _ request: ODataRequest, in database: Database
+        _ operation: ODataModel.Operation, _ resource: BoundResource, _ request: ODataRequest, in database: Database
     ) throws -> ODataResponse {
         guard let handler = options.operations[operation.name] else {
             throw ODataError.notImplemented(operation.name.description)
