@@ -52,8 +52,9 @@ final class ScriptedTransport: HTTPTransport {
         #expect(try await data.count("Orders") == 5)
         let all = try await data.entities("Orders")
         #expect(all.map { $0["ID"] } == [1, 2, 3, 4, 5])
-        #expect(try await data.first(ODataURL(set: "Orders"))?["ID"] == 1)
-        var order = try await data.entity("Orders", key: EntityKey("ID", 3))
+        #expect(try await data.first(Query("Orders"))?["ID"] == 1)
+        #expect(try await data.entities(Query("Orders").top(2)).count == 2)
+        var order = try #require(try await data.entity("Orders", key: 3))
         #expect(order.control.etag == "W/\"3\"")
         order["Freight"] = try .decimal(#require(ODataDecimal("32.38")))
         let changed = try await data.update(order)
@@ -67,7 +68,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(error?.requestID != nil)
         try await data.update(order, overwriting: true)
         try await data.delete("Orders", key: EntityKey("ID", 5))
-        #expect(try await data.entityIfPresent("Orders", key: EntityKey("ID", 5)) == nil)
+        #expect(try await data.entity("Orders", key: EntityKey("ID", 5)) == nil)
     }
 
     @Test func `pages are followed one at a time, and changes by the delta link`() async throws {
@@ -271,7 +272,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(orders.map(\.id) == [1, 2, 3])
         orders[1].city = "Wels"
         #expect(try await data.update(orders[1]) == orders[1])
-        #expect(try await data.fetch(Order.self, key: EntityKey("ID", 2)).city == "Wels")
+        #expect(try await data.fetch(Order.self, key: EntityKey("ID", 2))?.city == "Wels")
         try await data.delete(orders[0])
         #expect(try await data.fetch(Order.self).count == 2)
         await #expect(throws: ODataError.self) { try await data.update(orders[2], ifMatch: "W/\"0\"") }

@@ -209,7 +209,7 @@ public struct ResponseDecoder: Sendable {
     ) throws -> ExpectedContent? {
         do {
             guard let text = try ContextMember.read(bytes) else { throw invalid(.unknownContext(nil), status, request) }
-            guard let content = ContextURL(parsing: text).content(in: model) else {
+            guard let content = PayloadContext(text).content(in: model) else {
                 throw invalid(.unknownContext(text), status, request)
             }
             return ExpectedContent(content)

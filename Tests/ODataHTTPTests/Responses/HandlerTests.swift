@@ -144,7 +144,7 @@ final class ScriptedProvider: ODataProvider {
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
         }
         #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
-        #expect(ContextURL(parsing: "x/" + context).content(in: try ExampleService.model()) != nil)
+        #expect(PayloadContext("x/" + context).content(in: try ExampleService.model()) != nil)
     }
 
     @Test("11.4.2 a created entity: 201 with Location and ETag, 204 with OData-EntityId")

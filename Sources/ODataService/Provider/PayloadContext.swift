@@ -5,10 +5,10 @@ import ODataQuery
 /// (OData Protocol 4.01, 10 *Context URL*).
 ///
 /// ```swift
-/// let context = ContextURL(for: url, bound: bound, isDelta: false)
+/// let context = PayloadContext(for: url, bound: bound, isDelta: false)
 /// context?.text  // $metadata#Orders(OrderID,Customer(Name))
 /// ```
-public struct ContextURL: Hashable, Sendable {
+public struct PayloadContext: Hashable, Sendable {
     /// The text, relative to the service root.
     public var text: String
 
@@ -68,7 +68,7 @@ public struct ContextURL: Hashable, Sendable {
     }
 
     /// A context URL as it came, absolute or relative.
-    public init(parsing text: String) { self.text = text }
+    public init(_ text: String) { self.text = text }
 
     /// What the payload is; `nil` when the text names something that the model does not have.
     public func content(in model: EntityDataModel) -> Content? {
