@@ -85,7 +85,8 @@ struct RequestBodyDecoder {
             let entity = try reader.read(bytes, type: shape.name).entity
             guard decoder.model.isType(entity.shape.name, shape.name) else {
                 throw ODataError(
-                    status: 400, code: "InvalidType", message: "\(entity.shape.name) does not derive from \(shape.name).")
+                    status: 400, code: "InvalidType",
+                    message: "\(entity.shape.name) does not derive from \(shape.name).")
             }
             return .entity(entity)
         } catch let error as PayloadError {
