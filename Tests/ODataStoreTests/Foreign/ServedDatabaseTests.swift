@@ -143,7 +143,9 @@ struct ServedDatabaseTests {
             Issue.record("noise")
             return
         }
-        let other = try DatabaseQueue(path: fixture.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         #expect(await error(fixture.path) == .locked(path: fixture.path))
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
