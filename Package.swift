@@ -32,6 +32,7 @@ let package = Package(
     products: [
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
+        .library(name: "ODataFormat", targets: ["ODataFormat"]),
         .library(name: "Secrets", targets: ["Secrets"]),
         .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
         .library(name: "DataVault", targets: ["DataVault"]),
@@ -64,13 +65,14 @@ let package = Package(
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "Secrets", dependencies: [crypto, cryptoExtras], swiftSettings: settings),
         // floor 2
+        .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
         .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
         // floor 4
-        .target(name: "ODataHTTP", dependencies: ["ODataService", httpTypes], swiftSettings: settings),
+        .target(name: "ODataHTTP", dependencies: ["ODataFormat", "ODataService", httpTypes], swiftSettings: settings),
         .target(
             name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", grdb, grdbSQLite],
             swiftSettings: settings),
@@ -91,7 +93,7 @@ let package = Package(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         // floor 6
         .target(
-            name: "OfflineOData", dependencies: ["ODataClient", "ODataStore", "Secrets", grdb],
+            name: "OfflineOData", dependencies: ["ODataHTTP", "ODataStore", "Secrets", grdb],
             swiftSettings: settings),
         // floor 7
         .executableTarget(
@@ -105,6 +107,7 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         .testTarget(
             name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
@@ -124,7 +127,10 @@ let package = Package(
             name: "ODataTransportURLSessionTests",
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "OfflineODataTests", dependencies: ["OfflineOData", "Secrets", grdb, httpTypes],
+            name: "OfflineODataTests", dependencies: ["OfflineOData", "ODataClient", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
             swiftSettings: settings),
     ]
 )

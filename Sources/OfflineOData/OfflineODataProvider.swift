@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -65,7 +64,7 @@ public final class OfflineODataProvider: ODataProvider {
         queue = QueueTable(model: model)
         let hook = QueueHook(mapping: mapping, environment: options.environment)
         var storeOptions = StoreProvider.Options()
-        storeOptions.pageSize = options.localPageSize
+        storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
         local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
     }
 
@@ -142,7 +141,7 @@ public final class OfflineODataProvider: ODataProvider {
             else { throw OfflineError.noStore(path: directory) }
             return (root, metadata)
         }
-        let model = try CSDLReader.read(xml: metadata).model
+        let model = try CSDLReader.read(xml: metadata)
         return OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options)
@@ -177,12 +176,12 @@ public final class OfflineODataProvider: ODataProvider {
         let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
         guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
         let text = KeyURL.url(set: set.text, key: key).description
-        let newKey = try await database.read { database -> EntityKey? in
+        let newKey = try await database.read { [mapping] database -> EntityKey? in
             let rowID = try Int64.fetchOne(
                 database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
                 arguments: [set.text, text])
             guard let rowID else { return nil }
-            return try BulkLoader(table: table, in: database).read(rowID)?.key
+            return try BulkLoader(set: table.set, mapping: mapping, in: database).read(rowID)?.key
         }
         guard let newKey, shape.key.count == newKey.parts.count else { return nil }
         var redirected = request

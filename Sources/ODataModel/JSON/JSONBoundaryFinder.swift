@@ -3,7 +3,7 @@
 /// A streaming reader that runs out of bytes within an element feeds the rest through this, and parses
 /// again only when the element is complete. So an element of any size is parsed at most twice.
 /// It follows brackets and strings only; whether the text is valid is the scanner's business.
-public struct JSONBoundaryFinder {
+public struct JSONBoundaryFinder: Sendable {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false

@@ -18,13 +18,14 @@ public struct JSONPosition: Hashable, Sendable, CustomStringConvertible {
     public func advanced(over bytes: UnsafeBufferPointer<UInt8>) -> JSONPosition {
         var result = self
         result.offset += bytes.count
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                result.line += 1
-                result.column = 1
-            } else {
-                result.column += 1
-            }
+        // Counting first keeps the loop free of branches: streams pass all their bytes through here.
+        var lines = 0
+        for byte in bytes { lines &+= byte == UInt8(ascii: "\n") ? 1 : 0 }
+        result.line += lines
+        if lines > 0, let last = bytes.lastIndex(of: UInt8(ascii: "\n")) {
+            result.column = bytes.count - last
+        } else {
+            result.column += bytes.count
         }
         return result
     }

@@ -36,6 +36,15 @@ public struct JSONScanner {
         case null = "null"
     }
 
+    /// What a scanner knows besides its place: how a streaming reader goes on in the next buffer.
+    public struct State: Hashable, Sendable {
+        var depth = 0
+        var needsComma = false
+
+        /// The state at the start of a text.
+        public init() {}
+    }
+
     let bytes: UnsafeBufferPointer<UInt8>
     /// Whether the end of the buffer is the end of the text.
     public let isComplete: Bool
@@ -55,12 +64,22 @@ public struct JSONScanner {
     ///   - bytes: the text or a part of it.
     ///   - isComplete: whether nothing follows the buffer.
     ///   - origin: where the buffer starts in the whole text.
-    public init(_ bytes: UnsafeRawBufferPointer, isComplete: Bool = true, origin: JSONPosition = JSONPosition()) {
+    ///   - offset: where in the buffer to start.
+    ///   - state: what a scanner knew that had got there before.
+    public init(
+        _ bytes: UnsafeRawBufferPointer, isComplete: Bool = true, origin: JSONPosition = JSONPosition(),
+        startingAt offset: Int = 0, resuming state: State = State()
+    ) {
         self.bytes = bytes.bindMemory(to: UInt8.self)
         self.isComplete = isComplete
         self.origin = origin
+        depth = state.depth
+        needsComma = state.needsComma
         // A byte order mark is not JSON, yet services send it.
-        if origin.offset == 0, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
+        self.offset = offset
+        if origin.offset == 0, offset == 0, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
+            self.offset = 3
+        }
     }
 
     /// Scans an array of bytes; the scanner must not outlive the closure.
@@ -72,6 +91,14 @@ public struct JSONScanner {
             var scanner = JSONScanner(UnsafeRawBufferPointer(buffer), isComplete: isComplete)
             return try body(&scanner)
         }
+    }
+
+    /// What a scanner of the next buffer has to know.
+    public var state: State {
+        var state = State()
+        state.depth = depth
+        state.needsComma = needsComma
+        return state
     }
 
     // MARK: Looking ahead
@@ -278,9 +305,9 @@ public struct JSONScanner {
         error(isComplete ? .unexpectedEnd : .needsMoreData, at: bytes.count, expected: expected)
     }
 
-    /// Something else stands at the next byte.
+    /// An error that says what stands at the next byte instead of what was expected.
     @inline(never)
-    func unexpected(_ expected: String) -> JSONError {
+    public func unexpected(_ expected: String) -> JSONError {
         guard offset < bytes.count else { return end(expected) }
         let byte = bytes[offset]
         let found =

@@ -15,6 +15,9 @@ public struct JSONString {
         hasEscapes ? String(decoding: unescaped(), as: UTF8.self) : String(decoding: raw, as: UTF8.self)
     }
 
+    /// Whether the byte stands among the characters.
+    public func contains(_ byte: UInt8) -> Bool { withUTF8 { $0.contains(byte) } }
+
     /// Whether the string is empty.
     public var isEmpty: Bool { raw.isEmpty }
 
@@ -47,12 +50,10 @@ public struct JSONString {
         result.reserveCapacity(raw.count)
         var index = 0
         while index < raw.count {
-            let byte = raw[index]
-            index += 1
-            guard byte == UInt8(ascii: "\\"), index < raw.count else {
-                result.append(byte)
-                continue
-            }
+            let run = raw[index...].firstIndex(of: UInt8(ascii: "\\")) ?? raw.count
+            if run > index { result.append(contentsOf: UnsafeBufferPointer(rebasing: raw[index..<run])) }
+            index = run + 1
+            guard index < raw.count else { break }
             let escape = raw[index]
             index += 1
             switch escape {
@@ -90,5 +91,17 @@ func hexDigit(_ byte: UInt8) -> UInt8? {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 55
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - 87
     default: nil
+    }
+}
+
+extension Shape {
+    /// The ordinal of the structural property that a member name stands for.
+    ///
+    /// - Parameters:
+    ///   - key: the name.
+    ///   - predicted: the ordinal to try first: the one after the last, since most payloads keep the order.
+    public func ordinal(of key: JSONString, predicted: Int) -> Int? {
+        if predicted < propertyNames.count, key == propertyNames[predicted] { return predicted }
+        return ordinal(of: key.string)
     }
 }

@@ -1,67 +1,63 @@
 import ODataModel
 
-/// Resolves the names and types of a parsed URL against a model.
-///
-/// Every operand has its type afterwards, promotions are explicit casts, enumeration literals are numbers,
-/// aliases are replaced by their values. What the standard allows but the bound tree cannot express is
-/// refused with its name.
+/// Resolves every name of a parsed URL against a model and makes every type explicit.
 ///
 /// ```swift
-/// let url = try ODataURL(parsing: "Orders?$filter=Freight gt 50")
-/// let bound = try Binder(model: model).bind(url)
+/// let binder = Binder(model: model)
+/// let bound = try binder.bind(ODataURL(parsing: "Orders?$filter=Freight gt 50&$expand=Customer"))
 /// ```
+///
+/// What the standard allows and the bound trees cannot say is refused with
+/// ``QueryError/Kind/unsupported(feature:)``, never approximated. Names that the model lacks are refused with
+/// the nearest ones it has.
 public struct Binder: Sendable {
-    /// The model that names are looked up in.
+    /// The model that names are resolved against.
     public let model: EntityDataModel
 
     /// Makes a binder.
     public init(model: EntityDataModel) { self.model = model }
 
-    /// Resolves a URL.
+    /// Resolves a URL (OData URL Conventions 4.01, 4 and 5).
     ///
-    /// - Throws: ``QueryError`` of kind `unknownName`, `type`, `unsupported` or `limit`, with the place where it
-    ///   is known.
+    /// - Parameter url: the parsed URL.
+    /// - Returns: the resource, and the query over its rows where it is made of rows.
+    /// - Throws: ``QueryError`` with kind `unknownName`, `type`, `unsupported`, `limit`, or `syntax` where an
+    ///   option cannot stand with the resource.
     public func bind(_ url: ODataURL) throws(QueryError) -> BoundURL {
-        var resource = ResourceBinder(model: model, aliases: url.options.aliases)
-        let bound = try resource.bind(url.path)
-        guard let (shape, set) = bound.rows else {
-            return BoundURL(resource: bound, query: nil)
-        }
-        return BoundURL(resource: bound, query: try bindQuery(url.options, shape: shape, set: set))
+        let session = BindingSession(model: model, options: url.options)
+        var resource = ResourceBinder(session: session, options: url.options)
+        let bound = try session.part("path") { () throws(QueryError) in try resource.bind(url.path) }
+        return BoundURL(resource: bound, query: try resource.query(for: bound.target))
     }
 
-    /// Resolves query options over the rows of a shape.
+    /// Resolves query options over rows of a shape.
     ///
     /// - Parameters:
-    ///   - options: the options.
-    ///   - shape: the rows' declared type.
-    ///   - set: the entity set they come from; `nil` when contained.
-    /// - Throws: as ``bind(_:)``.
+    ///   - options: the options; their aliases are in effect.
+    ///   - shape: the shape of the rows.
+    ///   - set: the entity set of the rows; `nil` when they are contained or are no entities.
+    /// - Throws: ``QueryError`` as ``bind(_:)`` does.
     public func bindQuery(
         _ options: QueryOptions, shape: Shape, set: EntitySet?
     ) throws(QueryError) -> BoundQuery {
-        try QueryBinder(model: model, aliases: options.aliases).bind(options, shape: shape, set: set)
+        let session = BindingSession(model: model, options: options)
+        return try session.query(options, shape: shape, source: set?.name, set: set)
     }
 
-    /// Resolves a condition or value over an instance of a shape.
+    /// Resolves an expression over rows of a shape (OData URL Conventions 4.01, 5.1.1).
     ///
-    /// - Throws: as ``bind(_:)``.
+    /// - Parameters:
+    ///   - expression: the expression.
+    ///   - shape: the shape of the current instance.
+    ///   - set: the entity set of the current instance.
+    ///   - aliases: the values of parameter aliases, by name without `@`.
+    /// - Throws: ``QueryError`` as ``bind(_:)`` does.
     public func bind(
         _ expression: Expression, shape: Shape, set: EntitySet?, aliases: [String: Expression] = [:]
     ) throws(QueryError) -> BoundExpression {
-        var binder = ExpressionBinder(model: model, aliases: aliases, shape: shape, set: set?.name)
-        return try binder.bind(expression)
-    }
-}
-
-extension BoundResource {
-    /// The shape and set of the rows that query options apply to; `nil` where the target is not made of rows.
-    fileprivate var rows: (Shape, EntitySet?)? {
-        switch target {
-        case .entities(let shape, let set), .entity(let shape, let set), .count(let shape, let set),
-            .references(_, let shape, let set, _):
-            (shape, set)
-        default: nil
-        }
+        var options = QueryOptions()
+        options.aliases = aliases
+        let session = BindingSession(model: model, options: options)
+        return try session.bind(expression, in: Scope(shape: shape, source: set?.name))
     }
 }

@@ -20,6 +20,9 @@ public struct BoundQuery: Hashable, Sendable {
     public var orderBy: [BoundOrder]
     /// What to return of each row.
     public var projection: BoundProjection
+    /// What to return of the complex values among the projected properties, by ordinal of the result shape;
+    /// whole values where an ordinal is absent. Returning more is allowed (Protocol 4.01, 11.2.5.1).
+    public var nestedProjections: [Int: BoundProjection]
     /// `$expand`.
     public var expand: [BoundExpand]
     /// `$top`.
@@ -45,6 +48,7 @@ public struct BoundQuery: Hashable, Sendable {
         compute = []
         orderBy = []
         projection = .all
+        nestedProjections = [:]
         expand = []
         count = false
     }
@@ -113,6 +117,18 @@ public struct BoundExpand: Hashable, Sendable {
 }
 
 /// One resolved transformation of `$apply`.
+///
+/// Each carries the shape of the rows after it:
+///
+/// - `filter`, `orderBy`, `top`, `skip` and `identity` leave the shape as it is.
+/// - `compute` appends its results to the properties: the ordinals before stay what they were. The navigation
+///   properties stay too. The result is a dynamic shape without key.
+/// - `aggregate` makes a dynamic shape of its results, in order.
+/// - `groupBy` makes a dynamic shape of the grouping properties, in order, then the aggregates. A property that
+///   was reached through navigation or complex properties is named by the whole path, with slashes and without
+///   casts, such as `Customer/Country`; whoever writes rows nests it: `{"Customer":{"Country":"USA"}}`. Later
+///   expressions address it by that one ``BoundStep/property(_:ordinal:of:)`` step. A property that was reached
+///   through a nullable navigation property is nullable.
 public indirect enum BoundTransformation: Hashable, Sendable {
     /// `filter`.
     case filter(BoundExpression, shape: Shape)

@@ -1,298 +1,349 @@
 import ODataModel
 
-/// Resolves resource paths (OData URL Conventions 4.01, 4).
+/// Resolves a resource path segment by segment (OData URL Conventions 4.01, 4).
 struct ResourceBinder {
-    let model: EntityDataModel
-    let aliases: [String: Expression]
-    private var steps: [BoundSegment] = []
-    private var state = State.root
+    let session: BindingSession
+    let options: QueryOptions
+    var model: EntityDataModel { session.model }
 
-    /// What the segments so far lead to.
-    private enum State {
+    /// What the path addresses so far.
+    enum Place {
         case root
-        case entities(Shape, EntitySet?)
-        case entity(Shape, EntitySet?)
-        case property(Property, of: Shape)
-        case done(BoundResource.Target)
+        case entities(Shape, set: EntitySet?)
+        case entity(Shape, set: EntitySet?)
+        /// A structural property with its declaring shape; the shape within is set for complex values.
+        case property(Property, of: Shape, inner: Shape?)
+        /// What nothing can follow.
+        case end(BoundResource.Target)
+        /// The result of an operation that is no entity.
+        case result(Operation)
     }
 
-    init(model: EntityDataModel, aliases: [String: Expression]) {
-        self.model = model
-        self.aliases = aliases
+    var place = Place.root
+    var steps: [BoundSegment] = []
+    /// The entity set or singleton that the last entity belongs to, by name.
+    var source: String?
+    /// Complex properties and casts since that entity.
+    var prefix: [String] = []
+    /// The navigation property that led here, for `$ref`.
+    var navigation: NavigationProperty?
+    /// The key values still expected as segments, with those read.
+    private var pending: [ODataValue] = []
+
+    init(session: BindingSession, options: QueryOptions) {
+        self.session = session
+        self.options = options
     }
 
     mutating func bind(_ path: ResourcePath) throws(QueryError) -> BoundResource {
-        do throws(QueryError) {
-            for segment in path.segments { try bind(segment) }
-        } catch {
-            throw QueryError(
-                error.kind, error.message, offset: error.offset, text: error.text, part: "path",
-                suggestions: error.suggestions)
-        }
+        for segment in path.segments { try step(segment) }
+        guard pending.isEmpty else { throw incompleteKey(at: nil) }
+        if isLinks, case .entity = place { throw misplaced("$links", "a navigation property after it") }
         let target: BoundResource.Target
-        switch state {
+        switch place {
         case .root: target = .service
         case .entities(let shape, let set): target = .entities(shape, set: set)
         case .entity(let shape, let set): target = .entity(shape, set: set)
-        case .property(let property, let shape): target = .property(property, of: shape)
-        case .done(let done): target = done
+        case .property(let property, let shape, _): target = .property(property, of: shape)
+        case .end(let end): target = end
+        case .result(let operation): target = .operation(operation)
         }
         return BoundResource(steps: steps, target: target)
     }
 
-    private func unsupported(_ feature: String, _ offset: Int? = nil) -> QueryError {
-        QueryError(.unsupported(feature: feature), "\(feature) is not supported.", offset: offset)
-    }
+    // MARK: Segments
 
-    private func misplaced(_ name: String) -> QueryError {
-        QueryError(.syntax, "\(name) cannot stand here.")
-    }
-
-    private mutating func bind(_ segment: PathSegment) throws(QueryError) {
-        if case .done = state { throw misplaced("A further segment") }
+    private mutating func step(_ segment: PathSegment) throws(QueryError) {
+        if !pending.isEmpty {
+            guard let (text, offset) = segment.keyText else { throw incompleteKey(at: nil) }
+            return try keySegment(text, at: offset)
+        }
         switch segment {
-        case .name(let name, let arguments): try bind(name, arguments)
-        case .literal(let text, let offset): try bind(keySegment: text, offset)
-        case .key(let predicate): try bind(predicate, offset: nil)
-        case .metadata: try bindRoot(.metadata, "$metadata")
-        case .batch: try bindRoot(.batch, "$batch")
-        case .entity: try bindRoot(.entityByID, "$entity")
-        case .all: throw unsupported("$all")
-        case .crossJoin: throw unsupported("$crossjoin")
-        case .each: throw unsupported("$each")
-        case .query: throw unsupported("$query")
-        case .links: throw unsupported("$links")
-        case .filter(let condition):
-            guard case .entities(let shape, let set) = state else { throw misplaced("$filter") }
-            var binder = ExpressionBinder(model: model, aliases: aliases, shape: shape, set: set?.name)
-            steps.append(.filter(try binder.bindCondition(condition), binder.instance))
-        case .count:
-            guard case .entities(let shape, let set) = state else {
-                if case .property(let property, _) = state, property.type.isCollection {
-                    throw unsupported("$count of a collection of values")
-                }
-                throw misplaced("$count")
-            }
-            state = .done(.count(shape, set: set))
-        case .value:
-            switch state {
-            case .property(let property, _): state = .done(.rawValue(property))
-            case .entity(let shape, _) where shape.hasStream: state = .done(.rawValue(nil))
-            default: throw misplaced("$value")
-            }
-        case .reference:
-            var navigation: NavigationProperty?
-            if case .navigation(let last, _, _)? = steps.last(where: \.isNavigation) { navigation = last }
-            switch state {
-            case .entities(let shape, let set):
-                state = .done(.references(navigation, shape, set: set, isCollection: true))
-            case .entity(let shape, let set):
-                state = .done(.references(navigation, shape, set: set, isCollection: false))
-            default: throw misplaced("$ref")
-            }
+        case .name(let name, let arguments): try step(name, arguments)
+        case .key(let key): try apply(key, at: nil)
+        case .literal(let text): try keySegment(text.text, at: text.offset)
+        case .metadata: try system(.metadata, "$metadata")
+        case .batch: try system(.batch, "$batch")
+        case .entity: try entityByID()
+        case .all: throw session.unsupported("$all", at: nil)
+        case .crossJoin(let names): throw session.unsupported("$crossjoin", at: names.first?.offset)
+        case .query: throw session.unsupported("$query", at: nil)
+        case .count: try count()
+        case .value: try value()
+        case .reference: try reference()
+        case .links:
+            guard case .entity = place else { throw misplaced("$links", "one entity") }
+            isLinks = true
+        case .each:
+            guard case .entities = place else { throw misplaced("$each", "a collection of entities") }
+            steps.append(.each)
+        case .filter(let condition): try filter(condition)
         }
     }
 
-    private mutating func bindRoot(_ target: BoundResource.Target, _ name: String) throws(QueryError) {
-        guard case .root = state else { throw misplaced(name) }
-        state = .done(target)
+    /// Whether `$links` of V2 and V3 came before: the navigation property after it is addressed by reference.
+    private var isLinks = false
+
+    private mutating func system(_ target: BoundResource.Target, _ name: String) throws(QueryError) {
+        guard case .root = place, steps.isEmpty else { throw misplaced(name, "the service root") }
+        place = .end(target)
     }
 
-    private mutating func bind(_ name: Identifier, _ arguments: PathArguments) throws(QueryError) {
-        switch state {
-        case .root: try bindFirst(name, arguments)
+    private mutating func entityByID() throws(QueryError) {
+        guard case .root = place else { throw misplaced("$entity", "the service root") }
+        guard options.id != nil else {
+            throw QueryError(.syntax, "$entity needs the query option $id.", part: "path")
+        }
+        place = .end(.entityByID)
+    }
+
+    func misplaced(_ segment: String, _ wanted: String) -> QueryError {
+        QueryError(.syntax, "\(segment) is for \(wanted), not for \(current).", part: "path")
+    }
+
+    /// The place in words.
+    var current: String {
+        switch place {
+        case .root: "the service root"
+        case .entities(let shape, _): "a collection of \(shape.name)"
+        case .entity(let shape, _): "one \(shape.name)"
+        case .property(let property, let shape, _): "the property \(property.name) of \(shape.name)"
+        case .end: "the end of a path"
+        case .result(let operation): "the result of \(operation.name)"
+        }
+    }
+
+    private mutating func step(_ name: Identifier, _ arguments: PathArguments) throws(QueryError) {
+        switch place {
+        case .root: try root(name, arguments)
         case .entities(let shape, let set):
-            if name.text.contains("."), let cast = try cast(name, from: shape) {
-                steps.append(.cast(cast))
-                state = .entities(cast, set)
-                try bindKey(arguments, name)
-            } else if shape.navigationProperty(name.text) == nil, shape.property(name.text) == nil,
-                arguments == .none
-            {
-                // The key-as-segment convention (4.3.6).
-                try bind(keySegment: name.text, name.offset)
-            } else {
+            if try castOrCall(name, arguments, shape, set: set, isCollection: true) { return }
+            // Without parentheses a name may be a key, as in Customers/ALFKI.
+            guard case .none = arguments, !name.text.contains("."), !shape.key.isEmpty else {
                 throw QueryError(
-                    .type, "A collection has no property \(name); give the key of an entity first.",
+                    .unknownName,
+                    "\(name) is no type derived from \(shape.name) and no operation bound to a collection of it.",
                     offset: name.offset)
             }
-        case .entity(let shape, let set):
-            try bindMember(name, arguments, shape, set)
-        case .property(let property, _):
-            guard case .complex(let type?) = property.type, let shape = model.shape(type) else {
-                throw QueryError(.type, "\(property.type) has no property \(name).", offset: name.offset)
-            }
-            try bindMember(name, arguments, shape, nil)
-        case .done: throw misplaced(name.text)
-        }
-    }
-
-    private mutating func bindFirst(_ name: Identifier, _ arguments: PathArguments) throws(QueryError) {
-        if let set = model.entitySet(name.text), let shape = model.shape(set.type) {
-            steps.append(.entitySet(set, shape))
-            state = .entities(shape, set)
-            try bindKey(arguments, name)
-        } else if let singleton = model.singleton(name.text), let shape = model.shape(singleton.type) {
-            guard arguments == .none else { throw misplaced("A key after a singleton") }
-            steps.append(.singleton(singleton, shape))
-            state = .entity(shape, nil)
-        } else if !model.operationImports(name.text).isEmpty {
-            try bindImport(name, arguments)
-        } else {
-            let container = model.container
-            let names = container.entitySets.map(\.name) + container.singletons.map(\.name)
-                + container.operationImports.map(\.name)
-            throw QueryError(
-                .unknownName, "There is no entity set \(name).", offset: name.offset,
-                suggestions: nearest(to: name.text, among: names))
-        }
-    }
-
-    private mutating func bindImport(_ name: Identifier, _ arguments: PathArguments) throws(QueryError) {
-        var given: [String: BoundExpression] = [:]
-        var binder = ExpressionBinder(
-            model: model, aliases: aliases, shape: Shape(dynamic: QualifiedName("$", "root"), properties: []), set: nil)
-        switch arguments {
-        case .none, .empty: break
-        case .named(let named):
-            for argument in named { given[argument.name.text] = try binder.bind(argument.value) }
-        case .key(.compound(let named)):
-            for argument in named { given[argument.name.text] = try binder.bind(argument.value) }
-        case .key(.single): throw unsupported("parameters without names", name.offset)
-        }
-        let imports = model.operationImports(name.text)
-        let overloads = imports.flatMap { model.operations($0.operation) }.filter { !$0.isBound }
-        guard
-            let operation = overloads.first(where: { Set($0.parameters.map(\.name)) == Set(given.keys) })
-                ?? overloads.first(where: { $0.kind == .action })
-        else {
-            let wanted = overloads.map { "(" + $0.parameters.map(\.name).joined(separator: ",") + ")" }
-            throw QueryError(
-                .unknownName, "\(name) takes the parameters \(wanted.joined(separator: " or ")).", offset: name.offset)
-        }
-        for parameter in operation.parameters {
-            guard let value = given[parameter.name] else { continue }
-            given[parameter.name] = try Promotion.convert(
-                value, to: parameter.type, model: model, offset: name.offset)
-        }
-        steps.append(.operation(operation, given))
-        state = .done(.operation(operation))
-    }
-
-    private mutating func bindMember(
-        _ name: Identifier, _ arguments: PathArguments, _ shape: Shape, _ set: EntitySet?
-    ) throws(QueryError) {
-        if name.text.contains(".") {
-            if let cast = try cast(name, from: shape) {
-                steps.append(.cast(cast))
-                state = .entity(cast, set)
+            try keySegment(name.text, at: name.offset)
+        case .entity(let shape, let set): try member(name, arguments, of: shape, set: set)
+        case .property(let property, _, let inner?) where !property.type.isCollection:
+            try member(name, arguments, of: inner, set: nil)
+        case .property(let property, _, let inner):
+            if let inner, try castOrCall(name, arguments, inner, set: nil, isCollection: property.type.isCollection) {
                 return
             }
-            throw unsupported("the operation \(name)", name.offset)
-        }
-        if let ordinal = shape.ordinal(of: name.text) {
-            guard arguments == .none else { throw misplaced("Parentheses after the property \(name)") }
-            let property = shape.properties[ordinal]
-            steps.append(.property(property, ordinal: ordinal, of: shape))
-            state = .property(property, of: shape)
-        } else if let navigation = shape.navigationProperty(name.text), let target = model.shape(navigation.target) {
-            let targetSet = set.flatMap {
-                model.targetSet(of: $0.name, path: name.text, target: navigation.target)
+            throw QueryError(.syntax, "Nothing named \(name) can follow \(current).", offset: name.offset)
+        case .end(.entityByID):
+            guard let shape = session.shape(named: name.text), shape.kind == .entity else {
+                throw QueryError(.unknownName, "The model has no entity type \(name).", offset: name.offset)
             }
-            steps.append(.navigation(navigation, set: targetSet, target))
-            if navigation.isCollection {
-                state = .entities(target, targetSet)
-                try bindKey(arguments, name)
-            } else {
-                guard arguments == .none else { throw misplaced("A key after \(name)") }
-                state = .entity(target, targetSet)
-            }
-        } else {
-            let names = shape.properties.map(\.name) + shape.navigationProperties.map(\.name)
-            throw QueryError(
-                .unknownName, "\(shape.name.name) has no property \(name).", offset: name.offset,
-                suggestions: nearest(to: name.text, among: names))
+            steps.append(.cast(shape))
+        case .end, .result:
+            throw QueryError(.syntax, "Nothing can follow \(current).", offset: name.offset)
         }
     }
 
-    private func cast(_ name: Identifier, from shape: Shape) throws(QueryError) -> Shape? {
-        guard let qualified = QualifiedName(name.text), let cast = model.shape(qualified) else { return nil }
-        guard model.isType(qualified, shape.name) else {
-            throw QueryError(.type, "\(name) does not derive from \(shape.name).", offset: name.offset)
+    // MARK: Root
+
+    private mutating func root(_ name: Identifier, _ arguments: PathArguments) throws(QueryError) {
+        if let set = model.entitySet(name.text), let shape = model.shape(set.type) {
+            steps.append(.entitySet(set, shape))
+            place = .entities(shape, set: set)
+            source = set.name
+            return try key(in: arguments, at: name.offset)
         }
-        return cast
+        if let singleton = model.singleton(name.text), let shape = model.shape(singleton.type) {
+            guard case .none = arguments else {
+                throw QueryError(.syntax, "The singleton \(name) has no key.", offset: name.offset)
+            }
+            steps.append(.singleton(singleton, shape))
+            place = .entity(shape, set: nil)
+            source = singleton.name
+            return
+        }
+        let imports = model.operationImports(name.text)
+        guard !imports.isEmpty else {
+            let container = model.container
+            let names =
+                container.entitySets.map(\.name) + container.singletons.map(\.name)
+                + container.operationImports.map(\.name)
+            throw QueryError(
+                .unknownName, "The service has no entity set, singleton or operation \(name).", offset: name.offset,
+                suggestions: nearest(to: name.text, among: names))
+        }
+        var overloads: [(Operation, EntitySet?)] = []
+        for next in imports {
+            let set = next.entitySet.flatMap { model.entitySet($0) }
+            for operation in model.operations(next.operation) where !operation.isBound && operation.kind == next.kind {
+                overloads.append((operation, set))
+            }
+        }
+        try call(name, arguments, among: overloads)
+    }
+
+    // MARK: Members
+
+    private mutating func member(
+        _ name: Identifier, _ arguments: PathArguments, of shape: Shape, set: EntitySet?
+    ) throws(QueryError) {
+        if let ordinal = shape.ordinal(of: name.text) {
+            guard case .none = arguments else {
+                throw QueryError(.syntax, "The property \(name) takes nothing in parentheses.", offset: name.offset)
+            }
+            let property = shape.properties[ordinal]
+            steps.append(.property(property, ordinal: ordinal, of: shape))
+            place = .property(property, of: shape, inner: session.shape(of: property.type.element))
+            prefix.append(name.text)
+            return
+        }
+        if let next = shape.navigationProperty(name.text) {
+            guard let target = model.shape(next.target) else {
+                throw QueryError(.unknownName, "The model has no type \(next.target).", offset: name.offset)
+            }
+            let leadsTo =
+                next.isContainment
+                ? nil : source.flatMap { session.targetSet(of: next, source: $0, prefix: prefix) }
+            steps.append(.navigation(next, set: leadsTo, target))
+            navigation = next
+            source = leadsTo?.name
+            prefix = []
+            place = next.isCollection ? .entities(target, set: leadsTo) : .entity(target, set: leadsTo)
+            try key(in: arguments, at: name.offset)
+            if isLinks { try reference() }
+            return
+        }
+        if try castOrCall(name, arguments, shape, set: set, isCollection: false) { return }
+        throw session.unknownProperty(name, of: shape)
+    }
+
+    /// Takes a cast or a bound operation; `false` when the name is neither.
+    private mutating func castOrCall(
+        _ name: Identifier, _ arguments: PathArguments, _ shape: Shape, set: EntitySet?, isCollection: Bool
+    ) throws(QueryError) -> Bool {
+        if let target = try session.cast(from: shape, to: name) {
+            steps.append(.cast(target))
+            prefix.append(target.name.description)
+            switch place {
+            case .entities: place = .entities(target, set: set)
+            case .entity: place = .entity(target, set: set)
+            case .property(let property, let owner, _): place = .property(property, of: owner, inner: target)
+            default: break
+            }
+            try key(in: arguments, at: name.offset)
+            return true
+        }
+        var overloads: [(Operation, EntitySet?)] = []
+        for candidate in session.qualified(name.text) {
+            for operation in model.operations(candidate) where operation.isBound {
+                guard let binding = operation.parameters.first?.type, binding.isCollection == isCollection,
+                    let type = session.shape(of: binding.element), model.isType(shape.name, type.name)
+                else { continue }
+                overloads.append((operation, resultSet(of: operation, set: set)))
+            }
+        }
+        guard !overloads.isEmpty else { return false }
+        try call(name, arguments, among: overloads)
+        return true
+    }
+
+    /// The set of a bound operation's result, by its entity set path.
+    private func resultSet(of operation: Operation, set: EntitySet?) -> EntitySet? {
+        guard let path = operation.entitySetPath, let set else { return nil }
+        let parts = path.split(separator: "/").map(String.init)
+        guard parts.count > 1, let last = parts.last else { return set }
+        guard let target = session.shape(of: operation.returnType?.element ?? .untyped(""))?.name else { return nil }
+        _ = last
+        return model.targetSet(of: set.name, path: parts.dropFirst().joined(separator: "/"), target: target)
+    }
+
+    // MARK: System segments
+
+    private mutating func count() throws(QueryError) {
+        switch place {
+        case .entities(let shape, let set): place = .end(.count(shape, set: set))
+        case .property(let property, _, let inner) where property.type.isCollection:
+            guard let inner else { throw session.unsupported("$count of a collection of primitive values", at: nil) }
+            place = .end(.count(inner, set: nil))
+        default: throw misplaced("$count", "a collection")
+        }
+    }
+
+    private mutating func value() throws(QueryError) {
+        switch place {
+        case .property(let property, _, nil) where !property.type.isCollection && property.type.primitive != .stream:
+            place = .end(.rawValue(property))
+        case .entity(let shape, _) where shape.hasStream: place = .end(.rawValue(nil))
+        case .result(let operation) where operation.returnType?.primitive != nil:
+            throw session.unsupported("$value of an operation's result", at: nil)
+        default: throw misplaced("$value", "a primitive property or a media entity")
+        }
+    }
+
+    private mutating func reference() throws(QueryError) {
+        switch place {
+        case .entities(let shape, let set):
+            place = .end(.references(navigation, shape, set: set, isCollection: true))
+        case .entity(let shape, let set):
+            place = .end(.references(navigation, shape, set: set, isCollection: false))
+        default: throw misplaced("$ref", "entities")
+        }
+    }
+
+    private mutating func filter(_ condition: Expression) throws(QueryError) {
+        guard case .entities(let shape, _) = place else { throw misplaced("$filter", "a collection of entities") }
+        let scope = Scope(shape: shape, source: source)
+        steps.append(.filter(try session.condition(condition, in: scope), scope.current))
     }
 
     // MARK: Keys
 
-    private mutating func bindKey(_ arguments: PathArguments, _ name: Identifier) throws(QueryError) {
+    private mutating func key(in arguments: PathArguments, at offset: Int?) throws(QueryError) {
         switch arguments {
         case .none: return
-        case .empty: throw QueryError(.syntax, "Expected a key between the parentheses.", offset: name.offset)
-        case .key(let predicate): try bind(predicate, offset: name.offset)
-        case .named(let named): try bind(.compound(named), offset: name.offset)
+        case .empty: throw QueryError(.syntax, "Expected a key within the parentheses.", offset: offset)
+        case .key(let key): try apply(key, at: offset)
+        case .named(let parts): try apply(.compound(parts), at: offset)
         }
     }
 
-    private mutating func bind(_ predicate: KeyPredicate, offset: Int?) throws(QueryError) {
-        guard case .entities(let shape, let set) = state else { throw misplaced("A key") }
-        let names = shape.key.map(\.name)
-        let given: [(Identifier?, Expression)]
-        switch predicate {
-        case .single(let value):
-            guard names.count == 1 else { throw wrongKey(shape, offset) }
-            given = [(nil, value)]
-        case .compound(let named):
-            given = named.map { ($0.name, $0.value) }
-            guard Set(named.map(\.name.text)) == Set(names), named.count == names.count else {
-                throw wrongKey(shape, named.first?.name.offset ?? offset)
-            }
+    private mutating func apply(_ key: KeyPredicate, at offset: Int?) throws(QueryError) {
+        guard case .entities(let shape, let set) = place else {
+            throw QueryError(.syntax, "A key is for a collection of entities, not for \(current).", offset: offset)
         }
-        var binder = ExpressionBinder(model: model, aliases: aliases, shape: shape, set: set?.name)
-        var parts: [EntityKey.Part] = []
-        for key in shape.key {
-            guard let (_, expression) = given.first(where: { $0.0 == nil || $0.0?.text == key.name }) else {
-                throw wrongKey(shape, offset)
-            }
-            guard let property = shape.property(key.path) else { throw unsupported("a key path", offset) }
-            let value = try Promotion.convert(
-                try binder.bind(expression), to: property.type, model: model, offset: expression.offset ?? offset)
-            guard case .constant(let constant, _) = value, !constant.isNull else {
-                throw QueryError(.type, "A key is made of values.", offset: expression.offset ?? offset)
-            }
-            parts.append(EntityKey.Part(name: key.name, value: constant))
+        steps.append(.key(try session.key(key, of: shape, at: offset)))
+        place = .entity(shape, set: set)
+    }
+
+    /// A key value as a path segment (4.3.6 *Key-as-Segment*); a compound key takes one segment for each part.
+    private mutating func keySegment(_ text: String, at offset: Int?) throws(QueryError) {
+        guard case .entities(let shape, let set) = place, !shape.key.isEmpty else {
+            throw QueryError(.syntax, "\u{201C}\(text)\u{201D} cannot follow \(current).", offset: offset)
         }
+        let part = shape.key[pending.count]
+        pending.append(try session.keyValue(text, for: part, of: shape, at: offset))
+        guard pending.count == shape.key.count else { return }
+        let parts = zip(shape.key, pending).map { EntityKey.Part(name: $0.name, value: $1) }
+        pending = []
         steps.append(.key(EntityKey(parts)))
-        state = .entity(shape, set)
+        place = .entity(shape, set: set)
     }
 
-    private func wrongKey(_ shape: Shape, _ offset: Int?) -> QueryError {
-        let wanted = shape.key.map { key in
-            "\(key.name) (\(shape.property(key.path)?.type.description ?? "a path"))"
+    private func incompleteKey(at offset: Int?) -> QueryError {
+        guard case .entities(let shape, _) = place else {
+            return session.typeError("The key is incomplete.", at: offset)
         }
-        return QueryError(
-            .type, "The key of \(shape.name.name) is \(wanted.joined(separator: ", ")).", offset: offset)
-    }
-
-    private mutating func bind(keySegment text: String, _ offset: Int?) throws(QueryError) {
-        guard case .entities(let shape, let set) = state else {
-            throw QueryError(.syntax, "\u{201C}\(text.prefix(60))\u{201D} cannot stand here.", offset: offset)
-        }
-        guard shape.key.count == 1, let key = shape.key.first, let property = shape.property(key.path) else {
-            throw wrongKey(shape, offset)
-        }
-        guard let type = property.type.primitive, let value = try? ODataValue(lexical: text, type: type) else {
-            throw QueryError(
-                .type, "\u{201C}\(text.prefix(60))\u{201D} is no key of \(shape.name.name): expected \(property.type).",
-                offset: offset)
-        }
-        steps.append(.key(EntityKey(key.name, value)))
-        state = .entity(shape, set)
+        return session.typeError("The key is incomplete: expected \(session.describeKey(of: shape)).", at: offset)
     }
 }
 
-extension BoundSegment {
-    fileprivate var isNavigation: Bool {
-        if case .navigation = self { true } else { false }
+extension PathSegment {
+    /// The text of a segment that may be a key value.
+    fileprivate var keyText: (String, Int?)? {
+        switch self {
+        case .name(let name, .none): (name.text, name.offset)
+        case .literal(let text): (text.text, text.offset)
+        default: nil
+        }
     }
 }

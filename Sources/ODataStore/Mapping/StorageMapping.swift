@@ -14,7 +14,12 @@ public struct StorageMapping: Sendable {
     /// Makes a mapping.
     public init(model: EntityDataModel, tables: [TableStorage]) {
         self.model = model
-        self.tables = Dictionary(tables.map { ($0.set, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = tables.map { table in
+            var table = table
+            table.model = model
+            return (table.set, table)
+        }
+        self.tables = Dictionary(known, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -43,6 +48,9 @@ public struct TableStorage: Sendable {
     public var etag: ETagStorage
     /// Whether rows can be changed.
     public var isReadOnly: Bool
+    /// The model that the table is mapped for: where derived types and enumerations are found. Set by the
+    /// mapping that the table belongs to.
+    public internal(set) var model: EntityDataModel?
     /// The column whose JSON object holds the dynamic properties of an open type.
     public var dynamicProperties: String?
     /// The column that tells which columns of a row are *not loaded* (rule 12): NULL when all are, which is

@@ -10,7 +10,7 @@ import ODataModel
 ///
 /// ```swift
 /// try await store.bulkWrite { database in
-///     let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+///     let loader = try BulkLoader(table: table, in: database)
 ///     for entity in page { _ = try loader.load(entity, owner: query) }
 /// }
 /// ```
@@ -54,21 +54,21 @@ public final class BulkLoader {
     /// Whether the last entity was new: the next one is then likely to be, and is inserted without a look.
     private var expectsNew = true
 
-    /// Prepares a loader for a set.
+    /// Prepares a loader for a table.
     ///
     /// - Parameters:
-    ///   - set: the entity set, singleton, or path of a contained collection.
-    ///   - mapping: where the data lies; tables must have row ids, as those of an ``OfflineLayout`` have.
+    ///   - table: the table of an entity set, singleton, or contained collection, out of a ``StorageMapping``;
+    ///     it must have row ids and a key, as those of an ``OfflineLayout`` have.
     ///   - database: a connection inside a transaction.
-    /// - Throws: ``StoreError/database(code:message:)`` when the set has no such table; errors of SQLite.
-    public init(set: String, mapping: StorageMapping, in database: Database) throws {
-        guard let storage = mapping.tables[set], let rowID = storage.rowID, !storage.shape.key.isEmpty else {
-            throw StoreError.database(code: 1, message: "\(set) has no table with row ids and a key")
+    /// - Throws: ``StoreError/database(code:message:)`` when the table cannot be loaded; errors of SQLite.
+    public init(table storage: TableStorage, in database: Database) throws {
+        guard let model = storage.model, let rowID = storage.rowID, !storage.shape.key.isEmpty else {
+            throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids and a key")
         }
-        plan = WritePlan(storage: storage, model: mapping.model)
+        plan = WritePlan(storage: storage, model: model)
         self.database = database
-        isContained = set.contains("/")
-        isSingleton = mapping.model.singleton(set) != nil
+        isContained = storage.set.contains("/")
+        isSingleton = model.singleton(storage.set) != nil
         values = [ODataValue?](repeating: nil, count: plan.slots.count)
         pattern = [Bool](repeating: false, count: plan.slots.count)
         let condition =
@@ -87,6 +87,16 @@ public final class BulkLoader {
             updateOwner = nil
             hiddenOwners = []
         }
+    }
+
+    /// Prepares a loader for an entity set, singleton, or path of a contained collection.
+    ///
+    /// - Throws: as ``init(table:in:)``.
+    public convenience init(set: String, mapping: StorageMapping, in database: Database) throws {
+        guard let table = mapping.tables[set] else {
+            throw StoreError.database(code: 1, message: "\(set) has no table")
+        }
+        try self.init(table: table, in: database)
     }
 
     /// Inserts an entity, or updates the row with its key where it differs. Properties that are not loaded
@@ -132,6 +142,44 @@ public final class BulkLoader {
         return try findByKey.step() ? findByKey.integer(0) : nil
     }
 
+    /// Writes the loaded properties of an entity into a row, its key too, whatever the row holds; what is not
+    /// loaded is left as it is, and so is the owner. The ETag is taken from the control information.
+    ///
+    /// - Throws: as ``load(_:owner:parent:)``; nothing happens when the row is not there.
+    public func update(_ rowID: Int64, _ entity: Entity) throws {
+        try fill(entity, needsKey: false)
+        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return }
+        let stored = plan.stored(row)
+        var bits = stored.notLoaded
+        for (index, slot) in plan.slots.enumerated() where pattern[index] {
+            if let bit = slot.bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
+        }
+        let dynamic = WritePlan.dynamicText(entity.dynamicProperties)
+        try update(
+            entity, rowID: rowID, bits: bits,
+            dynamic: dynamic == nil && pattern.contains(false) ? stored.dynamic : dynamic)
+    }
+
+    /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
+    /// as the one that others still refer to.
+    ///
+    /// - Parameters:
+    ///   - rowID: the internal row id.
+    ///   - entity: the entity with its key.
+    ///   - owner: the defining query that the row belonged to.
+    ///   - parent: for a contained collection, the row id of the containing entity.
+    /// - Throws: ``StoreError/constraint(message:)`` when the id or the key is taken; as
+    ///   ``load(_:owner:parent:)``.
+    public func restore(_ rowID: Int64, _ entity: Entity, owner: Int64, parent: Int64? = nil) throws {
+        try fill(entity)
+        guard try insert(entity, owner: owner, parent: parent, rowID: rowID) != nil else {
+            throw StoreError.constraint(
+                message: "the row \(rowID) of \(plan.storage.set), or another one with its key, is there already")
+        }
+    }
+
     /// Deletes a row; nothing happens when it is not there.
     public func delete(_ rowID: Int64) throws {
         try deleteByRowID.bind(rowID, at: 1)
@@ -154,7 +202,7 @@ public final class BulkLoader {
     // MARK: Steps
 
     /// Spreads an entity's loaded values over the slots.
-    private func fill(_ entity: Entity) throws {
+    private func fill(_ entity: Entity, needsKey: Bool = true) throws {
         guard let nodes = plan.nodes(of: entity.shape) else {
             throw StoredValueError(
                 table: plan.storage.table, found: "an entity of type \(entity.shape)",
@@ -165,7 +213,7 @@ public final class BulkLoader {
             pattern[index] = false
         }
         fill(entity, nodes)
-        for slot in plan.keySlots where values[slot].map(\.isNull) ?? true {
+        for slot in plan.keySlots where values[slot].map(\.isNull) ?? needsKey {
             throw StoredValueError(
                 table: plan.storage.table, column: plan.slots[slot].name, found: "no value", expected: "a key value")
         }
@@ -230,14 +278,15 @@ public final class BulkLoader {
     /// Inserts the row at hand unless its key is there.
     ///
     /// - Returns: the row id; `nil` when the key was there.
-    private func insert(_ entity: Entity, owner: Int64, parent: Int64?) throws -> Int64? {
-        let statement = try insertStatement()
+    private func insert(_ entity: Entity, owner: Int64, parent: Int64?, rowID: Int64? = nil) throws -> Int64? {
+        let rowID = isSingleton ? 1 : rowID
+        let statement = try rowID == nil || isSingleton ? insertStatement() : makeInsertStatement(namesRowID: true)
         var index: Int32 = 1
         func next() -> Int32 {
             defer { index += 1 }
             return index
         }
-        if isSingleton { try statement.bind(1, at: next()) }
+        if let rowID { try statement.bind(rowID, at: next()) }
         if plan.system.owner != nil { try statement.bind(owner, at: next()) }
         if isContained { try statement.bind(parent.databaseValue, at: next()) }
         if plan.system.etag != nil { try statement.bind(entity.control.etag.databaseValue, at: next()) }
@@ -267,16 +316,16 @@ public final class BulkLoader {
 
     private func insertStatement() throws -> BoundStatement {
         if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
-        let statement = try inserts[pattern] ?? makeInsertStatement()
+        let statement = try inserts[pattern] ?? makeInsertStatement(namesRowID: isSingleton)
         inserts[pattern] = statement
         lastInsert = (pattern, statement)
         return statement
     }
 
-    private func makeInsertStatement() throws -> BoundStatement {
+    private func makeInsertStatement(namesRowID: Bool) throws -> BoundStatement {
         let storage = plan.storage
         var columns: [String] = []
-        if isSingleton, let rowID = storage.rowID { columns.append(rowID) }
+        if namesRowID, let rowID = storage.rowID { columns.append(rowID) }
         if let visibility = storage.visibility { columns.append(visibility.ownerColumn) }
         if isContained { columns.append(OfflineLayout.parentColumn) }
         if case .column(let name) = storage.etag { columns.append(name) }

@@ -94,29 +94,40 @@ extension RowWriter {
                         written, to: id, name: name, storage, plan: plan, request: request, database: database)
                 }
             case .one(let other):
-                let created = try createDependent(
-                    other, of: written, name: name, storage, plan: plan, request: request, database: database)
-                written.entity.related[name] = .one(created)
+                written.entity.related[name] = .one(
+                    try relate(
+                        other, to: written, name: name, storage, plan: plan, request: request, database: database))
             case .many(let others, _, _):
                 var created: [Entity] = []
                 for other in others {
                     created.append(
-                        try createDependent(
-                            other, of: written, name: name, storage, plan: plan, request: request, database: database))
+                        try relate(
+                            other, to: written, name: name, storage, plan: plan, request: request, database: database))
                 }
                 written.entity.related[name] = .many(created)
             }
         }
     }
 
-    private func createDependent(
-        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
+    /// Creates an entity that stands within another one, or links it where it is only an id.
+    private func relate(
+        _ other: Entity, to written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(written, to: id, name: name, storage, plan: plan, request: request, database: database)
             return other
         }
+        return try createDependent(
+            other, of: written, name: name, storage, plan: plan, request: request, database: database
+        ).entity
+    }
+
+    /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
+    func createDependent(
+        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
+        request: ODataRequest, database: Database
+    ) throws -> WrittenRow {
         guard request.method == .create else { throw ODataError.notImplemented("Deep update of \(name)") }
         var other = other
         var parent: Int64?
@@ -138,7 +149,7 @@ extension RowWriter {
         if case .link(_, let table, let source, let target) = storage {
             try insertLink(table, source, written.rowID, target, created.rowID, database: database)
         }
-        return created.entity
+        return created
     }
 
     // MARK: Links

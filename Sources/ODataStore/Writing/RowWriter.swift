@@ -70,19 +70,24 @@ public struct RowWriter: Sendable {
         let plan = try writable(set, "InsertRestrictions", "Insertable", request)
         var entity = entity
         removeComputed(from: &entity)
+        try resolveReferences(in: &entity, of: plan, request: request, database: database)
+        let given = Self.given(entity)
         try hook?.prepareInsert(&entity, into: plan.storage, in: database)
         try complete(&entity, plan: plan)
-        try resolveReferences(in: &entity, of: plan, request: request, database: database)
         try checkInsert(entity, plan: plan)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(entity, plan: plan, into: &row)
         let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
         var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+        if let hook {
+            try hook.didWrite(
+                RowChange(
+                    kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
+                    changedProperties: given, request: request), in: database)
+            // The hook may have given the row a version.
+            written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+        }
         written.isNew = true
-        try hook?.didWrite(
-            RowChange(
-                kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
-                changedProperties: Self.given(entity), request: request), in: database)
         try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
         return written
     }
@@ -131,7 +136,7 @@ public struct RowWriter: Sendable {
         }
         try hook?.didWrite(
             RowChange(
-                kind: .delete, table: plan.storage, rowID: found.rowID, before: before, after: nil,
+                kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request), in: database)
     }
 
@@ -176,19 +181,15 @@ public struct RowWriter: Sendable {
         try encode(patch, plan: plan, into: &row)
         try updateRow(row, patch: patch, replaces: replaces, found: found, plan: plan, database: database)
         var written = try reread(found, parent: parent, plan: plan, database: database)
-        let isChanged = written.entity != before
-        if isChanged || !patch.related.isEmpty {
-            try hook?.didWrite(
+        if let hook, written.entity != before || !patch.related.isEmpty {
+            try hook.didWrite(
                 RowChange(
-                    kind: .update, table: plan.storage, rowID: found.rowID, before: before, after: written.entity,
-                    changedProperties: Self.given(patch), request: request), in: database)
+                    kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
+                    after: written.entity, changedProperties: Self.given(patch), request: request), in: database)
+            // The hook may have given the row a new version.
+            written = try reread(found, parent: parent, plan: plan, database: database)
         }
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
-        if hook != nil, isChanged {
-            // The hook may have given the row a new version.
-            written.etag = try reread(found, parent: parent, plan: plan, database: database).etag
-            written.entity.control.etag = written.etag
-        }
         return written
     }
 

@@ -34,23 +34,27 @@ public struct RowChange: Sendable {
     public var table: TableStorage
     /// The internal row id; `nil` where the table has none.
     public var rowID: Int64?
+    /// The value that the row's owner column had before, where the layout has one; `nil` for an insert.
+    public var owner: Int64?
     /// The row before, complete with its ETag in the control information; `nil` for an insert.
     public var before: Entity?
     /// The row after; `nil` for a delete.
     public var after: Entity?
-    /// The properties that the request gave; for `insert` all that were set.
+    /// The properties that the request gave, those of references (`@odata.bind`) included; not what the
+    /// hook or a default added.
     public var changedProperties: Set<String>
     /// The request that caused it.
     public var request: ODataRequest
 
     /// Makes a change.
     public init(
-        kind: Kind, table: TableStorage, rowID: Int64?, before: Entity?, after: Entity?,
+        kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: Entity?, after: Entity?,
         changedProperties: Set<String>, request: ODataRequest
     ) {
         self.kind = kind
         self.table = table
         self.rowID = rowID
+        self.owner = owner
         self.before = before
         self.after = after
         self.changedProperties = changedProperties

@@ -73,7 +73,7 @@ struct Downloader: Sendable {
             let next = page.nextLink
             let time = environment.instant.description
             let counts = try await database.bulkWrite { database in
-                var applier = try RowApplier(table: table, model: mapping.model, query: query.id, in: database)
+                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
                 for entity in page.entities { try applier.apply(entity) }
                 if next == nil {
                     try QueryTable.markLoaded(query.id, deltaLink: page.deltaLink, at: time, in: database)
@@ -113,7 +113,7 @@ struct Downloader: Sendable {
         let last = page
         let time = environment.instant.description
         let counts = try await database.write { database in
-            var applier = try RowApplier(table: table, model: mapping.model, query: query.id, in: database)
+            var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
             try applyStage(query, table, &applier, in: database)
             for entity in last.entities { try applier.apply(entity) }
             for removed in last.removed {
@@ -151,7 +151,7 @@ struct Downloader: Sendable {
         let time = environment.instant.description
         let newLink = deltaLink
         let counts = try await database.write { database in
-            var applier = try RowApplier(table: table, model: mapping.model, query: query.id, in: database)
+            var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
             try applyStage(query, table, &applier, in: database)
             for row in gone { try applier.remove(row.key) }
             try QueryTable.markLoaded(query.id, deltaLink: newLink, at: time, in: database)
@@ -179,7 +179,7 @@ struct Downloader: Sendable {
                         UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1)
                     WHERE id NOT IN (SELECT row_id FROM outpost_seen WHERE query_id = ?1)
                     """, arguments: [query.id, table.set])
-            let loader = try BulkLoader(table: table, in: database)
+            let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
             return try ids.compactMap { id in
                 try loader.read(id)?.key.map { MissingRow(rowID: id, key: $0) }
             }
@@ -229,7 +229,7 @@ struct Downloader: Sendable {
     private func stage(_ page: EntityPage, _ query: StoredQuery, _ table: TableStorage) async throws {
         let snapshots = SnapshotCoder(model: mapping.model)
         try await database.bulkWrite { database in
-            let loader = try BulkLoader(table: table, in: database)
+            let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
             for entity in page.entities {
                 try database.execute(
                     sql: "INSERT INTO outpost_staged(query_id, kind, content) VALUES (?, 'entity', ?)",
@@ -302,7 +302,7 @@ struct Downloader: Sendable {
                     try Rows.owner(table, rowID: row.rowID, in: database) == 0,
                     try !queue.hasRequests(set: row.set, rowID: row.rowID, in: database)
                 else { continue }
-                try BulkLoader(table: table, in: database).delete(row.rowID)
+                try BulkLoader(set: table.set, mapping: mapping, in: database).delete(row.rowID)
             }
         }
     }

@@ -26,13 +26,13 @@ struct RowApplier {
     private let isHidden: Bool
     private(set) var counts = Counts()
 
-    init(table: TableStorage, model: EntityDataModel, query: Int64, in database: Database) throws {
+    init(table: TableStorage, mapping: StorageMapping, query: Int64, in database: Database) throws {
         self.table = table
         self.query = query
         self.database = database
-        queue = QueueTable(model: model)
+        queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
-        loader = try BulkLoader(table: table, in: database)
+        loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         isHidden = try Self.isHidden(query, in: database)
         hasLocalChanges =
             try Bool.fetchOne(
@@ -127,23 +127,29 @@ struct RowApplier {
         try loader.update(rowID, current)
     }
 
-    /// Makes the query a member of a row that another query, or nobody, owns.
+    /// Settles who owns a row that was there already. The loader gives a row that was local or hidden to the
+    /// new query.
     private func join(_ rowID: Int64, owner: Int64) throws {
         if owner == 0 {
-            try Rows.setOwner(query, table, rowID: rowID, in: database)
             try database.execute(
                 sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
                 arguments: [table.set, rowID])
-            return
+            guard isHidden else { return try Rows.setOwner(query, table, rowID: rowID, in: database) }
+            // What is seen stays seen: the row is claimed when the query is complete.
+            try Rows.setOwner(0, table, rowID: rowID, in: database)
+            return try addMember(query, rowID)
         }
-        var member = query
-        if !isHidden, try Self.isHidden(owner, in: database) {
+        if try Self.isHidden(owner, in: database) {
             try Rows.setOwner(query, table, rowID: rowID, in: database)
-            member = owner
+            return try addMember(owner, rowID)
         }
+        try addMember(query, rowID)
+    }
+
+    private func addMember(_ query: Int64, _ rowID: Int64) throws {
         try database.execute(
             sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
-            arguments: [table.set, rowID, member])
+            arguments: [table.set, rowID, query])
     }
 
     private static func isHidden(_ query: Int64, in database: Database) throws -> Bool {
@@ -153,7 +159,7 @@ struct RowApplier {
     }
 
     /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
-    /// is seen as soon as one of its queries is complete.
+    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too.
     static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
         let owner = column.quotedDatabaseIdentifier
@@ -162,14 +168,20 @@ struct RowApplier {
             sql: """
                 SELECT m.row_id, t.\(owner) FROM outpost_member AS m
                 JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(id.quotedDatabaseIdentifier) = m.row_id
-                WHERE m.entity_set = ? AND m.query_id = ? AND t.\(owner) IN (SELECT id FROM outpost_hidden_owner)
+                WHERE m.entity_set = ? AND m.query_id = ?
+                    AND (t.\(owner) = 0 OR t.\(owner) IN (SELECT id FROM outpost_hidden_owner))
                 """, arguments: [table.set, query])
         for row in rows {
             let rowID: Int64 = row[0]
+            let previous: Int64 = row[1]
             try Rows.setOwner(query, table, rowID: rowID, in: database)
             try database.execute(
-                sql: "UPDATE OR IGNORE outpost_member SET query_id = ? WHERE entity_set = ? AND row_id = ? AND query_id = ?",
-                arguments: [row[1] as Int64, table.set, rowID, query])
+                sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+                arguments: [table.set, rowID, query])
+            guard previous != 0 else { continue }
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
+                arguments: [table.set, rowID, previous])
         }
     }
 }

@@ -53,6 +53,10 @@ struct QueueHook: WriteHook {
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         guard let rowID = change.rowID else { return }
+        // Links without a foreign key are not in the queue's language: better refused than lost.
+        for name in change.changedProperties where change.table.shape.navigationProperty(name) != nil {
+            throw ODataError.notImplemented("Linking \(name) offline other than by its foreign key")
+        }
         let earlier = try queue.requests(set: change.table.set, rowID: rowID, in: database)
         switch change.kind {
         case .insert: try queueCreate(change, rowID: rowID, in: database)
@@ -131,7 +135,7 @@ struct QueueHook: WriteHook {
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws {
         guard earlier.isEmpty, let old = change.before else { return }
-        let owner = try Rows.owner(change.table, rowID: rowID, in: database) ?? change.ownerBeforeDelete ?? 0
+        let owner = change.owner ?? 0
         try before.save(
             BeforeImages.Image(entity: old, etag: old.control.etag, owner: owner), set: change.table.set,
             rowID: rowID, in: database)

@@ -26,15 +26,15 @@ struct SnapshotCoder: Sendable {
             return try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Entity in
                 try scanner.beginArray()
                 guard try scanner.nextElement() else {
-                    throw scanner.error(.unexpected, expected: "an ETag")
+                    throw scanner.error(.unexpectedEnd, expected: "an ETag")
                 }
                 let etag = try scanner.takeNull() ? nil : try scanner.readString()
                 guard try scanner.nextElement() else {
-                    throw scanner.error(.unexpected, expected: "an entity")
+                    throw scanner.error(.unexpectedEnd, expected: "an entity")
                 }
                 let value = try ODataValue(json: &scanner, type: .entity(shape.name), model: model)
                 guard case .complex(var entity) = value else {
-                    throw scanner.error(.unexpected, expected: "an entity")
+                    throw scanner.error(.unexpectedEnd, expected: "an entity")
                 }
                 entity.control.etag = etag
                 entity.markUnchanged()

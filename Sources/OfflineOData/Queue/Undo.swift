@@ -16,7 +16,7 @@ struct Undo {
         for request in try queue.requests(set: set, rowID: rowID, in: database) {
             try queue.remove(request.id, in: database)
         }
-        let loader = try BulkLoader(table: table, in: database)
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
             try loader.delete(rowID)
             return

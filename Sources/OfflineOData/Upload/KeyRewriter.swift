@@ -32,7 +32,7 @@ struct KeyRewriter {
     private func makeRoom(
         for key: EntityKey, _ table: TableStorage, rowID: Int64, in database: Database
     ) throws {
-        let loader = try BulkLoader(table: table, in: database)
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let twin = try loader.find(key), twin != rowID else { return }
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         try loader.delete(twin)

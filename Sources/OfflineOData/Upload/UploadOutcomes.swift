@@ -50,7 +50,7 @@ struct UploadOutcomes: Sendable {
         accepted.control.etag = etag
         if rest.isEmpty {
             try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
-            try BulkLoader(table: table, in: database).update(request.rowID, accepted)
+            try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, accepted)
             try Rows.setETag(etag, table, rowID: request.rowID, in: database)
         } else {
             try before.save(
@@ -59,7 +59,7 @@ struct UploadOutcomes: Sendable {
             var current = accepted
             for later in rest { current = current.merging(later.changes) }
             if try Rows.owner(table, rowID: request.rowID, in: database) != nil {
-                try BulkLoader(table: table, in: database).update(request.rowID, current)
+                try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, current)
             }
         }
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)

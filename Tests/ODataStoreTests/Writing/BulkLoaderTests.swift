@@ -25,7 +25,7 @@ struct BulkLoaderTests {
     func outcomes() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
-            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
             let first = try order(
                 layout, ["OrderID": 1, "Freight": .decimal(ODataDecimal(2)), "Quantity": 1], etag: "W/\"1\"")
             try #expect(loader.load(first, owner: 5).change == .inserted)
@@ -51,7 +51,7 @@ struct BulkLoaderTests {
     func notLoaded() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
-            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
             try loader.load(order(layout, ["OrderID": 1, "Source": nil]), owner: 1)
             let partial = try #require(try loader.read(1))
             #expect(partial["Source"] == .null)
@@ -76,7 +76,7 @@ struct BulkLoaderTests {
         let (queue, layout) = try makeStore()
         try queue.write { database in
             try database.execute(sql: "INSERT INTO outpost_hidden_owner VALUES (8)")
-            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
             for (id, owner) in [(1, 0), (2, 8), (3, 4)] as [(Int64, Int64)] {
                 try loader.load(order(layout, ["OrderID": .integer(id)]), owner: owner)
             }
@@ -93,7 +93,7 @@ struct BulkLoaderTests {
         let (queue, layout) = try makeStore()
         try queue.write { database in
             let model = layout.mapping.model
-            let loader = try BulkLoader(set: "Customers", mapping: layout.mapping, in: database)
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Customers"]), in: database)
             var vip = Entity(
                 shape: try #require(model.shape(ShopModel.name("Vip"))),
                 [
@@ -122,13 +122,13 @@ struct BulkLoaderTests {
     func roles() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
-            let items = try BulkLoader(set: "Orders/Items", mapping: layout.mapping, in: database)
+            let items = try BulkLoader(table: #require(layout.mapping.tables["Orders/Items"]), in: database)
             let shape = try #require(layout.mapping.tables["Orders/Items"]).shape
             let item = Entity(shape: shape, ["Line": 1, "Text": "a"])
             #expect(try items.load(item, owner: 1, parent: 1).rowID == 1)
             #expect(try items.load(item, owner: 1, parent: 2).rowID == 2)
             #expect(try items.load(item, owner: 1, parent: 2).change == .unchanged)
-            let company = try BulkLoader(set: "Company", mapping: layout.mapping, in: database)
+            let company = try BulkLoader(table: #require(layout.mapping.tables["Company"]), in: database)
             let customer = try #require(layout.mapping.tables["Company"]).shape
             for name in ["a", "b"] {
                 let entity = Entity(
@@ -143,7 +143,7 @@ struct BulkLoaderTests {
     func badValue() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
-            let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
             #expect {
                 try loader.load(
                     order(layout, ["OrderID": 1, "Freight": .decimal(ODataDecimal("0.001") ?? ODataDecimal(0))]),
@@ -153,6 +153,26 @@ struct BulkLoaderTests {
                 return error?.table == "Orders" && error?.column == "Freight"
             }
             #expect(throws: StoredValueError.self) { try loader.load(order(layout, ["Quantity": 1]), owner: 1) }
+        }
+    }
+
+    @Test("writes into a row whatever its key, and brings a deleted row back under its id")
+    func updateAndRestore() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
+            let rowID = try loader.load(order(layout, ["OrderID": -1, "Quantity": 2]), owner: 3).rowID
+            try loader.update(rowID, order(layout, ["OrderID": 7, "Source": "web"], etag: "\"1\""))
+            let read = try #require(try loader.read(rowID))
+            #expect(read["OrderID"] == 7)
+            #expect(read["Quantity"] == 2)
+            #expect(read["Source"] == "web")
+            #expect(read.control.etag == "\"1\"")
+            try loader.delete(rowID)
+            try loader.restore(rowID, read, owner: 3)
+            try #expect(loader.read(rowID)?["Quantity"] == 2)
+            try #expect(loader.find(EntityKey("OrderID", 7)) == rowID)
+            #expect(throws: StoreError.self) { try loader.restore(rowID, read, owner: 3) }
         }
     }
 }

@@ -247,7 +247,7 @@ struct RowWriterTests {
             try shop.writer.delete(
                 key: EntityKey("OrderID", -1), in: "Orders", request: shop.request(.delete), database: $0)
         }
-        #expect(hook.changes() == ["INSERT [OrderID,Quantity]", "UPDATE [Quantity] 2 to 3", "DELETE []"])
+        #expect(hook.changes() == ["INSERT [Quantity]", "UPDATE [Quantity] 2 to 3", "DELETE []"])
     }
 }
 

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Each library product used from outside, the way an app would.
+func outpost(_ product: String) -> Target.Dependency { .product(name: product, package: "outpost") }
+
+let package = Package(
+    name: "Consumers",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "outpost", path: "..")],
+    targets: [
+        .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
+        .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
+        .executableTarget(name: "UsesODataClient", dependencies: [outpost("ODataClient")]),
+        .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
+        .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
+        .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),
+        .executableTarget(name: "UsesODataQuery", dependencies: [outpost("ODataQuery")]),
+        .executableTarget(name: "UsesODataServer", dependencies: [outpost("ODataServer")]),
+        .executableTarget(name: "UsesODataService", dependencies: [outpost("ODataService")]),
+        .executableTarget(name: "UsesODataStore", dependencies: [outpost("ODataStore"), outpost("ODataModel")]),
+        .executableTarget(name: "UsesODataTransportNIO", dependencies: [outpost("ODataTransportNIO")]),
+        .executableTarget(name: "UsesODataTransportURLSession", dependencies: [outpost("ODataTransportURLSession")]),
+        .executableTarget(name: "UsesOfflineOData", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
+        .executableTarget(name: "UsesSecrets", dependencies: [outpost("Secrets")]),
+    ]
+)

@@ -1,0 +1,3 @@
+import ODataClient
+
+print(Authentication.basic(user: "me", password: "never printed"))

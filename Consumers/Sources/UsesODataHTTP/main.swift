@@ -1,0 +1,3 @@
+import ODataHTTP
+
+print(TransportError.timedOut(host: "example.org"))

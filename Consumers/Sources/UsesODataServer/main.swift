@@ -1,0 +1,3 @@
+import ODataServer
+
+print(ODataServer.Configuration(port: 0).host)

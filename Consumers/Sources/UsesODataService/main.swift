@@ -1,0 +1,3 @@
+import ODataService
+
+print(ODataError.notFound("Orders(1)"))

@@ -1,0 +1,5 @@
+import ODataTransportNIO
+
+let transport = try NIOTransport()
+try await transport.shutdown()
+print("connected to nobody")

@@ -1,0 +1,4 @@
+import ODataTransportURLSession
+
+_ = URLSessionTransport()
+print("connected to nobody")

@@ -1,0 +1,3 @@
+import Secrets
+
+print(Secret("never printed"))

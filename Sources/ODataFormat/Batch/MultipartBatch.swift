@@ -1,0 +1,188 @@
+import ODataModel
+
+/// Batches in `multipart/mixed`: those of every version (OData 4.01, 11.7.7 *Multipart Batch Format*; RFC 2046,
+/// 5.1).
+///
+/// Either line ending is read; carriage return and line feed are written. A part ends at the line with the
+/// boundary, whatever `Content-Length` says: real clients state wrong lengths.
+public enum MultipartBatch {
+    /// The boundary that a `Content-Type` header names.
+    ///
+    /// - Throws: ``BatchError/Reason/noBoundary(_:)``.
+    public static func boundary(contentType: String) throws(BatchError) -> String {
+        guard let boundary = MultipartScanner.boundary(contentType) else {
+            throw BatchError(
+                reason: .noBoundary(contentType), offset: 0, line: 1, expected: "multipart/mixed with a boundary")
+        }
+        return boundary
+    }
+
+    /// Reads a batch request. Change sets become atomicity groups, named by their boundary.
+    ///
+    /// - Throws: ``BatchError`` with the line and what was expected.
+    public static func readRequest(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchRequestPart] {
+        var parts: [BatchRequestPart] = []
+        for message in try MultipartScanner.messages(in: bytes, boundary: boundary, isRequest: true) {
+            let line = message.startLine
+            let words = line.text.split(separator: " ")
+            let isToken = words.first?.utf8.allSatisfy { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == 0x2D } ?? false
+            guard words.count >= 3, isToken, words[words.count - 1].hasPrefix("HTTP/") else {
+                throw MultipartScanner.error(
+                    .malformedStartLine(String(line.text.prefix(80))), at: line.offset, in: bytes,
+                    expected: "a request line such as GET Orders HTTP/1.1")
+            }
+            parts.append(
+                BatchRequestPart(
+                    id: message.id, method: String(words[0]),
+                    url: words[1..<(words.count - 1)].joined(separator: " "), headers: message.headers,
+                    body: message.body, atomicityGroup: message.group))
+        }
+        return parts
+    }
+
+    /// Reads a batch response.
+    ///
+    /// - Throws: ``BatchError`` with the line and what was expected.
+    public static func readResponse(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchResponsePart] {
+        var parts: [BatchResponsePart] = []
+        for message in try MultipartScanner.messages(in: bytes, boundary: boundary, isRequest: false) {
+            let line = message.startLine
+            let words = line.text.split(separator: " ", maxSplits: 2)
+            guard words.count >= 2, words[0].hasPrefix("HTTP/"), words[1].utf8.count == 3, let status = Int(words[1]),
+                (100...999).contains(status)
+            else {
+                throw MultipartScanner.error(
+                    .malformedStartLine(String(line.text.prefix(80))), at: line.offset, in: bytes,
+                    expected: "a status line such as HTTP/1.1 200 OK")
+            }
+            parts.append(
+                BatchResponsePart(
+                    id: message.id, status: status, headers: message.headers, body: message.body,
+                    atomicityGroup: message.group))
+        }
+        return parts
+    }
+
+    /// Writes a batch request. Requests side by side with one atomicity group become a change set.
+    ///
+    /// - Parameters:
+    ///   - parts: the requests.
+    ///   - boundary: stands between them; random enough that no body has a line with it.
+    public static func writeRequest(_ parts: [BatchRequestPart], boundary: String) -> [UInt8] {
+        var output = MultipartOutput(boundary: boundary, changeSetPrefix: "changeset_")
+        for part in parts {
+            let line = "\(clean(part.method)) \(clean(part.url)) HTTP/1.1"
+            output.append(part.id, part.atomicityGroup, line, part.headers, part.body)
+        }
+        return output.finish()
+    }
+
+    /// Writes a batch response.
+    public static func writeResponse(_ parts: [BatchResponsePart], boundary: String) -> [UInt8] {
+        var output = MultipartOutput(boundary: boundary, changeSetPrefix: "changesetresponse_")
+        for part in parts {
+            let line = "HTTP/1.1 \(part.status) \(reason(part.status))"
+            output.append(part.id, part.atomicityGroup, line, part.headers, part.body)
+        }
+        return output.finish()
+    }
+
+    /// Without the characters that would end a line: no value may smuggle in a header or a part.
+    static func clean(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
+        case 409: "Conflict"
+        case 410: "Gone"
+        case 412: "Precondition Failed"
+        case 415: "Unsupported Media Type"
+        case 424: "Failed Dependency"
+        case 428: "Precondition Required"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        default: "Status"
+        }
+    }
+}
+
+/// Writes the parts of a multipart batch and opens and closes change sets as the groups change.
+private struct MultipartOutput {
+    private var bytes: [UInt8] = []
+    private let boundary: String
+    private let changeSetPrefix: String
+    private var group: String?
+
+    init(boundary: String, changeSetPrefix: String) {
+        self.boundary = boundary
+        self.changeSetPrefix = changeSetPrefix
+    }
+
+    mutating func append(
+        _ id: String?, _ newGroup: String?, _ startLine: String, _ headers: [BatchHeader], _ body: [UInt8]
+    ) {
+        if newGroup != group {
+            closeGroup()
+            if let newGroup {
+                line("--\(boundary)")
+                line("Content-Type: multipart/mixed; boundary=\(changeSet(newGroup))")
+                line("")
+            }
+            group = newGroup
+        }
+        line("--\(group.map(changeSet) ?? boundary)")
+        line("Content-Type: application/http")
+        line("Content-Transfer-Encoding: binary")
+        if let id { line("Content-ID: \(MultipartBatch.clean(id))") }
+        line("")
+        line(startLine)
+        for header in headers {
+            line("\(MultipartBatch.clean(header.name)): \(MultipartBatch.clean(header.value))")
+        }
+        line("")
+        bytes.append(contentsOf: body)
+        line("")
+    }
+
+    consuming func finish() -> [UInt8] {
+        closeGroup()
+        line("--\(boundary)--")
+        return bytes
+    }
+
+    private mutating func closeGroup() {
+        if let group { line("--\(changeSet(group))--") }
+        group = nil
+    }
+
+    /// A boundary has at most 70 characters of a small set (RFC 2046, 5.1.1).
+    private func changeSet(_ group: String) -> String {
+        let allowed = group.utf8.filter { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x2E: true
+            default: false
+            }
+        }
+        return changeSetPrefix + String(decoding: allowed.prefix(50), as: UTF8.self)
+    }
+
+    private mutating func line(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+        bytes.append(contentsOf: [0x0D, 0x0A])
+    }
+}

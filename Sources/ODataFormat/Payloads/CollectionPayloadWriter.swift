@@ -1,0 +1,123 @@
+import ODataModel
+
+/// Writes a collection of entities or a delta piece by piece, so that a server sends 16 to 64 KB at a time
+/// (OData JSON Format 4.01, 12 and 15).
+///
+/// ```swift
+/// var writer = CollectionPayloadWriter(EntityPayloadWriter(model: model), type: orderType)
+/// writer.begin(context: "$metadata#Orders", count: 830)
+/// for order in orders {
+///     writer.entity(order)
+///     if writer.json.bytes.count > 32_768 { writer.json.flush(send) }
+/// }
+/// writer.end(nextLink: next)
+/// writer.json.flush(send)
+/// ```
+public struct CollectionPayloadWriter: Sendable {
+    /// Holds what has been written and not yet sent.
+    public var json: JSONWriter
+    private let writer: EntityPayloadWriter
+    private let type: QualifiedName
+
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - writer: says how entities are written.
+    ///   - type: the declared type of the entities.
+    public init(_ writer: EntityPayloadWriter, type: QualifiedName) {
+        self.writer = writer
+        self.type = type
+        json = JSONWriter(reservingCapacity: 64 * 1024)
+    }
+
+    /// Writes the beginning.
+    ///
+    /// - Parameters:
+    ///   - context: the context URL; ends in `/$delta` for deltas.
+    ///   - count: the number of all entities that match.
+    public mutating func begin(context: String?, count: Int64? = nil) {
+        json.beginObject()
+        if writer.metadata != .none, let context {
+            json.key(writer.control("context"))
+            json.string(context)
+        }
+        if let count {
+            json.key(writer.control("count"))
+            writer.writeValue(.integer(count), type: .primitive(.int64), to: &json)
+        }
+        json.key("value")
+        json.beginArray()
+    }
+
+    /// Writes an entity, new or changed.
+    public mutating func entity(_ entity: Entity) { writer.write(entity, declared: type, to: &json) }
+
+    /// Writes that an entity left the result (OData JSON Format 4.01, 15.3).
+    ///
+    /// - Parameters:
+    ///   - id: the entity's id.
+    ///   - reason: `deleted` or `changed`.
+    ///   - set: the name of the entity set, which 4.0 puts into the context URL.
+    public mutating func removed(id: String, reason: String, set: String) {
+        json.beginObject()
+        if writer.version >= .v401 {
+            json.key("@removed")
+            json.beginObject()
+            json.key("reason")
+            json.string(reason)
+            json.endObject()
+            json.key("@id")
+            json.string(id)
+        } else {
+            json.key("@odata.context")
+            json.string("$metadata#\(set)/$deletedEntity")
+            json.key("id")
+            json.string(id)
+            json.key("reason")
+            json.string(reason)
+        }
+        json.endObject()
+    }
+
+    /// Writes that a link was added or deleted (15.4 and 15.5).
+    public mutating func link(_ link: DeltaLink, isDeleted: Bool, set: String) {
+        json.beginObject()
+        json.key(writer.control("context"))
+        json.string("$metadata#\(set)/\(isDeleted ? "$deletedLink" : "$link")")
+        json.key("source")
+        json.string(link.source)
+        json.key("relationship")
+        json.string(link.relationship)
+        if let target = link.target {
+            json.key("target")
+            json.string(target)
+        }
+        json.endObject()
+    }
+
+    /// Writes the end.
+    public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
+        json.endArray()
+        if let nextLink {
+            json.key(writer.control("nextLink"))
+            json.string(nextLink)
+        }
+        if writer.metadata != .none, let deltaLink {
+            json.key(writer.control("deltaLink"))
+            json.string(deltaLink)
+        }
+        json.endObject()
+    }
+
+    /// Breaks off with an error: the array is closed, the error stands beside it, and the reader knows that
+    /// the collection is not whole (OData JSON Format 4.01, 21.2 *In-Stream Error*).
+    public mutating func fail(_ error: ODataErrorPayload) {
+        json.endArray()
+        var body = JSONWriter()
+        error.write(to: &body)
+        json.key("error")
+        // The object within `{"error": …}`.
+        json.raw(body.bytes.dropFirst(9).dropLast())
+        json.endObject()
+    }
+}

@@ -1,0 +1,152 @@
+import ODataModel
+
+/// How far a collection has been read: a small value, so that a step that runs out of bytes is undone by
+/// keeping the one before.
+struct CollectionProgress: Sendable {
+    enum Stage: Hashable {
+        case start, member, memberValue(String), elements, ended
+    }
+
+    enum Outcome {
+        case element(CollectionPayloadReader.Element)
+        case serviceError(ODataErrorPayload)
+        case nothing
+        case ended
+    }
+
+    let reader: EntityPayloadReader
+    let type: QualifiedName
+    var state = JSONScanner.State()
+    private var stage = Stage.start
+    private var summary = CollectionSummary()
+    private var hasValue = false
+
+    init(reader: EntityPayloadReader, type: QualifiedName) {
+        self.reader = reader
+        self.type = type
+    }
+
+    /// Reads one element, or one member's name or value.
+    mutating func step(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        switch stage {
+        case .start:
+            try scanner.beginObject()
+            stage = .member
+        case .member:
+            if let key = try scanner.nextKey() {
+                stage = .memberValue(key.string)
+            } else {
+                guard hasValue else {
+                    throw scanner.error(.unexpected("no such member"), expected: "the member value")
+                }
+                stage = .ended
+                return .element(.finished(summary))
+            }
+        case .memberValue(let name):
+            if name == "error", try scanner.peekKind() == .object {
+                let error = try ODataErrorPayload(scanning: &scanner)
+                stage = .ended
+                return .serviceError(error)
+            }
+            try readMember(name, &scanner)
+        case .elements:
+            if try scanner.nextElement() { return try readElement(&scanner) }
+            stage = .member
+        case .ended:
+            try scanner.expectEnd()
+            return .ended
+        }
+        return .nothing
+    }
+
+    private mutating func readMember(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
+        if name == "value" {
+            try scanner.beginArray()
+            hasValue = true
+            stage = .elements
+            return
+        }
+        stage = .member
+        guard name.hasPrefix("@") else {
+            try scanner.skipValue()
+            return
+        }
+        do throws(JSONError) {
+            switch name.hasPrefix("@odata.") ? String(name.dropFirst(7)) : String(name.dropFirst()) {
+            case "context": summary.context = try text(&scanner)
+            case "nextLink": summary.nextLink = try text(&scanner)
+            case "deltaLink": summary.deltaLink = try text(&scanner)
+            case "count":
+                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            default: try scanner.skipValue()
+            }
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
+        try scanner.takeNull() ? nil : try scanner.readString()
+    }
+
+    // MARK: Elements
+
+    private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        // A look at the first member tells whether this is an entity of the collection: what is not has a
+        // context of its own, and that stands first (OData JSON Format 4.01, 4.6.1).
+        var declared = type
+        var ahead = scanner
+        try ahead.beginObject()
+        if let key = try ahead.nextKey() {
+            if key.firstByte == UInt8(ascii: "@"), key == "@odata.context" || key == "@context" {
+                let context = try ahead.readString()
+                if let outcome = try readForeign(context, &scanner, ahead) { return outcome }
+                declared = entityType(context) ?? type
+            } else if key == "error", let shape = reader.model.shape(type),
+                let error = try EntityPayloadReader.takeError(&scanner, shape)
+            {
+                return .serviceError(error)
+            }
+        }
+        let entity = try reader.readInstance(&scanner, declared: declared)
+        if let reason = entity.control.removedReason {
+            return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
+        }
+        return .element(.entity(entity))
+    }
+
+    /// A deleted entity in 4.0's spelling, or a link.
+    private func readForeign(
+        _ context: String, _ scanner: inout JSONScanner, _ afterContext: JSONScanner
+    ) throws(JSONError) -> Outcome? {
+        let isDeletedEntity = context.hasSuffix("/$deletedEntity")
+        let isDeletedLink = context.hasSuffix("/$deletedLink")
+        guard isDeletedEntity || isDeletedLink || context.hasSuffix("/$link") else { return nil }
+        scanner = afterContext
+        var members: [String: String] = [:]
+        while let key = try scanner.nextKey() {
+            if try scanner.peekKind() == .string {
+                members[key.string] = try scanner.readString()
+            } else {
+                try scanner.skipValue()
+            }
+        }
+        if isDeletedEntity {
+            let id = members["id"] ?? members["@id"] ?? members["@odata.id"]
+            return .element(.removed(id: id, entity: nil, reason: members["reason"] ?? "changed"))
+        }
+        guard let source = members["source"], let relationship = members["relationship"] else {
+            throw scanner.error(
+                .unexpected("a link without them"), expected: "the members source and relationship")
+        }
+        let link = DeltaLink(source: source, relationship: relationship, target: members["target"])
+        return .element(isDeletedLink ? .deletedLink(link) : .link(link))
+    }
+
+    /// The type of the set in a context URL such as `…$metadata#Orders/$entity`.
+    private func entityType(_ context: String) -> QualifiedName? {
+        guard let hash = context.lastIndex(of: "#") else { return nil }
+        let name = context[context.index(after: hash)...].prefix { $0 != "/" && $0 != "(" }
+        return reader.model.entitySet(String(name))?.type
+    }
+}

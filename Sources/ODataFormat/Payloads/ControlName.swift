@@ -1,0 +1,39 @@
+import ODataModel
+
+/// A member name that is control information or an annotation: `@odata.id`, `@id`, `Customer@odata.bind`,
+/// `@Core.Description` (OData JSON Format 4.01, 4.6 and 4.7).
+struct ControlName {
+    /// The control information that readers act upon.
+    enum Kind: String {
+        case context, metadataEtag, type, count, nextLink, delta, deltaLink, id, editLink, readLink, etag
+        case navigationLink, associationLink, mediaReadLink, mediaEditLink, mediaContentType, mediaEtag
+        case removed, bind, collectionAnnotations
+    }
+
+    /// The property it belongs to; empty for the instance itself.
+    let property: String
+    /// The control information; `nil` for annotations with a term of a vocabulary.
+    let kind: Kind?
+    /// The name without `@` and without `odata.`.
+    let name: String
+
+    /// Takes a member name apart; `nil` when it has no `@`.
+    init?(_ key: JSONString) {
+        guard key.contains(UInt8(ascii: "@")) else { return nil }
+        let text = key.string
+        guard let at = text.firstIndex(of: "@") else { return nil }
+        property = String(text[..<at])
+        var name = text[text.index(after: at)...]
+        // A name with further dots is a term, also in the namespace `odata`'s neighbourhood.
+        if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
+        self.name = String(name)
+        kind = Kind(rawValue: self.name)
+    }
+
+    /// The name under which it is kept among annotations: control information keeps `odata.`, so that it is
+    /// told from terms.
+    var annotationName: String {
+        let full = name.contains(".") || name.contains("#") ? name : "odata.\(name)"
+        return property.isEmpty ? full : "\(property)@\(full)"
+    }
+}

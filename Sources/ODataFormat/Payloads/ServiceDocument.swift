@@ -1,0 +1,138 @@
+import ODataModel
+
+/// The document at the root of a service (OData JSON Format 4.01, 5 *Service Document*).
+public struct ServiceDocument: Hashable, Sendable {
+    /// What an entry is.
+    public enum Kind: String, Hashable, Sendable {
+        /// A set of entities.
+        case entitySet = "EntitySet"
+        /// A single entity.
+        case singleton = "Singleton"
+        /// A function without parameters.
+        case functionImport = "FunctionImport"
+        /// Another service's document.
+        case serviceDocument = "ServiceDocument"
+    }
+
+    /// One entry.
+    public struct Entry: Hashable, Sendable {
+        /// The name.
+        public var name: String
+        /// A title for people.
+        public var title: String?
+        /// What it is.
+        public var kind: Kind
+        /// Where it is, absolute or relative to the context URL.
+        public var url: String
+
+        /// Makes an entry.
+        public init(name: String, title: String? = nil, kind: Kind = .entitySet, url: String) {
+            self.name = name
+            self.title = title
+            self.kind = kind
+            self.url = url
+        }
+    }
+
+    /// The context URL: that of the metadata document.
+    public var context: String?
+    /// The entries in document order.
+    public var entries: [Entry]
+
+    /// Makes a document.
+    public init(context: String? = nil, entries: [Entry]) {
+        self.context = context
+        self.entries = entries
+    }
+
+    /// The document of a model: what is to be listed of its container.
+    public init(model: EntityDataModel, context: String?) {
+        let container = model.container
+        let functions = container.operationImports.filter { $0.isInServiceDocument && $0.kind == .function }
+        entries =
+            container.entitySets.filter(\.isInServiceDocument).map { Entry(name: $0.name, url: $0.name) }
+            + container.singletons.map { Entry(name: $0.name, kind: .singleton, url: $0.name) }
+            + functions.map { Entry(name: $0.name, kind: .functionImport, url: $0.name) }
+        self.context = context
+    }
+
+    /// Reads a document. Entries of a kind that nobody knows are left out.
+    ///
+    /// - Throws: ``PayloadError`` with the place, or with the service's error object.
+    public init(json bytes: [UInt8]) throws(PayloadError) {
+        var result = ServiceDocument(entries: [])
+        var serviceError: ODataErrorPayload?
+        do throws(JSONError) {
+            try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
+                serviceError = try EntityPayloadReader.takeError(&scanner, .untyped)
+                if serviceError != nil { return }
+                var hasValue = false
+                try scanner.beginObject()
+                while let key = try scanner.nextKey() {
+                    if key == "value" {
+                        hasValue = true
+                        try scanner.beginArray()
+                        while try scanner.nextElement() {
+                            if let entry = try Self.readEntry(&scanner) { result.entries.append(entry) }
+                        }
+                    } else if key == "@odata.context" || key == "@context" {
+                        result.context = try scanner.readString()
+                    } else {
+                        try scanner.skipValue()
+                    }
+                }
+                guard hasValue else { throw scanner.error(.unexpected("no such member"), expected: "the member value") }
+                try scanner.expectEnd()
+            }
+        } catch {
+            throw .malformed(error)
+        }
+        if let serviceError { throw .service(serviceError) }
+        self = result
+    }
+
+    private static func readEntry(_ scanner: inout JSONScanner) throws(JSONError) -> Entry? {
+        var members: [String: String] = [:]
+        try scanner.beginObject()
+        while let key = try scanner.nextKey() {
+            if try scanner.peekKind() == .string {
+                members[key.string] = try scanner.readString()
+            } else {
+                try scanner.skipValue()
+            }
+        }
+        guard let name = members["name"], let url = members["url"] else {
+            throw scanner.error(.unexpected("an entry without them"), expected: "the members name and url")
+        }
+        // Without a kind it is an entity set (OData JSON Format 4.01, 5).
+        guard let kind = Kind(rawValue: members["kind"] ?? Kind.entitySet.rawValue) else { return nil }
+        return Entry(name: name, title: members["title"], kind: kind, url: url)
+    }
+
+    /// Writes the document.
+    public func write(version: ODataVersion = .v401, to json: inout JSONWriter) {
+        json.beginObject()
+        if let context {
+            json.key(version >= .v401 ? "@context" : "@odata.context")
+            json.string(context)
+        }
+        json.key("value")
+        json.beginArray()
+        for entry in entries {
+            json.beginObject()
+            json.key("name")
+            json.string(entry.name)
+            if let title = entry.title {
+                json.key("title")
+                json.string(title)
+            }
+            json.key("kind")
+            json.string(entry.kind.rawValue)
+            json.key("url")
+            json.string(entry.url)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+}

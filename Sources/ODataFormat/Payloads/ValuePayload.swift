@@ -1,0 +1,104 @@
+import ODataModel
+
+/// A property value or the result of an operation: `{"value": …}`, or the members of a complex value
+/// (OData JSON Format 4.01, 11 *Individual Property or Operation Response*).
+public struct ValuePayload: Hashable, Sendable {
+    /// The value.
+    public var value: ODataValue
+    /// The context URL.
+    public var context: String?
+    /// For collections: where the next page is.
+    public var nextLink: String?
+    /// For collections: the number of all members.
+    public var count: Int64?
+
+    /// Makes a payload.
+    public init(_ value: ODataValue, context: String? = nil, nextLink: String? = nil, count: Int64? = nil) {
+        self.value = value
+        self.context = context
+        self.nextLink = nextLink
+        self.count = count
+    }
+
+    /// Reads a body.
+    ///
+    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    public init(
+        json bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
+    ) throws(PayloadError) {
+        let reader = EntityPayloadReader(model: model, strictness: strictness)
+        if case .complex(let name?) = type {
+            let payload = try reader.read(bytes, type: name)
+            self.init(.complex(payload.entity), context: payload.context)
+            return
+        }
+        var result = ValuePayload(.null)
+        var serviceError: ODataErrorPayload?
+        do throws(JSONError) {
+            try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
+                serviceError = try EntityPayloadReader.takeError(&scanner, .untyped)
+                if serviceError != nil { return }
+                try result.read(&scanner, type, reader)
+                try scanner.expectEnd()
+            }
+        } catch {
+            throw .malformed(error)
+        }
+        if let serviceError { throw .service(serviceError) }
+        self = result
+    }
+
+    private mutating func read(
+        _ scanner: inout JSONScanner, _ type: TypeReference, _ reader: EntityPayloadReader
+    ) throws(JSONError) {
+        var hasValue = false
+        try scanner.beginObject()
+        while let key = try scanner.nextKey() {
+            let name = key.string
+            do throws(JSONError) {
+                switch name {
+                case "value":
+                    value = try reader.readValue(&scanner, type: type)
+                    hasValue = true
+                case "@odata.context", "@context": context = try scanner.readString()
+                case "@odata.nextLink", "@nextLink": nextLink = try scanner.readString()
+                case "@odata.count", "@count":
+                    if case .integer(let number) = try scanner.readPrimitive(.int64) { count = number }
+                case "@odata.null" where try scanner.peekKind() == .boolean:
+                    // Early V4 services say null so.
+                    hasValue = try scanner.readBoolean() || hasValue
+                default: try scanner.skipValue()
+                }
+            } catch {
+                throw error.within(name)
+            }
+        }
+        guard hasValue else { throw scanner.error(.unexpected("no such member"), expected: "the member value") }
+    }
+
+    /// Writes a body. Complex values are written with their own members.
+    public func write(
+        type: TypeReference, using writer: EntityPayloadWriter, to json: inout JSONWriter
+    ) {
+        if case .complex(let entity) = value {
+            writer.write(entity, declared: entity.shape.name, context: context, to: &json)
+            return
+        }
+        json.beginObject()
+        if writer.metadata != .none, let context {
+            json.key(writer.control("context"))
+            json.string(context)
+        }
+        if let count {
+            json.key(writer.control("count"))
+            writer.writeValue(.integer(count), type: .primitive(.int64), to: &json)
+        }
+        json.key("value")
+        writer.writeValue(value, type: type, to: &json)
+        if let nextLink {
+            json.key(writer.control("nextLink"))
+            json.string(nextLink)
+        }
+        json.endObject()
+    }
+}

@@ -1,0 +1,218 @@
+import ODataModel
+
+/// Literals, aliases, lists and type tests.
+extension BindingSession {
+    /// Resolves an expression.
+    ///
+    /// Small on purpose: what it has on the stack is multiplied by the depth of the query.
+    func bind(_ expression: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+        try enter(expression)
+        defer { leave() }
+        switch expression {
+        case .literal(let literal): return try bind(literal)
+        case .path(let steps): return try bind(path: steps, in: scope)
+        case .alias(let name): return try bind(alias: name, in: scope)
+        case .unary(let symbol, let inner): return try bind(symbol, inner, in: scope)
+        case .binary(let symbol, let left, let right): return try bind(symbol, left, right, in: scope)
+        case .membership(let operand, let collection): return try membership(of: operand, in: collection, scope)
+        case .call(let name, let arguments): return try call(name, arguments, in: scope)
+        case .typeTest(let test, let operand, let type): return try typeTest(test, of: operand, type, in: scope)
+        case .list(let items): return try list(items, in: scope)
+        case .namedCall, .json: return try refuse(expression)
+        }
+    }
+
+    private func enter(_ expression: Expression) throws(QueryError) { try enter(at: expression.offset) }
+
+    private func bind(alias name: Identifier, in scope: Scope) throws(QueryError) -> BoundExpression {
+        try substituting(name) { value throws(QueryError) in
+            guard let value else { return .constant(.null, .untyped("Edm.Untyped")) }
+            return try self.bind(value, in: scope)
+        }
+    }
+
+    private func refuse(_ expression: Expression) throws(QueryError) -> BoundExpression {
+        guard case .namedCall(let name, _) = expression else {
+            throw unsupported("A JSON object in an expression", at: nil)
+        }
+        throw unsupported("The function \(name) in an expression", at: name.offset)
+    }
+
+    /// Resolves a condition.
+    func condition(_ expression: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+        try boolean(bind(expression, in: scope), at: expression.offset)
+    }
+
+    /// Requires a Boolean; null and values of undeclared properties may be one.
+    func boolean(_ bound: BoundExpression, at offset: Int?) throws(QueryError) -> BoundExpression {
+        if case .constant(.null, _) = bound { return .constant(.null, .primitive(.boolean)) }
+        if case .untyped = bound.type { return bound }
+        guard bound.type.primitive == .boolean else {
+            throw typeError("Expected a condition, found a value of type \(bound.type).", at: offset)
+        }
+        return bound
+    }
+
+    /// Runs a body with the value of an alias; an alias without one is null (OData URL Conventions 4.01, 5.3).
+    func substituting<Value>(
+        _ name: Identifier, _ body: (Expression?) throws(QueryError) -> Value
+    ) throws(QueryError) -> Value {
+        guard !open.contains(name.text) else {
+            let circle = (open + [name.text]).map { "@\($0)" }.joined(separator: ", ")
+            throw typeError("The alias @\(name) stands for itself (\(circle)).", at: name.offset)
+        }
+        open.append(name.text)
+        defer { open.removeLast() }
+        return try body(aliases[name.text])
+    }
+
+    // MARK: Literals
+
+    func bind(_ literal: Literal) throws(QueryError) -> BoundExpression {
+        if let enumeration = literal.enumeration { return try bind(enumeration, at: literal.offset) }
+        if let type = literal.type { return .constant(literal.value, .primitive(type)) }
+        let type: PrimitiveType
+        switch literal.value {
+        case .null: return .constant(.null, .untyped("Edm.Untyped"))
+        case .boolean: type = .boolean
+        case .integer(let value): type = Int32(exactly: value) == nil ? .int64 : .int32
+        case .single: type = .single
+        case .double: type = .double
+        case .decimal: type = .decimal
+        case .string: type = .string
+        case .binary: type = .binary
+        case .guid: type = .guid
+        case .date: type = .date
+        case .timeOfDay: type = .timeOfDay
+        case .dateTimeOffset: type = .dateTimeOffset
+        case .dateTime: type = .dateTime
+        case .duration: type = .duration
+        case .geo: type = .geography
+        case .enumeration, .complex, .collection:
+            throw unsupported("A literal of this kind in an expression", at: literal.offset)
+        }
+        return .constant(literal.value, .primitive(type))
+    }
+
+    private func bind(_ literal: Literal.EnumerationText, at offset: Int?) throws(QueryError) -> BoundExpression {
+        guard let type = qualified(literal.type).lazy.compactMap({ self.model.enumType($0) }).first else {
+            let names = model.schemas.flatMap { $0.enumTypes.map(\.name.description) }
+            throw QueryError(
+                .unknownName, "The model has no enumeration type \(literal.type).", offset: offset,
+                suggestions: nearest(to: literal.type, among: names))
+        }
+        guard let number = TypePromotion.number(of: literal.members, in: type) else {
+            throw unknownMember(literal.members, of: type, at: offset)
+        }
+        return .constant(.enumeration(number), .enumeration(type.name))
+    }
+
+    private func unknownMember(_ members: String, of type: EnumType, at offset: Int?) -> QueryError {
+        let names = type.members.map(\.name)
+        for part in members.split(separator: ",") where !names.contains(String(part)) && Int64(part) == nil {
+            return QueryError(
+                .unknownName, "\(type.name) has no member \(part).", offset: offset,
+                suggestions: nearest(to: String(part), among: names))
+        }
+        return typeError("\(type.name) has no flags, so that a value has one member.", at: offset)
+    }
+
+    /// A list of constants as one constant.
+    private func list(_ items: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
+        var values: [ODataValue] = []
+        var element: TypeReference?
+        for item in items {
+            guard case .constant(let value, let type) = try bind(item, in: scope) else {
+                throw unsupported("A list that is not made of literals", at: item.offset)
+            }
+            values.append(value)
+            if value.isNull { continue }
+            guard let known = element else {
+                element = type
+                continue
+            }
+            guard let common = commonType(known, type) else {
+                throw typeError("The list has members of type \(known) and of type \(type).", at: item.offset)
+            }
+            element = common
+        }
+        let type = element ?? .untyped("Edm.Untyped")
+        let adapted = values.compactMap { TypePromotion.adapt($0, to: type, model: model) }
+        return .constant(.collection(adapted.count == values.count ? adapted : values), .collection(type))
+    }
+
+    // MARK: cast and isof
+
+    private func typeTest(
+        _ test: Expression.TypeTest, of operand: Expression?, _ name: Identifier, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        let inner: BoundExpression
+        if let operand {
+            inner = try bind(operand, in: scope)
+        } else {
+            inner = .path(BoundPath(variable: scope.current, steps: [], type: scope.current.type))
+        }
+        let type = try resolveType(name)
+        if let shape = shape(of: type) {
+            guard case .path(let path) = inner, let from = self.shape(of: path.type) else {
+                throw typeError(
+                    "\(shape.name) can be compared with a path to an entity or complex value only.", at: name.offset)
+            }
+            guard let target = try cast(from: from, to: name) else { throw unknownType(name) }
+            if test == .isOf { return .isOf(path, target.name) }
+            var result = path
+            result.steps.append(.cast(target))
+            result.type = type
+            return .path(result)
+        }
+        if test == .isOf { throw unsupported("isof with the type \(type)", at: name.offset) }
+        if case .constant(.null, _) = inner { return .constant(.null, type) }
+        guard isCastable(inner.type, to: type) else {
+            throw typeError("A value of type \(inner.type) cannot be cast to \(type).", at: name.offset)
+        }
+        return inner.type == type ? inner : .cast(inner, type)
+    }
+
+    /// The type with a name.
+    func resolveType(_ name: Identifier) throws(QueryError) -> TypeReference {
+        if name.text.hasPrefix("Collection(") { throw unsupported("A cast to a collection", at: name.offset) }
+        if let primitive = PrimitiveType(rawValue: name.text) { return .primitive(primitive) }
+        if let shape = shape(named: name.text) {
+            return shape.kind == .entity ? .entity(shape.name) : .complex(shape.name)
+        }
+        for candidate in qualified(name.text) {
+            if let type = model.enumType(candidate) { return .enumeration(type.name) }
+            if let type = model.typeDefinition(candidate) { return .typeDefinition(type.name, type.underlyingType) }
+        }
+        throw unknownType(name)
+    }
+
+    private func unknownType(_ name: Identifier) -> QueryError {
+        let own = model.schemas.flatMap { schema in
+            schema.structuredTypes.map(\.name.description) + schema.enumTypes.map(\.name.description)
+        }
+        return QueryError(
+            .unknownName, "The model has no type \(name.text).", offset: name.offset,
+            suggestions: nearest(to: name.text, among: own + PrimitiveType.allCases.map(\.rawValue)))
+    }
+
+    /// Whether `cast` is defined between two types (5.1.1.10.1): numbers among each other, anything primitive to
+    /// and from its lexical form, instants to their date and time.
+    private func isCastable(_ from: TypeReference, to target: TypeReference) -> Bool {
+        if case .untyped = from { return true }
+        if case .enumeration = from {
+            return target == from || target.primitive == .string || target.primitive?.isInteger == true
+        }
+        if case .enumeration = target { return from.primitive == .string || from.primitive?.isInteger == true }
+        guard let left = from.primitive, let right = target.primitive else { return false }
+        if left == right || (left.isNumeric && right.isNumeric) || left == .string { return right != .stream }
+        if right == .string { return left != .stream && left != .binary && !left.isGeo }
+        switch (left, right) {
+        case (.dateTimeOffset, .date), (.dateTimeOffset, .timeOfDay), (.dateTimeOffset, .dateTime),
+            (.dateTime, .dateTimeOffset), (.dateTime, .date), (.dateTime, .timeOfDay), (.date, .dateTimeOffset),
+            (.date, .dateTime), (.time, .timeOfDay), (.timeOfDay, .time), (.time, .duration), (.duration, .time):
+            return true
+        default: return left.isGeo && right.isGeo
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import ODataModel
+
+/// The canonical functions: how many arguments, of which types, and what comes out
+/// (OData URL Conventions 4.01, 5.1.1.4 to 5.1.1.13).
+extension BindingSession {
+    func call(_ name: Identifier, _ arguments: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
+        guard let function = CanonicalFunction(name: name.text) else {
+            if name.text.lowercased() == "isdefined" { throw unsupported("isdefined", at: name.offset) }
+            throw QueryError(
+                .unknownName, "There is no function \(name).", offset: name.offset,
+                suggestions: nearest(to: name.text, among: CanonicalFunction.allCases.map(\.rawValue)))
+        }
+        if function == .case { return try conditional(arguments, at: name.offset, in: scope) }
+        let counts = function.argumentCounts
+        guard counts.contains(arguments.count) else {
+            let wanted =
+                counts.lowerBound == counts.upperBound
+                ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
+            throw typeError("\(function.rawValue) takes \(wanted) arguments, not \(arguments.count).", at: name.offset)
+        }
+        var bound: [BoundExpression] = []
+        for argument in arguments { bound.append(try bind(argument, in: scope)) }
+        return try apply(function, to: bound, Call(name: name, offsets: arguments.map(\.offset)))
+    }
+
+    /// Where a function and its arguments stand.
+    private struct Call {
+        var name: Identifier
+        var offsets: [Int?]
+
+        func offset(_ index: Int) -> Int? { index < offsets.count ? offsets[index] ?? name.offset : name.offset }
+    }
+
+    private func apply(
+        _ function: CanonicalFunction, to arguments: [BoundExpression], _ call: Call
+    ) throws(QueryError) -> BoundExpression {
+        if arguments.contains(where: \.type.isCollection),
+            let result = try collectionFunction(function, arguments, call)
+        {
+            return result
+        }
+        var bound = arguments
+        let result: PrimitiveType
+        switch function {
+        case .contains, .endswith, .startswith, .matchesPattern, .substringof:
+            try require(.string, &bound, 0, 1, of: call)
+            result = .boolean
+        case .concat:
+            try require(.string, &bound, 0, 1, of: call)
+            result = .string
+        case .indexof:
+            try require(.string, &bound, 0, 1, of: call)
+            result = .int32
+        case .length:
+            try require(.string, &bound, 0, of: call)
+            result = .int32
+        case .substring:
+            try require(.string, &bound, 0, of: call)
+            for index in 1..<bound.count {
+                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index, of: call)
+            }
+            result = .string
+        case .replace:
+            try require(.string, &bound, 0, 1, 2, of: call)
+            result = .string
+        case .tolower, .toupper, .trim:
+            try require(.string, &bound, 0, of: call)
+            result = .string
+        case .year, .month, .day, .years:
+            try require([.dateTimeOffset, .date, .dateTime], &bound, 0, of: call)
+            result = .int32
+        case .hour, .minute, .second, .minutes:
+            try require([.dateTimeOffset, .timeOfDay, .dateTime, .time], &bound, 0, of: call)
+            result = .int32
+        case .fractionalseconds:
+            try require([.dateTimeOffset, .timeOfDay, .dateTime], &bound, 0, of: call)
+            result = .decimal
+        case .date:
+            try require([.dateTimeOffset, .dateTime], &bound, 0, of: call)
+            result = .date
+        case .time:
+            try require([.dateTimeOffset, .dateTime], &bound, 0, of: call)
+            result = .timeOfDay
+        case .totalseconds:
+            try require(.duration, &bound, 0, of: call)
+            result = .decimal
+        case .totaloffsetminutes:
+            try require(.dateTimeOffset, &bound, 0, of: call)
+            result = .int32
+        case .now, .maxdatetime, .mindatetime: result = .dateTimeOffset
+        case .ceiling, .floor, .round: return try rounded(function, bound[0], call)
+        case .geoDistance:
+            try requireGeo(["Point"], &bound, 0, of: call)
+            try requireGeo(["Point"], &bound, 1, of: call)
+            result = .double
+        case .geoIntersects:
+            try requireGeo(["Point"], &bound, 0, of: call)
+            try requireGeo(["Polygon"], &bound, 1, of: call)
+            result = .boolean
+        case .geoLength:
+            try requireGeo(["LineString"], &bound, 0, of: call)
+            result = .double
+        case .hassubset, .hassubsequence:
+            throw typeError("\(function.rawValue) needs two collections.", at: call.name.offset)
+        case .case: return arguments[0]
+        }
+        if function == .geoDistance || function == .geoIntersects { try requireOneFamily(bound, call) }
+        return .function(function, bound, .primitive(result))
+    }
+
+    // MARK: Arguments
+
+    private func require(
+        _ type: PrimitiveType, _ bound: inout [BoundExpression], _ indices: Int..., of call: Call
+    ) throws(QueryError) {
+        for index in indices { try require([type], &bound, index, of: call) }
+    }
+
+    /// Makes an argument one of several types; the first that fits is taken.
+    private func require(
+        _ types: [PrimitiveType], _ bound: inout [BoundExpression], _ index: Int, of call: Call
+    ) throws(QueryError) {
+        guard index < bound.count else { return }
+        if case .untyped = bound[index].type, case .path = bound[index] { return }
+        if let type = bound[index].type.primitive, types.contains(type) { return }
+        if let type = bound[index].type.primitive, type == .string, types.allSatisfy({ $0 == .duration }) {
+            if let constant = adapted(bound[index], to: .primitive(.duration)) {
+                bound[index] = constant
+                return
+            }
+        }
+        if case .constant(let value, _) = bound[index], value.isNull || !types.contains(.string) {
+            for type in types {
+                guard let constant = adapted(bound[index], to: .primitive(type)) else { continue }
+                bound[index] = constant
+                return
+            }
+        }
+        let wanted = types.map(\.rawValue).joined(separator: " or ")
+        throw typeError(
+            "Argument \(index + 1) of \(call.name) must be \(wanted), not \(bound[index].type).", at: call.offset(index)
+        )
+    }
+
+    private func requireGeo(
+        _ kinds: [String], _ bound: inout [BoundExpression], _ index: Int, of call: Call
+    ) throws(QueryError) {
+        if case .constant(.null, _) = bound[index] {
+            bound[index] = .constant(.null, .primitive(.geography))
+            return
+        }
+        guard let type = bound[index].type.primitive, type.isGeo else {
+            throw typeError(
+                "Argument \(index + 1) of \(call.name) must be a geo value, not \(bound[index].type).",
+                at: call.offset(index))
+        }
+        guard type == .geography || type == .geometry || kinds.contains(where: { type.rawValue.hasSuffix($0) }) else {
+            throw typeError(
+                "Argument \(index + 1) of \(call.name) must be a \(kinds.joined(separator: " or ")), not \(type.rawValue).",
+                at: call.offset(index))
+        }
+    }
+
+    private func requireOneFamily(_ bound: [BoundExpression], _ call: Call) throws(QueryError) {
+        let families = Set(bound.compactMap { $0.type.primitive?.rawValue.hasPrefix("Edm.Geography") })
+        guard families.count < 2 else {
+            throw typeError("\(call.name) cannot mix geography and geometry.", at: call.name.offset)
+        }
+    }
+
+    /// Whole numbers are rounded as decimals: the standard defines the three for decimals and doubles only.
+    private func rounded(
+        _ function: CanonicalFunction, _ argument: BoundExpression, _ call: Call
+    ) throws(QueryError) -> BoundExpression {
+        if case .untyped = argument.type { return .function(function, [argument], argument.type) }
+        guard let type = argument.type.primitive, type.isNumeric else {
+            throw typeError("Argument 1 of \(call.name) must be a number, not \(argument.type).", at: call.offset(0))
+        }
+        let target = TypeReference.primitive(type.isInteger ? .decimal : type)
+        return .function(function, [converted(argument, to: target)], target)
+    }
+
+    // MARK: Collections
+
+    /// The functions that are defined for collections too; `nil` when this one is not.
+    private func collectionFunction(
+        _ function: CanonicalFunction, _ arguments: [BoundExpression], _ call: Call
+    ) throws(QueryError) -> BoundExpression? {
+        switch function {
+        case .length:
+            guard case .path(let path) = arguments[0] else {
+                throw unsupported("length of a list", at: call.name.offset)
+            }
+            return .count(path, variable: makeVariable("$this", type: path.type.element), filter: nil)
+        case .hassubset, .hassubsequence:
+            guard case .collection(let first) = arguments[0].type, case .collection(let second) = arguments[1].type
+            else {
+                throw typeError("\(function.rawValue) needs two collections.", at: call.name.offset)
+            }
+            let type = first.primitive == nil && second.primitive != nil ? arguments[1].type : arguments[0].type
+            guard let left = adapted(arguments[0], to: type), let right = adapted(arguments[1], to: type) else {
+                throw typeError("\(function.rawValue) cannot compare \(first) with \(second).", at: call.name.offset)
+            }
+            return .function(function, [left, right], .primitive(.boolean))
+        case .concat, .contains, .endswith, .startswith, .indexof, .substring:
+            throw unsupported("\(function.rawValue) of collections", at: call.name.offset)
+        default: return nil
+        }
+    }
+
+    // MARK: case
+
+    /// `case`: all values get one type.
+    private func conditional(
+        _ arguments: [Expression], at offset: Int?, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        guard arguments.count >= 2, arguments.count % 2 == 0 else {
+            throw typeError("case takes pairs of a condition and a value.", at: offset)
+        }
+        var bound: [BoundExpression] = []
+        var common: TypeReference?
+        for (index, argument) in arguments.enumerated() {
+            if index % 2 == 0 {
+                bound.append(try condition(argument, in: scope))
+                continue
+            }
+            let value = try bind(argument, in: scope)
+            bound.append(value)
+            if case .constant(.null, _) = value { continue }
+            guard let known = common else {
+                common = value.type
+                continue
+            }
+            if adapted(value, to: known) != nil { continue }
+            guard let wider = commonType(known, value.type) else {
+                throw typeError("case cannot be \(known) and \(value.type) at once.", at: argument.offset)
+            }
+            common = wider
+        }
+        let type = common ?? .untyped("Edm.Untyped")
+        for index in stride(from: 1, to: bound.count, by: 2) {
+            if case .untyped = type { continue }
+            bound[index] = converted(bound[index], to: type)
+        }
+        return .function(.case, bound, type)
+    }
+}
+
+extension CanonicalFunction {
+    /// How many arguments the function takes.
+    var argumentCounts: ClosedRange<Int> {
+        switch self {
+        case .now, .maxdatetime, .mindatetime: 0...0
+        case .concat, .contains, .endswith, .startswith, .indexof, .matchesPattern, .substringof, .hassubset,
+            .hassubsequence, .geoDistance, .geoIntersects:
+            2...2
+        case .substring: 2...3
+        case .replace: 3...3
+        case .case: 2...Int.max
+        default: 1...1
+        }
+    }
+}

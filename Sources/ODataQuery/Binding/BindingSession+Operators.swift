@@ -1,0 +1,228 @@
+import ODataModel
+
+/// Operators with the types of their operands and results (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
+extension BindingSession {
+    // MARK: Unary
+
+    func bind(_ symbol: UnaryOperator, _ inner: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+        let operand = try bind(inner, in: scope)
+        switch symbol {
+        case .not: return .unary(.not, try boolean(operand, at: inner.offset), .primitive(.boolean))
+        case .negate:
+            if case .untyped = operand.type { return .unary(.negate, operand, operand.type) }
+            guard let type = operand.type.primitive, type.isNumeric || type == .duration else {
+                throw typeError("A value of type \(operand.type) cannot be negated.", at: inner.offset)
+            }
+            return .unary(.negate, operand, .primitive(type))
+        }
+    }
+
+    // MARK: Binary
+
+    func bind(
+        _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        let first = try bind(left, in: scope)
+        let second = try bind(right, in: scope)
+        return try combine(symbol, (left, first), (right, second))
+    }
+
+    /// The operation over operands that are resolved.
+    private func combine(
+        _ symbol: BinaryOperator, _ left: (Expression, BoundExpression), _ right: (Expression, BoundExpression)
+    ) throws(QueryError) -> BoundExpression {
+        let (left, first) = left
+        let (right, second) = right
+        switch symbol {
+        case .and, .or:
+            let condition = try boolean(first, at: left.offset)
+            return .binary(symbol, condition, try boolean(second, at: right.offset), .primitive(.boolean))
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            return try compare(symbol, first, second, at: left.offset ?? right.offset)
+        case .has:
+            guard case .enumeration(let name) = first.type, let flag = adapted(second, to: first.type) else {
+                throw typeError(
+                    "has needs an enumeration and one of its values, not \(first.type) and \(second.type).",
+                    at: left.offset)
+            }
+            guard model.enumType(name)?.isFlags == true else {
+                throw typeError("\(name) has no flags to test.", at: left.offset)
+            }
+            return .binary(.has, first, flag, .primitive(.boolean))
+        case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
+            return try arithmetic(symbol, first, second, at: left.offset ?? right.offset)
+        }
+    }
+
+    /// A comparison of two values made to have one type.
+    func compare(
+        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
+    ) throws(QueryError) -> BoundExpression {
+        let isEquality = symbol == .equal || symbol == .notEqual
+        // Null goes with anything for equality, entities and complex values included.
+        if isEquality, case .constant(.null, _) = right {
+            return .binary(symbol, left, .constant(.null, left.type), .primitive(.boolean))
+        }
+        if isEquality, case .constant(.null, _) = left {
+            return .binary(symbol, .constant(.null, right.type), right, .primitive(.boolean))
+        }
+        for type in [left.type, right.type] {
+            switch type {
+            case .collection, .complex, .entity:
+                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset)
+            case .primitive(let primitive) where primitive == .stream || primitive.isGeo:
+                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset)
+            default: break
+            }
+        }
+        guard let (first, second) = unify(left, right) else {
+            throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset)
+        }
+        if !isEquality, first.type.primitive == .binary {
+            throw typeError("Values of type Edm.Binary have no order.", at: offset)
+        }
+        return .binary(symbol, first, second, .primitive(.boolean))
+    }
+
+    // MARK: One type for two operands
+
+    /// Both operands with one type: constants take the type of the other side where they can, then numbers are
+    /// promoted; `nil` when there is no common type.
+    func unify(_ left: BoundExpression, _ right: BoundExpression) -> (BoundExpression, BoundExpression)? {
+        if left.type == right.type { return (left, right) }
+        if case .untyped = left.type { return (adapted(left, to: right.type) ?? left, right) }
+        if case .untyped = right.type { return (left, adapted(right, to: left.type) ?? right) }
+        if case .constant = right, let constant = adapted(right, to: left.type) { return (left, constant) }
+        if case .constant = left, let constant = adapted(left, to: right.type) { return (constant, right) }
+        guard let type = commonType(left.type, right.type) else { return nil }
+        return (converted(left, to: type), converted(right, to: type))
+    }
+
+    /// The type that two types are promoted to; `nil` when there is none.
+    func commonType(_ left: TypeReference, _ right: TypeReference) -> TypeReference? {
+        if left == right { return left }
+        guard let first = left.primitive, let second = right.primitive else { return nil }
+        if first == second { return .primitive(first) }
+        if first.isNumeric, second.isNumeric { return .primitive(TypePromotion.numeric(first, second)) }
+        if first.isGeo, second.isGeo { return .primitive(first) }
+        return nil
+    }
+
+    /// A constant as one of another type; an expression that has the type already as it is; else `nil`.
+    func adapted(_ bound: BoundExpression, to type: TypeReference) -> BoundExpression? {
+        if bound.type == type { return bound }
+        guard case .constant(let value, _) = bound else {
+            return bound.type.primitive != nil && bound.type.primitive == type.primitive ? bound : nil
+        }
+        return TypePromotion.adapt(value, to: type, model: model).map { .constant($0, type) }
+    }
+
+    /// The expression with a type, by an explicit cast where it has another one.
+    func converted(_ bound: BoundExpression, to type: TypeReference) -> BoundExpression {
+        adapted(bound, to: type) ?? .cast(bound, type)
+    }
+
+    // MARK: Arithmetic
+
+    private func arithmetic(
+        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
+    ) throws(QueryError) -> BoundExpression {
+        func refused() -> QueryError {
+            typeError("\(symbol.rawValue) is not defined for \(left.type) and \(right.type).", at: offset)
+        }
+        if case .untyped = left.type { return .binary(symbol, left, right, untypedResult(left, right)) }
+        if case .untyped = right.type { return .binary(symbol, left, right, untypedResult(left, right)) }
+        guard let first = left.type.primitive, let second = right.type.primitive else { throw refused() }
+        if first.isNumeric, second.isNumeric { return try numeric(symbol, left, right) }
+        // A string may be a duration whose prefix is left out.
+        if second == .string, let duration = adapted(right, to: .primitive(.duration)) {
+            return try arithmetic(symbol, left, duration, at: offset)
+        }
+        let result: PrimitiveType
+        switch (symbol, first, second) {
+        case (.add, .dateTimeOffset, .duration), (.subtract, .dateTimeOffset, .duration): result = .dateTimeOffset
+        case (.add, .dateTime, .duration), (.subtract, .dateTime, .duration): result = .dateTime
+        case (.add, .date, .duration), (.subtract, .date, .duration): result = .date
+        case (.add, .duration, .duration), (.subtract, .duration, .duration): result = .duration
+        case (.add, .duration, .dateTimeOffset), (.add, .duration, .date): result = second
+        case (.subtract, .dateTimeOffset, .dateTimeOffset), (.subtract, .date, .date),
+            (.subtract, .dateTime, .dateTime), (.subtract, .timeOfDay, .timeOfDay):
+            result = .duration
+        case (.multiply, .duration, _) where second.isNumeric, (.divide, .duration, _) where second.isNumeric,
+            (.divideBy, .duration, _) where second.isNumeric:
+            result = .duration
+        case (.multiply, _, .duration) where first.isNumeric: result = .duration
+        default: throw refused()
+        }
+        return .binary(symbol, left, right, .primitive(result))
+    }
+
+    private func untypedResult(_ left: BoundExpression, _ right: BoundExpression) -> TypeReference {
+        if case .untyped = left.type { return right.type.primitive == nil ? left.type : right.type }
+        return left.type
+    }
+
+    /// Whole numbers narrower than 32 bits are widened first, and `divby` divides them as decimals.
+    private func numeric(
+        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression
+    ) throws(QueryError) -> BoundExpression {
+        guard let (first, second) = unify(left, right), let common = first.type.primitive else {
+            return .binary(symbol, left, right, left.type)
+        }
+        var type = common
+        if type.isInteger, type != .int64 { type = .int32 }
+        if symbol == .divideBy, type.isInteger { type = .decimal }
+        let reference = TypeReference.primitive(type)
+        return .binary(symbol, converted(first, to: reference), converted(second, to: reference), reference)
+    }
+
+    // MARK: in
+
+    /// `operand in (…)`; over a collection of the model it is the question whether any member is equal.
+    func membership(
+        of operand: Expression, in collection: Expression, _ scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        let value = try bind(operand, in: scope)
+        if case .alias(let name) = collection {
+            return try substituting(name) { inner throws(QueryError) in
+                try self.membership(of: operand, in: inner ?? .list([]), scope)
+            }
+        }
+        var items: [Expression] = []
+        if case .list(let list) = collection { items = list } else { items = [collection] }
+        if items.count == 1 {
+            let only = try bind(items[0], in: scope)
+            if case .path(let path) = only, case .collection(let element) = path.type {
+                let variable = makeVariable("$member", type: element)
+                let member = BoundExpression.path(BoundPath(variable: variable, steps: [], type: element))
+                return .any(path, variable: variable, try compare(.equal, member, value, at: operand.offset))
+            }
+            guard case .list = collection else {
+                throw typeError(
+                    "in needs a list or a collection, not a value of type \(only.type).", at: items[0].offset)
+            }
+        }
+        switch value.type {
+        case .collection, .entity, .complex:
+            throw unsupported("in with a value of type \(value.type)", at: operand.offset)
+        default: break
+        }
+        var bound: [BoundExpression] = []
+        var common = value.type
+        for item in items {
+            let member = try bind(item, in: scope)
+            if let adapted = adapted(member, to: common) {
+                bound.append(adapted)
+                continue
+            }
+            guard let wider = commonType(common, member.type) else {
+                throw typeError("in cannot compare \(value.type) with \(member.type).", at: item.offset)
+            }
+            common = wider
+            bound.append(member)
+        }
+        let reference = common
+        if case .untyped = reference { return .membership(value, in: bound) }
+        return .membership(converted(value, to: reference), in: bound.map { converted($0, to: reference) })
+    }
+}

@@ -1,0 +1,260 @@
+import ODataModel
+
+/// Where a path has got to.
+struct PathState {
+    var variable: RangeVariable
+    var steps: [BoundStep] = []
+    var type: TypeReference
+    /// The shape at the end; `nil` at primitive values.
+    var shape: Shape?
+    /// The entity set or singleton of the last entity on the way; `nil` when it is not known.
+    var source: String?
+    /// The complex properties and casts since the last entity: the beginning of a navigation property's path.
+    var prefix: [String] = []
+    /// The conditions of `$filter(…)` steps over the collection at the end.
+    var filters: [Expression] = []
+
+    var path: BoundPath { BoundPath(variable: variable, steps: steps, type: type) }
+    var isCollection: Bool { type.isCollection }
+}
+
+/// Paths of properties, casts, lambdas and counts (OData URL Conventions 4.01, 5.1.1.13 and 5.1.1.15).
+extension BindingSession {
+    /// Resolves a path within an expression.
+    func bind(path steps: [PathStep], in scope: Scope) throws(QueryError) -> BoundExpression {
+        var state: PathState
+        var rest = steps[...]
+        switch steps.first {
+        case .variable(let variable)?:
+            rest = rest.dropFirst()
+            if variable.text.hasPrefix("@") { return try bind(aliased: variable, rest, in: scope) }
+            state = try start(at: variable, in: scope)
+        case .name(let name)?:
+            if let (variable, source) = scope.variables[name.text] {
+                rest = rest.dropFirst()
+                state = PathState(variable: variable, type: variable.type, shape: variable.shape, source: source)
+            } else if rest.count == 1, let type = scope.computed[name.text] {
+                return .path(
+                    BoundPath(variable: scope.current, steps: [.computed(name.text, type)], type: type))
+            } else {
+                state = Self.current(of: scope)
+            }
+        case .count?, .key?, .filter?, .any?, .all?, .call?, .aggregate?, nil: state = Self.current(of: scope)
+        }
+        while let step = rest.first {
+            if let (joined, count) = joinedName(rest, in: state) {
+                try append(joined, to: &state, in: scope)
+                rest = rest.dropFirst(count)
+                continue
+            }
+            rest = rest.dropFirst()
+            if let end = try take(step, isLast: rest.isEmpty, &state, in: scope) { return end }
+        }
+        guard state.filters.isEmpty else {
+            throw unsupported("$filter(…) at the end of a path", at: steps.last?.offset)
+        }
+        return .path(state.path)
+    }
+
+    static func current(of scope: Scope) -> PathState {
+        PathState(
+            variable: scope.current, type: scope.current.type, shape: scope.current.shape, source: scope.source)
+    }
+
+    private func start(at variable: Identifier, in scope: Scope) throws(QueryError) -> PathState {
+        switch variable.text {
+        case "$it":
+            guard let it = scope.it else { throw unsupported("$it within nested options", at: variable.offset) }
+            return PathState(variable: it, type: it.type, shape: it.shape, source: scope.itSource)
+        case "$this": return Self.current(of: scope)
+        default: throw unsupported("\(variable.text) in an expression", at: variable.offset)
+        }
+    }
+
+    /// `@alias/…`: the alias must stand for a path, which is continued.
+    private func bind(
+        aliased variable: Identifier, _ rest: ArraySlice<PathStep>, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        let name = Identifier(String(variable.text.dropFirst()), at: variable.offset)
+        return try substituting(name) { value throws(QueryError) in
+            guard case .path(let steps)? = value else {
+                throw self.typeError("@\(name) does not stand for a path.", at: variable.offset)
+            }
+            return try self.bind(.path(steps + rest), in: scope)
+        }
+    }
+
+    // MARK: Names
+
+    /// Several steps that are one property of an `$apply` result, whose names are whole paths.
+    private func joinedName(
+        _ steps: ArraySlice<PathStep>, in state: PathState
+    ) -> (Identifier, count: Int)? {
+        guard let shape = state.shape, shape.kind == .complex, steps.count > 1, case .name(let first)? = steps.first
+        else {
+            return nil
+        }
+        var text = ""
+        var found: (Identifier, Int)?
+        for (index, step) in steps.enumerated() {
+            guard case .name(let name) = step else { break }
+            text += index == 0 ? name.text : "/" + name.text
+            if index > 0, shape.ordinal(of: text) != nil { found = (Identifier(text, at: first.offset), index + 1) }
+        }
+        return found
+    }
+
+    /// Steps to a property, a navigation property or a derived type.
+    func append(_ name: Identifier, to state: inout PathState, in scope: Scope) throws(QueryError) {
+        if name.text.hasPrefix("@") { throw unsupported("An annotation in an expression", at: name.offset) }
+        guard let shape = state.shape else {
+            throw typeError("A value of type \(state.type) has no property \(name.text).", at: name.offset)
+        }
+        if state.isCollection {
+            // Only a cast may come between a collection and its lambda.
+            if let target = try cast(from: shape, to: name) {
+                return castStep(target, &state)
+            }
+            throw typeError(
+                "\(name.text) needs one instance, not a collection; any, all or $count lead into a collection.",
+                at: name.offset)
+        }
+        if let ordinal = shape.ordinal(of: name.text) {
+            let property = shape.properties[ordinal]
+            state.steps.append(.property(property, ordinal: ordinal, of: shape))
+            state.type = property.type
+            state.shape = self.shape(of: property.type.element)
+            state.prefix.append(name.text)
+            return
+        }
+        if let navigation = shape.navigationProperty(name.text) {
+            let set = targetSet(of: navigation, in: state)
+            state.steps.append(.navigation(navigation, of: shape, set: set))
+            let entity = TypeReference.entity(navigation.target)
+            state.type = navigation.isCollection ? .collection(entity) : entity
+            state.shape = model.shape(navigation.target)
+            state.source = set?.name
+            state.prefix = []
+            return
+        }
+        if let target = try cast(from: shape, to: name) { return castStep(target, &state) }
+        if state.steps.isEmpty, state.variable == scope.current, let type = scope.computed[name.text] {
+            state.steps.append(.computed(name.text, type))
+            state.type = type
+            state.shape = self.shape(of: type.element)
+            return
+        }
+        guard shape.isOpen else { throw unknownProperty(name, of: shape, also: scope.computed.keys) }
+        state.steps.append(.dynamic(name.text))
+        state.type = .untyped("Edm.Untyped")
+        state.shape = nil
+    }
+
+    private func castStep(_ target: Shape, _ state: inout PathState) {
+        state.steps.append(.cast(target))
+        let type: TypeReference = target.kind == .entity ? .entity(target.name) : .complex(target.name)
+        state.type = state.isCollection ? .collection(type) : type
+        state.shape = target
+        state.prefix.append(target.name.description)
+    }
+
+    /// The set that a navigation property leads to; `nil` for contained entities, which belong to none.
+    func targetSet(of navigation: NavigationProperty, in state: PathState) -> EntitySet? {
+        guard !navigation.isContainment, let source = state.source else { return nil }
+        return targetSet(of: navigation, source: source, prefix: state.prefix)
+    }
+
+    func targetSet(of navigation: NavigationProperty, source: String, prefix: [String]) -> EntitySet? {
+        let path = (prefix + [navigation.name]).joined(separator: "/")
+        // Bindings may leave out the casts on the way.
+        let plain = (prefix.filter { !$0.contains(".") } + [navigation.name]).joined(separator: "/")
+        let bindings = model.entitySet(source)?.bindings ?? model.singleton(source)?.bindings ?? []
+        let isBound = bindings.contains { $0.path == path }
+        return model.targetSet(of: source, path: isBound ? path : plain, target: navigation.target)
+    }
+
+    // MARK: Collections
+
+    /// Takes a step; returns the expression when the step ends the path.
+    private func take(
+        _ step: PathStep, isLast: Bool, _ state: inout PathState, in scope: Scope
+    ) throws(QueryError) -> BoundExpression? {
+        switch step {
+        case .name(let name):
+            try append(name, to: &state, in: scope)
+            return nil
+        case .variable(let name): throw unsupported("\(name.text) within a path", at: name.offset)
+        case .call(let name, let arguments):
+            guard state.shape?.navigationProperty(name.text) != nil, !arguments.isEmpty else {
+                throw unsupported("The function \(name) in an expression", at: name.offset)
+            }
+            throw unsupported("A key in an expression", at: name.offset)
+        case .key: throw unsupported("A key in an expression", at: state.steps.isEmpty ? nil : step.offset)
+        case .aggregate: throw unsupported("aggregate in an expression", at: nil)
+        case .filter(let condition):
+            try requireCollection(state, "$filter", at: condition.offset)
+            state.filters.append(condition)
+            return nil
+        case .count(let filter, let search):
+            try requireCollection(state, "$count", at: filter?.offset)
+            guard search == nil else { throw unsupported("$search within $count", at: nil) }
+            guard isLast else { throw unsupported("A path after $count", at: nil) }
+            let (variable, inner) = memberScope(state, named: nil, in: scope)
+            let conditions = try (state.filters + (filter.map { [$0] } ?? [])).map { expression throws(QueryError) in
+                try condition(expression, in: inner)
+            }
+            return .count(state.path, variable: variable, filter: Self.all(conditions))
+        case .any(let name, let predicate):
+            try requireCollection(state, "any", at: name?.offset)
+            guard isLast else { throw typeError("Nothing can follow any.", at: name?.offset) }
+            let (variable, filters, bound) = try lambda(name, predicate, state, in: scope)
+            return .any(state.path, variable: variable, Self.all(filters + (bound.map { [$0] } ?? [])))
+        case .all(let name, let predicate):
+            try requireCollection(state, "all", at: name.offset)
+            guard isLast else { throw typeError("Nothing can follow all.", at: name.offset) }
+            let (variable, filters, bound) = try lambda(name, predicate, state, in: scope)
+            let body = bound ?? .constant(.boolean(true), .primitive(.boolean))
+            // Members that the filter leaves out satisfy anything.
+            guard let filter = Self.all(filters) else { return .all(state.path, variable: variable, body) }
+            let excluded = BoundExpression.unary(.not, filter, .primitive(.boolean))
+            return .all(state.path, variable: variable, .binary(.or, excluded, body, .primitive(.boolean)))
+        }
+    }
+
+    private func requireCollection(_ state: PathState, _ what: String, at offset: Int?) throws(QueryError) {
+        guard state.isCollection else {
+            throw typeError("\(what) needs a collection, not a value of type \(state.type).", at: offset)
+        }
+    }
+
+    private func lambda(
+        _ name: Identifier?, _ predicate: Expression?, _ state: PathState, in scope: Scope
+    ) throws(QueryError) -> (RangeVariable, filters: [BoundExpression], body: BoundExpression?) {
+        let (variable, filterScope) = memberScope(state, named: name?.text, in: scope)
+        let filters = try state.filters.map { expression throws(QueryError) in
+            try condition(expression, in: filterScope)
+        }
+        guard let name, let predicate else { return (variable, filters, nil) }
+        var inner = scope
+        inner.variables[name.text] = (variable, state.source)
+        return (variable, filters, try condition(predicate, in: inner))
+    }
+
+    /// The scope of a condition that is evaluated on each member of a collection.
+    private func memberScope(
+        _ state: PathState, named name: String?, in scope: Scope
+    ) -> (RangeVariable, Scope) {
+        let variable = makeVariable(name ?? "$this", type: state.type.element)
+        var inner = scope
+        inner.current = variable
+        inner.source = state.source
+        inner.computed = [:]
+        return (variable, inner)
+    }
+
+    /// All of the conditions; `nil` when there is none.
+    static func all(_ conditions: [BoundExpression]) -> BoundExpression? {
+        guard let first = conditions.first else { return nil }
+        return conditions.dropFirst().reduce(first) { .binary(.and, $0, $1, .primitive(.boolean)) }
+    }
+}

@@ -1,0 +1,161 @@
+import ODataModel
+
+/// Calls of actions and functions in a path, and the query over what a path addresses.
+extension ResourceBinder {
+    /// Takes a call of one of several overloads, told apart by the names of the parameters given
+    /// (OData Protocol 4.01, 11.5.4.1).
+    mutating func call(
+        _ name: Identifier, _ arguments: PathArguments, among overloads: [(Operation, EntitySet?)]
+    ) throws(QueryError) {
+        let given: [Expression.NamedArgument]?
+        var following: KeyPredicate?
+        switch arguments {
+        case .none: given = nil
+        case .empty: given = []
+        case .named(let named): given = named
+        case .key(let key):
+            given = []
+            following = key
+        }
+        var chosen: (operation: Operation, set: EntitySet?, arguments: [Expression.NamedArgument])?
+        for (operation, set) in overloads {
+            let parameters = operation.parameters.dropFirst(operation.isBound ? 1 : 0)
+            if operation.kind == .action {
+                guard given == nil || given == [] else { continue }
+                chosen = (operation, set, [])
+                break
+            }
+            // Without parentheses the parameters are options of the URL, with @ in 4.01 and without in V2.
+            let values = given ?? implicitArguments(for: parameters)
+            if Set(values.map(\.name.text)) == Set(parameters.map(\.name)) {
+                chosen = (operation, set, values)
+                break
+            }
+        }
+        guard let chosen else {
+            let signatures = overloads.map { operation, _ in
+                let names = operation.parameters.dropFirst(operation.isBound ? 1 : 0).map(\.name)
+                return "\(name)(\(names.joined(separator: ",")))"
+            }
+            throw QueryError(
+                .unknownName,
+                "No overload of \(name) takes these parameters; expected \(signatures.joined(separator: " or ")).",
+                offset: name.offset)
+        }
+        var bound: [String: BoundExpression] = [:]
+        for argument in chosen.arguments {
+            guard let parameter = chosen.operation.parameters.first(where: { $0.name == argument.name.text }) else {
+                continue
+            }
+            bound[parameter.name] = try value(argument, for: parameter)
+        }
+        steps.append(.operation(chosen.operation, bound))
+        arrive(from: chosen.operation, set: chosen.set)
+        if let following {
+            guard case .entities(let shape, let set) = place else {
+                throw QueryError(.syntax, "\(name) takes parameters with their names.", offset: name.offset)
+            }
+            steps.append(.key(try session.key(following, of: shape, at: name.offset)))
+            place = .entity(shape, set: set)
+        }
+    }
+
+    private func implicitArguments(for parameters: ArraySlice<Operation.Parameter>) -> [Expression.NamedArgument] {
+        var values: [Expression.NamedArgument] = []
+        for parameter in parameters {
+            if options.aliases[parameter.name] != nil {
+                values.append(.init(name: Identifier(parameter.name), value: .alias(Identifier(parameter.name))))
+            } else if let option = options.custom.first(where: { $0.name == parameter.name }),
+                let value = try? Expression(parsing: option.value, options: ParsingOptions(dialect: .v2))
+            {
+                values.append(.init(name: Identifier(parameter.name), value: value))
+            }
+        }
+        return values
+    }
+
+    private func value(
+        _ argument: Expression.NamedArgument, for parameter: Operation.Parameter
+    ) throws(QueryError) -> BoundExpression {
+        if case .json = argument.value {
+            throw session.unsupported("A JSON object as a parameter", at: argument.name.offset)
+        }
+        var empty = Scope(shape: Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
+        empty.it = nil
+        let bound = try session.bind(argument.value, in: empty)
+        guard let converted = session.adapted(bound, to: parameter.type) else {
+            throw session.typeError(
+                "The parameter \(parameter.name) is of type \(parameter.type), not \(bound.type).",
+                at: argument.value.offset ?? argument.name.offset)
+        }
+        return converted
+    }
+
+    /// Sets the place to what an operation returns.
+    private mutating func arrive(from operation: Operation, set: EntitySet?) {
+        navigation = nil
+        prefix = []
+        source = set?.name
+        guard let type = operation.returnType, case .entity(let name?) = type.element, let shape = model.shape(name)
+        else {
+            place = .result(operation)
+            return
+        }
+        place = type.isCollection ? .entities(shape, set: set) : .entity(shape, set: set)
+        // What cannot be composed is addressed as an operation, whatever it returns.
+        if !operation.isComposable { place = .result(operation) }
+    }
+
+    // MARK: Query
+
+    /// The query over what the path addresses; `nil` where that is not made of rows.
+    func query(for target: BoundResource.Target) throws(QueryError) -> BoundQuery? {
+        switch target {
+        case .entities(let shape, let set), .references(_, let shape, let set, isCollection: true):
+            return try session.query(options, shape: shape, source: source, set: set)
+        case .count(let shape, let set):
+            try refuse([("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty)], "a count")
+            return try session.query(options, shape: shape, source: source, set: set)
+        case .entity(let shape, let set), .references(_, let shape, let set, isCollection: false):
+            try refuseCollectionOptions("a single entity")
+            return try session.query(options, shape: shape, source: source, set: set)
+        case .property(let property, _):
+            if let shape = session.shape(of: property.type.element) {
+                if !property.type.isCollection { try refuseCollectionOptions("a single value") }
+                return try session.query(options, shape: shape, source: nil, set: nil)
+            }
+            guard property.type.isCollection else {
+                try refuseCollectionOptions("a single value")
+                return nil
+            }
+            let isAsked = options.filter != nil || !options.orderBy.isEmpty || options.top != nil || options.skip != nil
+            if isAsked || options.search != nil || !options.apply.isEmpty || !options.compute.isEmpty {
+                throw session.unsupported("Query options on a collection of primitive values", at: nil)
+            }
+            return nil
+        case .operation(let operation):
+            guard let type = operation.returnType, let shape = session.shape(of: type.element) else { return nil }
+            if !type.isCollection { try refuseCollectionOptions("a single value") }
+            return try session.query(options, shape: shape, source: source, set: source.flatMap { model.entitySet($0) })
+        case .entityByID:
+            guard case .cast(let shape)? = steps.last else { return nil }
+            return try session.query(options, shape: shape, source: nil, set: nil)
+        case .service, .metadata, .batch, .rawValue: return nil
+        }
+    }
+
+    private func refuseCollectionOptions(_ target: String) throws(QueryError) {
+        try refuse(
+            [
+                ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
+                ("$search", options.search != nil), ("$top", options.top != nil), ("$skip", options.skip != nil),
+                ("$count", options.count == true), ("$apply", !options.apply.isEmpty),
+            ], target)
+    }
+
+    private func refuse(_ given: [(String, Bool)], _ target: String) throws(QueryError) {
+        for (name, isGiven) in given where isGiven {
+            throw QueryError(.syntax, "\(name) cannot be applied to \(target).", part: name)
+        }
+    }
+}

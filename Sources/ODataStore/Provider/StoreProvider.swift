@@ -1,0 +1,203 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// A service on a SQLite database: the offline store, or somebody else's database that is served.
+///
+/// ```swift
+/// let provider = StoreProvider(database: store.pool, mapping: layout.mapping)
+/// let url = try ODataURL(parsing: "Orders?$filter=Freight gt 50&$expand=Customer")
+/// let response = try await provider.execute(ODataRequest(.read, url))
+/// ```
+///
+/// Each request is one transaction; so is each change set of a batch. Reads fill at most a page and hold no
+/// transaction when they return (rule 23).
+public final class StoreProvider: ODataProvider {
+    /// What a provider allows and how much it answers at once.
+    public struct Options: Sendable {
+        /// The most rows of a page; a request may ask for fewer by `maxpagesize`.
+        public var pageSizeLimit = 1000
+        /// Whether everything that changes something is refused.
+        public var isReadOnly = false
+        /// The most bytes of a property's raw value, and of other bodies that are taken whole.
+        public var valueSizeLimit = 64 << 20
+        /// What `now()` gives; the system's clock by default.
+        public var now: @Sendable () -> ODataDateTimeOffset = { .current }
+        /// What answers actions and functions, by their qualified names.
+        public var operations: [QualifiedName: OperationHandler] = [:]
+
+        /// Makes options with the defaults.
+        public init() {}
+    }
+
+    /// Answers a call of an action or function, inside a transaction; only an action's may write.
+    public typealias OperationHandler = @Sendable (OperationCall, Database) throws -> ResponseBody
+
+    /// A call of an action or function.
+    public struct OperationCall: Sendable {
+        /// The overload that is called.
+        public var operation: ODataModel.Operation
+        /// The parameters by name, without the binding parameter.
+        public var parameters: [String: ODataValue]
+        /// What it is bound to, and how it was called.
+        public var resource: BoundResource
+        /// The request.
+        public var request: ODataRequest
+    }
+
+    let database: any DatabaseWriter
+    /// Where the data lies.
+    public let mapping: StorageMapping
+    /// What changes rows, for what stands above and shares a transaction with it.
+    public let writer: RowWriter
+    let options: Options
+    let binder: Binder
+    let reader: StoreReader
+
+    /// Makes a provider.
+    ///
+    /// - Parameters:
+    ///   - database: the connections; those of an offline store come from ``StoreDatabase``, and all must have
+    ///     ``StoreFunctions`` registered.
+    ///   - mapping: where the data lies.
+    ///   - hook: what takes part in each change.
+    ///   - options: what is allowed.
+    public init(
+        database: any DatabaseWriter, mapping: StorageMapping, hook: (any WriteHook)? = nil,
+        options: Options = Options()
+    ) {
+        self.database = database
+        self.mapping = mapping
+        self.options = options
+        writer = RowWriter(mapping: mapping, hook: hook)
+        binder = Binder(model: mapping.model)
+        let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
+        reader = StoreReader(
+            mapping: mapping,
+            configuration: StoreReader.Configuration(
+                maxPageSize: options.pageSizeLimit, now: options.now,
+                hasHiddenOwners: { database in
+                    // Nearly always empty: then no query needs to look at it.
+                    try hiddenTables.contains { table in
+                        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))") ?? false
+                    }
+                }))
+    }
+
+    /// The model; reading it never fails.
+    public var model: EntityDataModel { mapping.model }
+
+    /// Answers a request.
+    ///
+    /// - Throws: ``ODataError`` alone: what the database refuses is translated.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        do {
+            if case .batch(let items) = request.body {
+                return try await batch(items, continueOnError: request.preferences.continueOnError)
+            }
+            let bound = try bind(request)
+            if request.method == .read { return try await read(bound, request) }
+            let prepared = try await prepared(request, bound)
+            let response = try await database.write { [self] in try perform(prepared, bound, in: $0) }
+            return try await completed(response, request)
+        } catch {
+            throw ODataError(translating: error)
+        }
+    }
+
+    /// Resolves a request's URL; `$entity?$id=…` is followed to the entity.
+    func bind(_ request: ODataRequest) throws -> BoundURL {
+        let bound = try binder.bind(request.url)
+        guard case .entityByID = bound.resource.target else { return bound }
+        guard let id = request.url.options.id else {
+            throw ODataError(
+                status: 400, code: "InvalidQuery", message: "$entity needs the option $id.", target: "$id")
+        }
+        let (set, key) = try EntityID.parse(id, model: model)
+        guard let shape = mapping.tables[set]?.shape else { throw ODataError.notFound(id) }
+        var url = try ODataURL(parsing: EntityID.canonical(set: set, key: key, shape: shape, model: model))
+        url.options = request.url.options
+        url.options.id = nil
+        return try binder.bind(url)
+    }
+
+    // MARK: Reading
+
+    private func read(_ bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
+        switch bound.resource.target {
+        case .service: return ODataResponse(body: .serviceDocument)
+        case .metadata: return ODataResponse(body: .metadata(model))
+        case .batch: throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
+        case .operation(let operation):
+            guard operation.kind == .function else {
+                throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
+            }
+            return try await database.read { [self] in try call(operation, bound.resource, request, in: $0) }
+        default: return try await reader.read(bound, request: request, in: database)
+        }
+    }
+
+    /// Runs the handler of an operation.
+    func call(
+        _ operation: ODataModel.Operation, _ resource: BoundResource, _ request: ODataRequest, in database: Database
+    ) throws -> ODataResponse {
+        guard let handler = options.operations[operation.name] else {
+            throw ODataError.notImplemented(operation.name.description)
+        }
+        var parameters: [String: ODataValue] = [:]
+        if case .parameters(let given) = request.body { parameters = given }
+        if case .operation(_, let given)? = resource.steps.last {
+            for (name, expression) in given {
+                guard case .constant(let value, _) = expression else {
+                    throw ODataError.notImplemented("An expression as the parameter \(name)")
+                }
+                parameters[name] = value
+            }
+        }
+        let call = OperationCall(operation: operation, parameters: parameters, resource: resource, request: request)
+        let body = try handler(call, database)
+        if case .none = body { return ODataResponse(status: 204) }
+        return ODataResponse(body: body)
+    }
+}
+
+extension ODataError {
+    /// What an error of the store means to a client. Errors that are OData errors already stay what they are.
+    init(translating error: any Error) {
+        switch error {
+        case let error as ODataError: self = error
+        case let error as QueryError: self.init(error)
+        case let error as StoredValueError:
+            self.init(
+                status: 500, code: "BadStoredValue", message: error.description,
+                target: error.column.isEmpty ? nil : error.column)
+        case let error as DatabaseError: self.init(StoreError(error, path: "the database"))
+        case let error as StoreError: self.init(error)
+        case is CancellationError:
+            self.init(status: 499, code: "Cancelled", message: "The request was cancelled.")
+        default: self.init(status: 500, code: "InternalError", message: "\(error)")
+        }
+    }
+
+    private init(_ error: StoreError) {
+        switch error {
+        case .locked: self.init(status: 503, code: "Busy", message: error.description, retryAfter: 1)
+        case .diskFull: self.init(status: 507, code: "InsufficientStorage", message: error.description)
+        case .readOnly: self.init(status: 403, code: "ReadOnly", message: error.description)
+        case .constraint: self.init(status: 409, code: "ConstraintFailed", message: error.description)
+        default: self.init(status: 500, code: "DatabaseError", message: error.description)
+        }
+    }
+}
+
+extension ODataDateTimeOffset {
+    /// The present instant in UTC, to the microsecond.
+    static var current: ODataDateTimeOffset {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return ODataDateTimeOffset(
+            seconds: Int64(time.tv_sec), picoseconds: Int64(time.tv_nsec) / 1000 * 1_000_000)
+    }
+}

@@ -1,0 +1,171 @@
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+/// Feeds a text in chunks and gives all elements.
+func elements(
+    _ bytes: [UInt8], chunk: Int, model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient
+) throws(PayloadError) -> [CollectionPayloadReader.Element] {
+    var reader = CollectionPayloadReader(model: model, type: type, strictness: strictness)
+    var result: [CollectionPayloadReader.Element] = []
+    var offset = 0
+    while offset < bytes.count {
+        reader.append(bytes[offset..<min(offset + chunk, bytes.count)])
+        offset += chunk
+        while let element = try reader.next() { result.append(element) }
+    }
+    reader.finish()
+    while let element = try reader.next() { result.append(element) }
+    return result
+}
+
+@Suite("Collection payloads")
+struct CollectionPayloadTests {
+    private let model: EntityDataModel
+    private let order = SampleService.order
+
+    init() throws { model = try SampleService.model() }
+
+    private let page = """
+        {"@odata.context":"c","@odata.count":"3","value":[
+          {"ID":1,"Tags":["]","}"],"ShipTo":{"City":"a\\"b"}}, {"ID":2} ,{"ID":3,"Items":[{"Line":1}]}
+        ],"extra":{"x":[1,2]},"@odata.nextLink":"n"}
+        """
+
+    @Test("a page gives the same elements whatever the chunks", arguments: [1, 2, 3, 7, 64, 10_000])
+    func chunks(size: Int) throws {
+        let all = try elements(Array(page.utf8), chunk: size, model: model, type: order)
+        #expect(all.count == 4)
+        let ids = all.prefix(3).map { element -> ODataValue? in
+            if case .entity(let entity) = element { entity["ID"] } else { nil }
+        }
+        #expect(ids == [1, 2, 3])
+        #expect(all.last == .finished(CollectionSummary(context: "c", count: 3, nextLink: "n")))
+    }
+
+    @Test("elements come out as soon as they are there")
+    func early() throws {
+        var reader = CollectionPayloadReader(model: model, type: order)
+        reader.append(Array(#"{"value":[{"ID":1},{"ID":"#.utf8))
+        guard case .entity(let first) = try reader.next() else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(first["ID"] == 1)
+        #expect(try reader.next() == nil)
+        reader.append(Array("2}]}".utf8))
+        guard case .entity(let second) = try reader.next() else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(second["ID"] == 2)
+        #expect(try reader.next() == .finished(CollectionSummary()))
+        #expect(try reader.next() == nil)
+    }
+
+    @Test("JSON 15: a delta in both spellings")
+    func delta() throws {
+        let text = """
+            {"@odata.context":"$metadata#Orders/$delta","value":[
+             {"ID":1},
+             {"@removed":{"reason":"changed"},"@id":"Orders(2)"},
+             {"@odata.context":"$metadata#Orders/$deletedEntity","id":"Orders(3)","reason":"deleted"},
+             {"@context":"$metadata#Orders/$link","source":"Orders(1)","relationship":"Customer","target":"Customers('A')"},
+             {"@odata.context":"$metadata#Orders/$deletedLink","source":"Orders(1)","relationship":"Items","target":"I"},
+             {"@odata.context":"$metadata#Customers/$entity","Code":"A"}
+            ],"@odata.deltaLink":"d"}
+            """
+        let all = try elements(Array(text.utf8), chunk: 16, model: model, type: order)
+        #expect(all.count == 7)
+        guard case .removed(let id, _, let reason) = all[1] else {
+            Issue.record("\(all[1])")
+            return
+        }
+        #expect(id == "Orders(2)" && reason == "changed")
+        #expect(all[2] == .removed(id: "Orders(3)", entity: nil, reason: "deleted"))
+        #expect(all[3] == .link(DeltaLink(source: "Orders(1)", relationship: "Customer", target: "Customers('A')")))
+        #expect(all[4] == .deletedLink(DeltaLink(source: "Orders(1)", relationship: "Items", target: "I")))
+        guard case .entity(let customer) = all[5] else { return }
+        #expect(customer.shape.name.name == "Customer")
+        #expect(all[6] == .finished(CollectionSummary(context: "$metadata#Orders/$delta", deltaLink: "d")))
+    }
+
+    @Test(
+        "JSON 21.2: an error within the stream is thrown",
+        arguments: [
+            #"{"error":{"code":"1","message":"m"}}"#, #"{"value":[{"ID":1}],"error":{"code":"1","message":"m"}}"#,
+            #"{"value":[{"ID":1},{"error":{"code":"1","message":"m"}}]}"#,
+        ])
+    func inStreamError(text: String) {
+        let error = #expect(throws: PayloadError.self) {
+            try elements(Array(text.utf8), chunk: 5, model: model, type: order)
+        }
+        #expect(error == .service(ODataErrorPayload(code: "1", message: "m")))
+    }
+
+    @Test("a page cut anywhere is an error in the end, never a shorter page")
+    func prefixes() {
+        let bytes = Array(page.utf8)
+        for count in 0..<bytes.count {
+            #expect(throws: PayloadError.self, "prefix of \(count)") {
+                try elements(Array(bytes[..<count]), chunk: 32, model: model, type: order)
+            }
+        }
+    }
+
+    @Test("an error in a later chunk has its place in the whole text")
+    func place() {
+        let text = "{\"value\":[{\"ID\":1},\n{\"ID\":\"x\"}]}"
+        let error = #expect(throws: PayloadError.self) {
+            try elements(Array(text.utf8), chunk: 4, model: model, type: order)
+        }
+        guard case .malformed(let json) = error else { return }
+        #expect(json.position == JSONPosition(offset: 26, line: 2, column: 7))
+        #expect(json.path == "ID")
+    }
+
+    @Test("an element one byte too large is refused")
+    func largest() throws {
+        var reader = CollectionPayloadReader(model: model, type: order)
+        reader.append(Array(#"{"value":["#.utf8))
+        #expect(try reader.next() == nil)
+        reader.append([UInt8](repeating: 0x20, count: CollectionPayloadReader.maxElementBytes))
+        #expect(try reader.next() == nil)
+        reader.append([0x20])
+        #expect(throws: PayloadError.elementTooLarge(at: JSONPosition(offset: 10, line: 1, column: 11))) {
+            try reader.next()
+        }
+    }
+
+    @Test("what the writer writes piece by piece reads back", arguments: [ODataVersion.v4, .v401])
+    func writer(version: ODataVersion) throws {
+        let shape = try #require(model.shape(order))
+        let writer = EntityPayloadWriter(model: model, version: version)
+        var pages = CollectionPayloadWriter(writer, type: order)
+        var sent: [UInt8] = []
+        pages.begin(context: "c", count: 2)
+        pages.entity(Entity(shape: shape, ["ID": 1]))
+        pages.json.flush { sent += $0 }
+        pages.removed(id: "Orders(2)", reason: "deleted", set: "Orders")
+        let link = DeltaLink(source: "a", relationship: "Customer", target: "b")
+        pages.link(link, isDeleted: true, set: "Orders")
+        pages.end(deltaLink: "d")
+        pages.json.flush { sent += $0 }
+        let all = try elements(sent, chunk: 9, model: model, type: order)
+        #expect(all.count == 4)
+        #expect(all[2] == .deletedLink(link))
+        #expect(all[3] == .finished(CollectionSummary(context: "c", count: 2, deltaLink: "d")))
+    }
+
+    @Test("JSON 21.2: breaking off with an error is seen by the reader")
+    func fail() throws {
+        var pages = CollectionPayloadWriter(EntityPayloadWriter(model: model), type: order)
+        pages.begin(context: nil)
+        pages.fail(ODataErrorPayload(code: "9", message: "x"))
+        let error = #expect(throws: PayloadError.self) {
+            try elements(pages.json.bytes, chunk: 9, model: model, type: order)
+        }
+        #expect(error == .service(ODataErrorPayload(code: "9", message: "x")))
+    }
+}

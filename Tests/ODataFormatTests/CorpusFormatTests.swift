@@ -1,0 +1,154 @@
+import Foundation
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+/// A model of one open type, for payloads of services whose metadata nobody has.
+private func anyModel() throws -> EntityDataModel {
+    let name = QualifiedName("Any", "Entity")
+    let type = StructuredType(name: name, kind: .entity, isOpen: true)
+    return try EntityDataModel(schemas: [Schema(namespace: "Any", structuredTypes: [type])])
+}
+
+@Suite("Corpus: JSON payloads", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
+struct CorpusPayloadTests {
+    static let payloads = Corpus.files("payloads-v4") { $0.hasSuffix(".json") }
+    private let any = QualifiedName("Any", "Entity")
+
+    /// The models in the folder that declare a set.
+    private static let models: [EntityDataModel] =
+        Corpus.files("payloads-v4") { $0.hasSuffix(".xml") }.compactMap { path in
+            guard let bytes = try? Corpus.bytes(path) else { return nil }
+            return try? CSDLReader.read(xml: bytes)
+        }
+
+    private func context(_ bytes: [UInt8]) throws -> (context: String?, isCollection: Bool) {
+        try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
+            var context: String?
+            var isCollection = false
+            try scanner.beginObject()
+            while let key = try scanner.nextKey() {
+                if key == "@odata.context" || key == "@context" {
+                    context = try scanner.readString()
+                } else if key == "value" {
+                    isCollection = try scanner.peekKind() == .array
+                    try scanner.skipValue()
+                } else {
+                    try scanner.skipValue()
+                }
+            }
+            try scanner.expectEnd()
+            return (context, isCollection)
+        }
+    }
+
+    @Test("each one reads as an entity, a collection or an error, whatever the chunks", arguments: payloads)
+    func read(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        let model = try anyModel()
+        let (_, isCollection) = try context(bytes)
+        if isCollection {
+            // Collections of values are not entities; the reader says so with a typed error.
+            let whole = Result { () throws(PayloadError) in
+                try elements(bytes, chunk: bytes.count, model: model, type: any)
+            }
+            for chunk in [1, 13, 1000] {
+                let pieces = Result { () throws(PayloadError) in
+                    try elements(bytes, chunk: chunk, model: model, type: any)
+                }
+                #expect(pieces == whole)
+            }
+        } else {
+            do throws(PayloadError) {
+                let payload = try EntityPayloadReader(model: model).read(bytes, type: any)
+                var json = JSONWriter()
+                EntityPayloadWriter(model: model).write(payload.entity, declared: any, to: &json)
+                let again = try EntityPayloadReader(model: model).read(json.bytes, type: any)
+                #expect(again.entity == payload.entity)
+            } catch {
+                guard case .service = error else { throw error }
+            }
+        }
+    }
+
+    @Test("each one with metadata reads as its own type, or the error names the property", arguments: payloads)
+    func typed(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        let (context, isCollection) = try context(bytes)
+        guard let fragment = context?.split(separator: "#").last else { return }
+        let name = String(fragment.prefix { $0 != "/" && $0 != "(" })
+        guard fragment == name || fragment == "\(name)/$entity" else { return }
+        for model in Self.models {
+            guard let type = model.entitySet(name)?.type else { continue }
+            do throws(PayloadError) {
+                if isCollection {
+                    _ = try elements(bytes, chunk: 100, model: model, type: type)
+                } else {
+                    _ = try EntityPayloadReader(model: model).read(bytes, type: type)
+                }
+            } catch {
+                // Some payloads contradict their metadata: the error must name the property.
+                guard case .malformed(let json) = error else { throw error }
+                #expect(!json.path.isEmpty, "\(json)")
+            }
+        }
+    }
+
+    @Test("each one cut anywhere gives a typed error", arguments: payloads)
+    func prefixes(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        let model = try anyModel()
+        let end = bytes.lastIndex(of: UInt8(ascii: "}")) ?? 0
+        for count in stride(from: 0, to: end, by: max(1, end / 200)) {
+            #expect(throws: PayloadError.self) {
+                try EntityPayloadReader(model: model).read(Array(bytes[..<count]), type: any)
+            }
+        }
+    }
+}
+
+@Suite("Corpus: batches", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
+struct CorpusBatchTests {
+    static let batches = Corpus.files("batch") { $0.hasSuffix(".txt") || $0.hasSuffix(".batch") }
+
+    /// The boundary of a file: what its first line with dashes says.
+    private func boundary(_ bytes: [UInt8]) -> String? {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let line = bytes[start...].prefix { $0 != 0x0A && $0 != 0x0D }
+        guard line.starts(with: [0x2D, 0x2D]) else { return nil }
+        return String(decoding: line.dropFirst(2), as: UTF8.self)
+    }
+
+    @Test("each one is read, or refused with a typed error", arguments: batches)
+    func read(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        guard let boundary = boundary(bytes) else {
+            #expect(throws: BatchError.self) { try MultipartBatch.readRequest(bytes, boundary: "batch") }
+            return
+        }
+        let request = Result { () throws(BatchError) in try MultipartBatch.readRequest(bytes, boundary: boundary) }
+        let response = Result { () throws(BatchError) in try MultipartBatch.readResponse(bytes, boundary: boundary) }
+        switch (request, response) {
+        case (.success(let parts), _):
+            let written = MultipartBatch.writeRequest(parts, boundary: "another")
+            #expect(try MultipartBatch.readRequest(written, boundary: "another").map(\.body) == parts.map(\.body))
+        case (_, .success(let parts)):
+            let written = MultipartBatch.writeResponse(parts, boundary: "another")
+            #expect(try MultipartBatch.readResponse(written, boundary: "another") == parts)
+        case (.failure(let error), .failure):
+            #expect(error.line >= 1 && !error.expected.isEmpty)
+        }
+    }
+
+    @Test("each one cut at many places is refused with a typed error", arguments: batches)
+    func prefixes(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        guard let boundary = boundary(bytes) else { return }
+        for count in stride(from: 0, to: bytes.count - boundary.utf8.count - 6, by: max(1, bytes.count / 50)) {
+            #expect(throws: BatchError.self) {
+                try MultipartBatch.readResponse(Array(bytes[..<count]), boundary: boundary)
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import HTTPTypes
+import ODataServer
+import ODataService
+import Testing
+
+@Suite("Bad input on the command line")
+struct BadInputTests {
+    @Test("a service that is not there")
+    func unreachable() async throws {
+        let site = try Site()
+        let result = try await site.tool.run("clone", "http://127.0.0.1:1/", site.path("clone"))
+        #expect(result.code == 1)
+        #expect(result.errors.contains("Cannot connect to 127.0.0.1"))
+        #expect(result.errors.contains("Is the service running"))
+        #expect(!FileManager.default.fileExists(atPath: site.path("clone")), "nothing is left behind")
+    }
+
+    @Test(
+        "an address that is none",
+        arguments: ["not a url", "ftp://example.org/", "http://", ""])
+    func invalid(url: String) async throws {
+        let site = try Site()
+        let result = try await site.tool.run("clone", url, site.path("clone"))
+        #expect(result.code != 0)
+        #expect(!result.errors.isEmpty)
+    }
+
+    /// Answers every request with one body.
+    private func fake(
+        _ status: Int, _ type: String, _ body: String
+    ) async throws -> RunningServer {
+        try await ODataServer(configuration: ODataServer.Configuration(port: 0)) { _, _ in
+            var response = HTTPResponse(status: .init(code: status))
+            response.headerFields[.contentType] = type
+            return (response, ByteStream(Array(body.utf8)))
+        }.start()
+    }
+
+    @Test(
+        "a URL that is no OData service, HTML, and metadata cut in half, each with its own words",
+        arguments: [
+            (404, "text/plain", "nothing here", "404"),
+            (200, "text/html", "<!DOCTYPE html><html><body>Log in</body></html>", "HTML"),
+            (200, "application/json", "{\"hello\": \"world\"}", "metadata"),
+            (
+                200, "application/xml",
+                "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\"><edmx:DataServ", "line"
+            ),
+            (401, "text/plain", "who are you?", "--user"),
+        ])
+    func noService(status: Int, type: String, body: String, words: String) async throws {
+        let server = try await fake(status, type, body)
+        let site = try Site()
+        let result = try await site.tool.run("clone", server.url, site.path("clone"))
+        await server.stop()
+        #expect(result.code == 1)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: site.path("clone")))
+    }
+
+    @Test("a certificate that is not trusted")
+    func untrusted() async throws {
+        let site = try Site()
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", site.path("key.pem"), "-out",
+            site.path("cert.pem"),
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        try await site.serve(
+            nil, port: 0, "--tls-certificate", site.path("cert.pem"), "--tls-key", site.path("key.pem"))
+        #expect(site.url.hasPrefix("https://"))
+        let refused = try await site.tool.run("clone", site.url, site.path("clone"))
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("not trusted"), "\(refused.errors)")
+        #expect(refused.errors.contains("--trust"))
+        let trusted = try await site.tool.run("clone", site.url, site.path("clone"), "--trust", site.path("cert.pem"))
+        #expect(trusted.code == 0, "\(trusted.errors)")
+    }
+
+    @Test("a database that is none, and one that is not there")
+    func noDatabase() async throws {
+        let site = try Site()
+        try Data("This is not a database, however long you look at it.".utf8).write(
+            to: URL(fileURLWithPath: site.path("text.db")))
+        let text = try await site.tool.run("serve", site.path("text.db"), "--port", "0")
+        #expect(text.code == 1)
+        #expect(text.errors.contains("text.db"))
+        #expect(text.errors.contains("not a"), "\(text.errors)")
+        let missing = try await site.tool.run("serve", site.path("missing.db"))
+        #expect(missing.code == 1)
+        #expect(missing.errors.contains("does not exist"))
+    }
+
+    @Test("a query with a mistake: the place is marked, near names are suggested")
+    func query() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let syntax = try await site.tool.run("query", clone, "Orders?$filter=Freight gt")
+        #expect(syntax.code == 1)
+        #expect(syntax.errors.contains("\n  Orders?$filter=Freight gt\n"), "\(syntax.errors)")
+        #expect(syntax.errors.contains("^"))
+        let name = try await site.tool.run("query", clone, "Orders?$filter=Frieght gt 5")
+        #expect(name.code == 1)
+        #expect(name.errors.contains("Did you mean Freight?"), "\(name.errors)")
+        #expect(name.errors.contains("\n                 ^"), "\(name.errors)")
+        let set = try await site.tool.run("query", clone, "Oders")
+        #expect(set.errors.contains("Did you mean Orders?"), "\(set.errors)")
+        let unsupported = try await site.tool.run("query", clone, "Orders?$apply=concat(identity,identity)")
+        #expect(unsupported.code == 1)
+        #expect(unsupported.errors.contains("concat"))
+        let property = try await site.tool.run("update", clone, "Orders(1001)", "Frieght=5")
+        #expect(property.errors.contains("Did you mean Freight?"))
+        let value = try await site.tool.run("update", clone, "Orders(1001)", "Freight=much")
+        #expect(value.code == 1)
+        #expect(value.errors.contains("Edm.Decimal"))
+    }
+
+    @Test("a directory that is a clone already, and one that is none")
+    func directories() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let again = try await site.tool.run("clone", site.url, clone)
+        #expect(again.code == 1)
+        #expect(again.errors.contains("outpost pull"))
+        let none = try await site.tool.run("status", site.path("nowhere"))
+        #expect(none.code == 1)
+        #expect(none.errors.contains("outpost clone"))
+    }
+
+    @Test("a wrong key: its own error, nothing written")
+    func wrongKey() async throws {
+        let site = try Site()
+        try await site.serve()
+        let (clone, key, wrong) = (site.path("clone"), site.path("key"), site.path("wrong"))
+        try Data(repeating: 1, count: 32).write(to: URL(fileURLWithPath: key))
+        try Data(repeating: 2, count: 32).write(to: URL(fileURLWithPath: wrong))
+        #expect(try await site.tool.run("clone", site.url, clone, "--key-file", key).code == 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db"))
+        let refused = try await site.tool.run("query", clone, "Orders", "--key-file", wrong)
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("key"), "\(refused.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
+    }
+
+    @Test("a locked database: the request fails with words, the service goes on")
+    func locked() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        #expect(try await site.tool.run("update", clone, "Products(5)", "Stock=7").code == 0)
+        let holder = Process()
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        holder.arguments = ["sqlite3", site.database]
+        let input = Pipe()
+        holder.standardInput = input
+        holder.standardOutput = FileHandle.nullDevice
+        try holder.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("BEGIN EXCLUSIVE;\n".utf8))
+        try await Task.sleep(for: .milliseconds(300))
+        let refused = try await site.tool.run("push", clone)
+        #expect(refused.code == 1, "\(refused.output) \(refused.errors)")
+        #expect(try await site.tool.run("status", clone).output.contains("#1 update Products(5)"))
+        try input.fileHandleForWriting.write(contentsOf: Data("ROLLBACK;\n.quit\n".utf8))
+        holder.waitUntilExit()
+        #expect(try await site.tool.run("push", clone).code == 0)
+    }
+
+    @Test(
+        "commands used wrongly end with 2",
+        arguments: [["frobnicate"], ["query"], ["serve", "x.db", "--port", "99999"], ["clone"], ["push", "--frob"]])
+    func misuse(arguments: [String]) async throws {
+        let site = try Site()
+        let (process, _, _) = site.tool.process(arguments)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 2)
+    }
+
+    @Test(
+        "every command has help with an example",
+        arguments: [
+            "serve", "clone", "query", "create", "update", "delete", "status", "push", "pull", "sync", "errors", "log",
+        ])
+    func help(command: String) async throws {
+        let site = try Site()
+        let result = try await site.tool.run(command, "--help")
+        #expect(result.code == 0)
+        #expect(result.output.contains("EXAMPLE"))
+        #expect(result.output.contains("outpost \(command)"))
+    }
+
+    @Test("nothing is coloured when piped, or when NO_COLOR is set")
+    func colours() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        let cloned = try await site.tool.run("clone", site.url, clone)
+        let rows = try await site.tool.run("query", clone, "Orders")
+        #expect(!(cloned.output + cloned.errors + rows.output + rows.errors).contains("\u{1B}"))
+    }
+}

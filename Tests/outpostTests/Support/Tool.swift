@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+/// The tool as a person runs it: a process of its own.
+struct Tool {
+    /// What a finished command left.
+    struct Result {
+        var code: Int32
+        var output: String
+        var errors: String
+    }
+
+    /// Where the vault of the tests is.
+    let home: URL
+
+    /// The executable stands beside the tests.
+    static let executable: URL = {
+        if let path = ProcessInfo.processInfo.environment["OUTPOST_TOOL"] { return URL(fileURLWithPath: path) }
+        let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
+        for candidate in candidates {
+            let tool = URL(fileURLWithPath: candidate).deletingLastPathComponent().appendingPathComponent("outpost")
+            if FileManager.default.isExecutableFile(atPath: tool.path) { return tool }
+        }
+        return URL(fileURLWithPath: "outpost")
+    }()
+
+    func process(_ arguments: [String], environment: [String: String] = [:]) -> (Process, Pipe, Pipe) {
+        let process = Process()
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        var variables = ProcessInfo.processInfo.environment
+        variables["XDG_DATA_HOME"] = home.path
+        variables.merge(environment) { $1 }
+        process.environment = variables
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        return (process, output, errors)
+    }
+
+    /// Runs a command to its end.
+    @discardableResult
+    func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Result {
+        let (process, output, errors) = process(arguments, environment: environment)
+        async let outputText = Self.text(output)
+        async let errorText = Self.text(errors)
+        try process.run()
+        let (out, err) = await (outputText, errorText)
+        process.waitUntilExit()
+        return Result(code: process.terminationStatus, output: out, errors: err)
+    }
+
+    /// Starts a command and kills it with SIGKILL after a while.
+    func kill(_ arguments: String..., after delay: Duration) async throws {
+        let (process, _, _) = process(arguments)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try await Task.sleep(for: delay)
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+    }
+
+    private static func text(_ pipe: Pipe) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let data = pipe.fileHandleForReading.readDataToEndOfFile()
+                continuation.resume(returning: String(decoding: data, as: UTF8.self))
+            }
+        }
+    }
+}
+
+/// A served database with a place for clones, all gone at the end.
+final class Site {
+    let directory: URL
+    let tool: Tool
+    private var server: Process?
+    private(set) var url = ""
+
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static let northwind: URL? = {
+        let data = root.deletingLastPathComponent().appendingPathComponent("shared/data/northwind.db")
+        return FileManager.default.fileExists(atPath: data.path) ? data : nil
+    }()
+
+    var database: String { path("shop.db") }
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        tool = Tool(home: directory.appendingPathComponent("home"))
+    }
+
+    deinit {
+        server?.terminate()
+        server?.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+    /// Serves the example database, or another file.
+    func serve(_ file: URL? = nil, port: Int = 0, _ arguments: String...) async throws {
+        if !FileManager.default.fileExists(atPath: database) {
+            if let file {
+                try FileManager.default.copyItem(at: file, to: URL(fileURLWithPath: database))
+            } else {
+                let sql = try String(
+                    contentsOf: Self.root.appendingPathComponent("Examples/Shop/shop.sql"), encoding: .utf8)
+                try SQLite.execute(sql, in: database)
+            }
+        }
+        let (process, output, _) = tool.process(
+            ["serve", database, "--port", String(port), "--json"] + arguments)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        server = process
+        var text = ""
+        while !text.contains("}") {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { break }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
+        url = try #require(report["url"])
+    }
+
+    var port: Int { Int(url.split(separator: ":").last?.split(separator: "/").first ?? "") ?? 0 }
+
+    func stop() {
+        server?.terminate()
+        server?.waitUntilExit()
+        server = nil
+    }
+}
