@@ -99,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
                 logging,
             ],
             swiftSettings: settings),

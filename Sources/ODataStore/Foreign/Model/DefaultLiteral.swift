@@ -1,0 +1,42 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// Reads the default of a column where it is a literal: what an expression gives is known to SQLite alone.
+enum DefaultLiteral {
+    /// The default in the lexical form of the property's type; `nil` when it is an expression, NULL, or no
+    /// value of the type.
+    static func lexical(_ expression: String, choice: ColumnChoice, model: EntityDataModel) -> String? {
+        guard let stored = stored(expression), !stored.isNull,
+            let value = try? choice.codec.decode(stored, as: .primitive(choice.type), in: model)
+        else { return nil }
+        if case .string(let text) = value { return text }
+        return value.lexicalText
+    }
+
+    /// Whether leaving the column out gives something else than NULL.
+    static func isNull(_ expression: String) -> Bool { stored(expression)?.isNull ?? false }
+
+    /// What SQLite stores for a literal; `nil` for other expressions.
+    static func stored(_ expression: String) -> DatabaseValue? {
+        var text = expression.trimmingCharacters(in: .whitespacesAndNewlines)
+        while text.hasPrefix("("), text.hasSuffix(")") {
+            text = text.dropFirst().dropLast().trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        switch text.uppercased() {
+        case "NULL": return .null
+        case "TRUE": return 1.databaseValue
+        case "FALSE": return 0.databaseValue
+        default: break
+        }
+        if text.count >= 2, let quote = text.first, quote == "'" || quote == "\"", text.last == quote {
+            let inner = text.dropFirst().dropLast()
+            let bare = inner.replacingOccurrences(of: "\(quote)\(quote)", with: "")
+            guard !bare.contains(quote) else { return nil }
+            return inner.replacingOccurrences(of: "\(quote)\(quote)", with: "\(quote)").databaseValue
+        }
+        if let number = Int64(text) { return number.databaseValue }
+        guard text.allSatisfy({ "0123456789+-.eE".contains($0) }) else { return nil }
+        return Double(text).map(\.databaseValue)
+    }
+}

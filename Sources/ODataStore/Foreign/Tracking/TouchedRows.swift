@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+
+/// Learns which rows a change of ours touches, those among them that the database's own triggers and foreign
+/// key actions change: by triggers that exist for our connection alone (TEMP), which alter nothing in the file.
+enum TouchedRows {
+    private static let table = "outpost_touched"
+
+    /// One row that was touched.
+    struct Row: Sendable {
+        /// The set.
+        var set: String
+        /// The row's key.
+        var key: Data
+        /// The digest of the row before the transaction; `nil` when it was not there.
+        var before: Data?
+    }
+
+    /// Puts the triggers on all tables, once per connection.
+    static func install(_ tables: [TrackedTable], in database: Database) throws {
+        try database.execute(
+            sql: """
+                PRAGMA temp_store = MEMORY;
+                CREATE TEMP TABLE IF NOT EXISTS \(table) (
+                  set_name TEXT NOT NULL, key BLOB NOT NULL, before BLOB, PRIMARY KEY (set_name, key)
+                ) WITHOUT ROWID
+                """)
+        for (index, tracked) in tables.enumerated() {
+            let name = quoted(tracked.storage.table)
+            // The set's name is an identifier, so that it has no quotes to double.
+            let set = "'\(tracked.storage.set)'"
+            func note(_ row: String, before: String) -> String {
+                "INSERT OR IGNORE INTO \(table) VALUES (\(set), \(tracked.keyExpression(row)), \(before));"
+            }
+            let old = note("OLD", before: tracked.digestExpression("OLD"))
+            let new = note("NEW", before: "NULL")
+            let events = [("INSERT", new), ("DELETE", old), ("UPDATE", old + " " + new)]
+            for (event, body) in events {
+                try database.execute(
+                    sql: """
+                        CREATE TEMP TRIGGER IF NOT EXISTS outpost_touch_\(index)_\(event.lowercased())
+                        AFTER \(event) ON main.\(name) BEGIN \(body) END
+                        """)
+            }
+        }
+    }
+
+    /// The rows touched in the present transaction; they are forgotten then.
+    static func take(in database: Database) throws -> [Row] {
+        let rows = try GRDB.Row.fetchAll(database, sql: "SELECT set_name, key, before FROM temp.\(table)").map {
+            Row(set: $0[0], key: $0[1], before: $0[2])
+        }
+        if !rows.isEmpty { try database.execute(sql: "DELETE FROM temp.\(table)") }
+        return rows
+    }
+}

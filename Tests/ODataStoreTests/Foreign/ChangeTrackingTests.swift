@@ -1,0 +1,190 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Synchronization
+import Testing
+
+@testable import ODataStore
+
+@Suite("Changes of a served database", .serialized)
+struct ChangeTrackingTests {
+    static let sql = """
+        CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price INTEGER);
+        INSERT INTO item VALUES (1, 'a', 10), (2, 'b', 20), (3, 'c', 30), (4, 'd', 40), (5, 'e', 50);
+        CREATE TABLE part (a TEXT, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+        INSERT INTO part VALUES ('x', 1, 1), ('x', 2, 2), ('y', 1, 3);
+        CREATE TABLE child (id INTEGER PRIMARY KEY, item INTEGER REFERENCES item ON DELETE CASCADE);
+        INSERT INTO child VALUES (1, 3), (2, 4);
+        """
+
+    /// What a delta says, in short: `+id` for entities, `-id` for removed ones, `~id` for those changed away.
+    private func summary(_ page: EntityPage) -> [String] {
+        page.entities.compactMap { $0.control.id.map { "+\($0)" } }.sorted()
+            + page.removed.map { ($0.reason == .deleted ? "-" : "~") + $0.id }.sorted()
+    }
+
+    @Test("11.3 changes by others and by ourselves come with the next delta, once", arguments: [false, true])
+    func deltas(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let response = try await database.get("item?$filter=price lt 45", track: true)
+        #expect(response.preferencesApplied == ["track-changes"])
+        let first = try await database.page("item?$filter=price lt 45", track: true)
+        #expect(first.entities.count == 4)
+        var link = try #require(first.deltaLink)
+        func next() async throws -> [String] {
+            let page = try await database.page(link)
+            link = try #require(page.deltaLink)
+            return summary(page)
+        }
+        #expect(try await next() == [])
+        try fixture.elsewhere(
+            """
+            UPDATE item SET name = 'A' WHERE id = 1; DELETE FROM item WHERE id = 2;
+            UPDATE item SET price = 99 WHERE id = 3; INSERT INTO item VALUES (6, 'f', 1), (7, 'g', 70);
+            """)
+        #expect(try await next() == ["+item(1)", "+item(6)", "-item(2)", "~item(3)", "~item(7)"])
+        #expect(try await next() == [])
+        _ = try await database.execute(
+            try database.request(.update, "item(4)", try database.entity("item", ["name": "D"])))
+        _ = try await database.execute(
+            try database.request(.create, "item", try database.entity("item", ["name": "h", "price": 2])))
+        let scans = try #require(database.tracker).comparisons
+        #expect(try await next() == ["+item(4)", "+item(8)"])
+        #expect(database.tracker?.comparisons == scans, "our own changes cost no scan")
+        try await database.close()
+
+        // What nobody changed meanwhile needs no scan after a restart either, what somebody did is found.
+        let again = try await ServedDatabase.open(path: fixture.path)
+        #expect(summary(try await again.page(link)) == [])
+        #expect(again.tracker?.comparisons == 0)
+        try await again.close()
+        try fixture.elsewhere("UPDATE item SET name = 'late' WHERE id = 5")
+        let later = try await ServedDatabase.open(path: fixture.path)
+        #expect(summary(try await later.page(link)) == ["~item(5)"])
+        #expect(later.tracker?.comparisons == 1)
+        try await later.close()
+        #expect(try fixture.value("PRAGMA journal_mode") == (wal ? "wal" : "delete"))
+    }
+
+    @Test("rule 29: a row changed while page 2 is read is in the next delta", arguments: [false, true])
+    func tokenIsFixedBeforeTheFirstPage(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        var page = try await database.page("item", track: true, pageSize: 2)
+        var ids = page.entities.compactMap(\.control.id)
+        #expect(page.deltaLink == nil)
+        try fixture.elsewhere("UPDATE item SET name = 'new' WHERE id = 1")
+        while let next = page.nextLink {
+            page = try await database.page(next, pageSize: 2)
+            ids += page.entities.compactMap(\.control.id)
+        }
+        #expect(ids.count == 5)
+        let delta = try await database.page(try #require(page.deltaLink))
+        #expect(summary(delta) == ["+item(1)"])
+        try await database.close()
+    }
+
+    @Test("Pages of changes end where the first one said, whatever happens meanwhile")
+    func deltaPages() async throws {
+        let fixture = try ForeignFixture(Self.sql)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let start = try #require(try await database.page("part", track: true).deltaLink)
+        try fixture.elsewhere("UPDATE part SET n = n + 1; INSERT INTO part VALUES ('z', 9, 9)")
+        var page = try await database.page(start, pageSize: 3)
+        #expect(page.entities.count == 3 && page.deltaLink == nil)
+        try fixture.elsewhere("UPDATE part SET n = 100 WHERE a = 'z'; DELETE FROM part WHERE a = 'x' AND b = 1")
+        page = try await database.page(try #require(page.nextLink), pageSize: 3)
+        let delta = try await database.page(try #require(page.deltaLink), pageSize: 3)
+        #expect(summary(delta) == ["+part(a='z',b=9)", "-part(a='x',b=1)"])
+        try await database.close()
+    }
+
+    @Test("What the database does itself, by cascades, is versioned with our change", arguments: [false, true])
+    func cascades(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let link = try #require(try await database.page("child", track: true).deltaLink)
+        let scans = database.tracker?.comparisons
+        _ = try await database.execute(try database.request(.delete, "item(3)"))
+        #expect(summary(try await database.page(link)) == ["-child(1)"])
+        #expect(database.tracker?.comparisons == scans)
+        try await database.close()
+    }
+
+    @Test("Tokens: 400 for another query or nonsense, 410 when the side file is gone or the tombstones are")
+    func tokens() async throws {
+        let fixture = try ForeignFixture(Self.sql)
+        let clock = Mutex(ODataDateTimeOffset(seconds: 1_800_000_000))
+        var options = ServedDatabase.Options()
+        let now: @Sendable () -> ODataDateTimeOffset = { [clock = SharedClock(clock.withLock { $0 })] in clock.now }
+        options.now = now
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        let link = try #require(try await database.page("item", track: true).deltaLink)
+        func status(_ url: String, _ database: ServedDatabase) async -> Int {
+            do {
+                return try await database.get(url).status
+            } catch {
+                return (error as? ODataError)?.status ?? 0
+            }
+        }
+        let token = try #require(link.split(separator: "=").last)
+        #expect(await status("item?$filter=price lt 5&$deltatoken=\(token)", database) == 400)
+        #expect(await status("item?$deltatoken=nonsense", database) == 400)
+        #expect(await status("item?$deltatoken=~nonsense", database) == 400)
+        #expect(await status("child?$deltatoken=\(token)", database) == 400)
+        try fixture.elsewhere("DELETE FROM item WHERE id = 1")
+        #expect(await status(link, database) == 200)
+        try await database.close()
+        options.now = { ODataDateTimeOffset(seconds: 1_800_000_000 + 31 * 86_400) }
+        let later = try await ServedDatabase.open(path: fixture.path, options: options)
+        #expect(await status(link, later) == 410)
+        let fresh = try #require(try await later.page("item", track: true).deltaLink)
+        #expect(await status(fresh, later) == 200)
+        try await later.close()
+        try FileManager.default.removeItem(atPath: fixture.path + "-outpost")
+        let anew = try await ServedDatabase.open(path: fixture.path, options: options)
+        #expect(await status(fresh, anew) == 410)
+        try await anew.close()
+    }
+
+    @Test("rule 29: what cannot be tracked gets no Preference-Applied")
+    func untrackable() async throws {
+        let fixture = try ForeignFixture(Self.sql)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        for url in ["child?$expand=itemItem", "item?$top=1", "child?$filter=itemItem/price gt 5"] {
+            guard let response = try? await database.get(url, track: true) else { continue }
+            #expect(!response.preferencesApplied.contains("track-changes"), "\(url)")
+        }
+        try await database.close()
+    }
+
+    @Test("With triggers, changes by others cost no scan, and they can be removed", arguments: [false, true])
+    func triggers(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        var options = ServedDatabase.Options()
+        options.installsTriggers = true
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        #expect(database.model.entitySet("outpost_change") == nil)
+        var link = try #require(try await database.page("part", track: true).deltaLink)
+        // The notes count from the first comparison of a file that somebody else changed.
+        try fixture.elsewhere("UPDATE part SET n = 0 WHERE b = 2")
+        link = try #require(try await database.page(link).deltaLink)
+        let scans = database.tracker?.comparisons
+        try fixture.elsewhere("UPDATE part SET a = 'it''s' WHERE b = 2; DELETE FROM part WHERE a = 'y'")
+        let delta = try await database.page(link)
+        #expect(summary(delta) == ["+part(a='it%27%27s',b=2)", "-part(a='x',b=2)", "-part(a='y',b=1)"])
+        #expect(database.tracker?.comparisons == scans)
+        try await database.close()
+        try ChangeTriggers.remove(fromDatabaseAt: fixture.path)
+        #expect(try fixture.value("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'outpost%'") == 0)
+    }
+}
+
+/// A clock for tests that stands still.
+private struct SharedClock: Sendable {
+    let now: ODataDateTimeOffset
+    init(_ now: ODataDateTimeOffset) { self.now = now }
+}

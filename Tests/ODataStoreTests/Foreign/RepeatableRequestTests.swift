@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("Repeatable requests to a served database", .serialized)
+struct RepeatableRequestTests {
+    static let sent = "Sat, 21 Nov 2026 10:44:08 GMT"
+
+    private func options() -> ServedDatabase.Options {
+        var options = ServedDatabase.Options()
+        options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+        return options
+    }
+
+    private func open(_ fixture: ForeignFixture) async throws -> ServedDatabase {
+        try await ServedDatabase.open(path: fixture.path, options: options())
+    }
+
+    private func creation(_ database: ServedDatabase, id: String = "r-1") throws -> ODataRequest {
+        try database.request(
+            .create, "item", try database.entity("item", ["name": "new"]), id: id, firstSent: Self.sent)
+    }
+
+    @Test("The same id twice acts once and is answered alike, also after a restart", arguments: [false, true])
+    func repeats(wal: Bool) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        var database = try await open(fixture)
+        let first = try await database.execute(try creation(database))
+        #expect(first.status == 201 && first.repeatabilityResult == .accepted)
+        let second = try await database.execute(try creation(database))
+        #expect(second.status == 201 && second.location == first.location && second.etag == first.etag)
+        #expect(second.repeatabilityResult == .accepted)
+        guard case .entity(let entity) = second.body else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(entity["name"] == "new")
+        try await database.close()
+        database = try await open(fixture)
+        let third = try await database.execute(try creation(database))
+        #expect(third.location == first.location)
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        let other = try await database.execute(try creation(database, id: "r-2"))
+        #expect(other.location != first.location)
+        try await database.close()
+    }
+
+    @Test("400 for what is malformed or another request, 412 rejected for what is too old")
+    func refusals() async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql)
+        let database = try await open(fixture)
+        func refusal(id: String, sent: String = Self.sent, url: String = "item") async throws -> ODataError? {
+            do {
+                let entity = try database.entity("item", ["name": "x"])
+                _ = try await database.execute(
+                    try database.request(.create, url, entity, id: id, firstSent: sent))
+                return nil
+            } catch {
+                return error as? ODataError
+            }
+        }
+        #expect(try await refusal(id: "two words")?.status == 400)
+        #expect(try await refusal(id: "a", sent: "yesterday")?.status == 400)
+        #expect(try await refusal(id: "a", sent: "Sat, 31 Nov 2026 10:44:08 GMT")?.status == 400)
+        let old = try await refusal(id: "a", sent: "Mon, 21 Sep 2026 10:44:08 GMT")
+        #expect(old?.status == 412 && old?.repeatabilityResult == .rejected)
+        #expect(try await refusal(id: "b") == nil)
+        let entity = try database.entity("item", ["name": "x"])
+        await #expect(throws: ODataError.self) {
+            try await database.execute(
+                try database.request(.update, "item(1)", entity, id: "b", firstSent: Self.sent))
+        }
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        try await database.close()
+    }
+
+    @Test("rule 2: the requests of a change set share one id and are repeated as a unit", arguments: [false, true])
+    func changeSets(wal: Bool) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        let database = try await open(fixture)
+        func batch() throws -> ODataRequest {
+            let child = try database.entity("child", [:])
+            var second = child
+            second.related["itemItem"] = .references(["$1"])
+            if database.model.shape(ofSet: "child")?.navigationProperty("itemItem") == nil { second = child }
+            let items = [
+                BatchItem(id: "1", request: try creation(database), atomicityGroup: "g"),
+                BatchItem(
+                    id: "2", request: try database.request(.create, "child", child, id: "r-1", firstSent: Self.sent),
+                    atomicityGroup: "g"),
+            ]
+            return ODataRequest(.create, try ODataURL(parsing: "$batch"), body: .batch(items))
+        }
+        for _ in 0..<2 {
+            guard case .batch(let results) = try await database.execute(try batch()).body else {
+                Issue.record("no batch")
+                return
+            }
+            let locations = try results.map { try $0.result.get().location }
+            #expect(locations == ["item(6)", "child(3)"])
+        }
+        #expect(try fixture.value("SELECT COUNT(*) FROM child") == 3)
+        try await database.close()
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+extension ServedDatabase {
+    /// Answers a GET.
+    func get(
+        _ url: String, track: Bool = false, pageSize: Int? = nil
+    ) async throws -> ODataResponse {
+        let preferences = Preferences(maxPageSize: pageSize, trackChanges: track)
+        return try await execute(ODataRequest(.read, try ODataURL(parsing: url), preferences: preferences))
+    }
+
+    /// The page that a GET answers with.
+    func page(_ url: String, track: Bool = false, pageSize: Int? = nil) async throws -> EntityPage {
+        guard case .page(let page) = try await get(url, track: track, pageSize: pageSize).body else {
+            throw ODataError(status: 500, code: "NoPage", message: url)
+        }
+        return page
+    }
+
+    /// An entity with some properties.
+    func entity(_ set: String, _ properties: [String: ODataValue]) throws -> Entity {
+        guard let shape = model.shape(ofSet: set) else { throw ODataError.notFound(set) }
+        return Entity(shape: shape, properties)
+    }
+
+    func request(
+        _ method: ODataRequest.Method, _ url: String, _ entity: Entity? = nil, ifMatch: String? = nil,
+        id: String? = nil, firstSent: String = "Sat, 21 Nov 2026 10:00:00 GMT"
+    ) throws -> ODataRequest {
+        ODataRequest(
+            method, try ODataURL(parsing: url), body: entity.map { .entity($0) } ?? .none, ifMatch: ifMatch,
+            repeatability: id.map { Repeatability(requestID: $0, firstSent: firstSent) })
+    }
+}
+
+@Suite("A served database")
+struct ServedDatabaseTests {
+    static let people = """
+        CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER CHECK (age >= 0),
+          boss INTEGER REFERENCES person(id), email TEXT UNIQUE);
+        INSERT INTO person VALUES (1, 'Ann', 40, NULL, 'a@x'), (2, 'Bob', 30, 1, 'b@x'), (3, 'Cid', 20, 1, 'c@x');
+        """
+
+    @Test("Northwind answers queries over joins, dates, decimals, blobs and self references")
+    func northwind() async throws {
+        guard let fixture = try ForeignFixture(northwind: ()) else { return }
+        let database = try await ServedDatabase.open(path: fixture.path)
+        #expect(database.warnings == [])
+        for set in database.model.container.entitySets {
+            let rows = try await database.page("\(set.name)?$top=3&$count=true")
+            #expect(rows.count ?? 0 >= Int64(rows.entities.count), "\(set.name)")
+        }
+        let url = "Orders?$filter=OrderDate ge 1998-05-01T00:00:00Z and Freight gt 50&$expand=Customer&$orderby=Freight desc"
+        let orders = try await database.page(url)
+        let expected: Int? = try fixture.value(
+            "SELECT COUNT(*) FROM Orders WHERE OrderDate >= '1998-05-01 00:00:00.000' AND Freight > 50")
+        #expect(orders.entities.count == expected && expected != 0)
+        #expect(orders.entities.allSatisfy { $0.related["Customer"] != nil })
+        let boss = try await database.page("Employees?$filter=ReportsToEmployee/LastName eq 'Fuller'")
+        #expect(boss.entities.count == 5)
+        guard case .entity(let detail) = try await database.get("Order_Details(OrderID=10248,ProductID=11)").body else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(detail["UnitPrice"] == .decimal(ODataDecimal(14)))
+        #expect(detail.control.etag?.hasPrefix("W/\"") == true)
+        guard case .value(.collection(let products), _) = try await database.get("Current_Product_List()").body else {
+            Issue.record("no function result")
+            return
+        }
+        #expect(products.count == 69)
+        try await database.close()
+        #expect(try fixture.value("PRAGMA journal_mode") == "delete")
+    }
+
+    @Test("Changes are enforced by the database's own constraints, with the property as target")
+    func writing() async throws {
+        let fixture = try ForeignFixture(Self.people)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let created = try await database.execute(
+            try database.request(.create, "person", try database.entity("person", ["name": "Dan", "boss": 2])))
+        #expect(created.status == 201 && created.location == "person(4)")
+        let etag = try #require(created.etag)
+        func refusal(_ request: ODataRequest) async -> ODataError? {
+            do {
+                _ = try await database.execute(request)
+                return nil
+            } catch {
+                return error as? ODataError
+            }
+        }
+        func patch(_ properties: [String: ODataValue], ifMatch: String? = nil) throws -> ODataRequest {
+            try database.request(.update, "person(4)", try database.entity("person", properties), ifMatch: ifMatch)
+        }
+        let unique = await refusal(try patch(["email": "a@x"]))
+        #expect(unique?.status == 409 && unique?.target == "email")
+        let check = await refusal(try patch(["age": -1]))
+        #expect(check?.status == 400 && check?.target == "age")
+        let reference = await refusal(try patch(["boss": 99]))
+        #expect(reference?.status == 409 && reference?.target == "bossPerson" || reference?.target == "bossperson")
+        let missing = await refusal(try patch(["name": .null]))
+        #expect(missing?.status == 400 && missing?.target == "name")
+        try fixture.elsewhere("UPDATE person SET age = 5 WHERE id = 4")
+        let stale = await refusal(try patch(["age": 6], ifMatch: etag))
+        #expect(stale?.status == 412)
+        let referenced = await refusal(try database.request(.delete, "person(1)"))
+        #expect(referenced?.status == 409)
+        _ = try await database.execute(try database.request(.delete, "person(4)"))
+        #expect(try fixture.value("SELECT COUNT(*) FROM person") == 3)
+        try await database.close()
+    }
+
+    @Test("Opening fails with the reason: missing, no database, damaged, locked")
+    func opening() async throws {
+        let fixture = try ForeignFixture(Self.people)
+        func error(_ path: String) async -> ForeignDatabaseError? {
+            var options = ServedDatabase.Options()
+            options.busyTimeout = 0.1
+            do {
+                _ = try await ServedDatabase.open(path: path, options: options)
+                return nil
+            } catch {
+                return error as? ForeignDatabaseError
+            }
+        }
+        let missing = fixture.folder.appendingPathComponent("missing.db").path
+        #expect(await error(missing) == .notFound(path: missing))
+        #expect(!FileManager.default.fileExists(atPath: missing))
+        #expect(await error(fixture.folder.path) == .notADatabase(path: fixture.folder.path))
+        let text = fixture.folder.appendingPathComponent("text.db")
+        try Data(String(repeating: "hello ", count: 300).utf8).write(to: text)
+        #expect(await error(text.path) == .notADatabase(path: text.path))
+        let noise = fixture.folder.appendingPathComponent("noise.db")
+        try Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 200) }).write(to: noise)
+        guard case .encryptedOrDamaged = await error(noise.path) else {
+            Issue.record("noise")
+            return
+        }
+        let other = try DatabaseQueue(path: fixture.path)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        #expect(await error(fixture.path) == .locked(path: fixture.path))
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    @Test("Read-only serving refuses changes and says so in the model")
+    func readOnly() async throws {
+        let fixture = try ForeignFixture(Self.people)
+        var options = ServedDatabase.Options()
+        options.isReadOnly = true
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        await #expect(throws: ODataError.self) {
+            try await database.execute(try database.request(.delete, "person(3)"))
+        }
+        #expect(database.model.entitySet("person")?.allows("InsertRestrictions", "Insertable") == false)
+        let page = try await database.page("person", track: true)
+        #expect(page.deltaLink != nil)
+        try fixture.elsewhere("DELETE FROM person WHERE id = 3")
+        let delta = try await database.page(try #require(page.deltaLink))
+        #expect(delta.removed.map(\.id) == ["person(3)"])
+        try await database.close()
+    }
+
+    @Test("rule 28: a value that goes bad later is an error that names row and column")
+    func badValue() async throws {
+        let fixture = try ForeignFixture(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, day DATE); INSERT INTO t VALUES (1, '2020-01-01')")
+        let database = try await ServedDatabase.open(path: fixture.path)
+        try fixture.elsewhere("INSERT INTO t VALUES (2, 'soon')")
+        do {
+            _ = try await database.page("t")
+            Issue.record("no error")
+        } catch let error as ODataError {
+            #expect(error.status == 500 && error.message.contains("t.day") && error.message.contains("2"))
+        }
+        try await database.close()
+    }
+}
