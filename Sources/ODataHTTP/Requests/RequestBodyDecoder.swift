@@ -26,6 +26,7 @@ struct RequestBodyDecoder {
                 status: 405, code: "MethodNotAllowed", message: "POST creates in collections, not in a \(shape.name).",
                 allowedMethods: ["GET", "PATCH", "PUT", "DELETE"])
         case (.entity(let shape, _), _): return try await entity(shape, body)
+        case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
         case (.rawValue(nil), _): return media(body)
         case (.rawValue(let property?), _): return try await rawValue(property, body)

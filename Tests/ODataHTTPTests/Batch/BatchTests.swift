@@ -36,6 +36,14 @@ import Testing
         Content-Type: application/json
 
         {"ID":5,"Customer@odata.bind":"$1"}
+        --c
+        Content-Type: application/http
+        Content-ID: 3
+
+        PATCH $2 HTTP/1.1
+        Content-Type: application/json
+
+        {"Amount":7}
         --c--
         --b
         Content-Type: application/http
@@ -77,8 +85,8 @@ import Testing
         let (response, body) = try await send(handler, Self.multipart, "multipart/mixed;boundary=b")
         #expect(response.status == .ok)
         let items = seen.withLock { $0 }
-        #expect(items.map(\.request.method) == [.read, .create, .create, .read])
-        #expect(items.map(\.id) == ["part-1", "1", "2", "last"])
+        #expect(items.map(\.request.method) == [.read, .create, .create, .update, .read])
+        #expect(items.map(\.id) == ["part-1", "1", "2", "3", "last"])
         #expect(items[0].atomicityGroup == nil && items[1].atomicityGroup != nil)
         #expect(items[1].atomicityGroup == items[2].atomicityGroup)
         #expect(items[2].request.url.path.segments == [.name("$1", .none), .name("Orders", .none)])
@@ -88,10 +96,11 @@ import Testing
         }
         #expect(order.shape.name.name == "Order")
         #expect(order.related["Customer"] == .references(["$1"]))
-        #expect(items[3].request.url == (try ODataURL.of("Products/$count")))
+        #expect(items[3].request.url.path.segments == [.name("$2", .none)])
+        #expect(items[4].request.url == (try ODataURL.of("Products/$count")))
         let boundary = try MultipartBatch.boundary(contentType: response.headerFields[.contentType] ?? "")
         let parts = try MultipartBatch.readResponse(body, boundary: boundary)
-        #expect(parts.map(\.id) == [nil, "1", "2", "last"])
+        #expect(parts.map(\.id) == [nil, "1", "2", "3", "last"])
         #expect(parts.allSatisfy { $0.status == 200 })
     }
 
