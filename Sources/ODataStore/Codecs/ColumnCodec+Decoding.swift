@@ -58,7 +58,7 @@ extension ColumnCodec {
         case .timeOfDay: return ODataTimeOfDay(picoseconds: number).map { .timeOfDay($0) }
         case .scaledDecimal(let scale):
             return ODataDecimal(isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: scale)
-                .map { .decimal($0) }
+                .map { .decimal($0.normalized) }
         case .numericDecimal: return .decimal(ODataDecimal(number))
         case .unixTime(let units):
             guard units > 0, 1_000_000_000_000 % units == 0 else { return nil }
