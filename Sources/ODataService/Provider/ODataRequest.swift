@@ -63,6 +63,23 @@ public struct ODataRequest: Sendable {
     }
 }
 
+extension ODataRequest {
+    /// The same request with its ``link`` taken apart: what a provider does with a link that it gave itself.
+    ///
+    /// - Throws: ``ODataError`` with status 400 when the link is no URL relative to the service root.
+    public func parsingLink() throws(ODataError) -> ODataRequest {
+        guard let link else { return self }
+        var request = self
+        do throws(QueryError) {
+            request.url = try ODataURL(parsing: link)
+        } catch {
+            throw ODataError(error)
+        }
+        request.link = nil
+        return request
+    }
+}
+
 /// What a request carries.
 public enum RequestBody: Sendable {
     /// Nothing.

@@ -85,24 +85,37 @@ struct QueueHook: WriteHook {
         // Nothing that differs is nothing to send.
         guard !changed.isEmpty else { return }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
-        var changes = after.only(where: changed.contains)
-        var base = old.only(where: changed.contains)
-        var kind = QueuedRequest.Kind.update
-        var etag = earlier.isEmpty ? old.control.etag : nil
-        var omitted: Set<String> = []
-        var rest = earlier
-        // Editing again is how a refused change is mended: the mended one takes its place.
-        for refused in earlier where refused.state == .refused && refused.kind != .delete {
-            changes = refused.changes.merging(changes)
-            if let known = refused.base { base = base.merging(known) }
-            if refused.kind == .create { (kind, omitted) = (.create, refused.omitted) }
-            etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag
-            try queue.remove(refused.id, in: database)
-            rest.removeAll { $0.id == refused.id }
+        let changes = after.only(where: changed.contains)
+        let base = old.only(where: changed.contains)
+        if let refused = earlier.first(where: { $0.state == .refused && $0.kind != .delete }) {
+            return try mend(refused, with: changes, base: base, later: earlier, in: database)
         }
         try append(
-            kind, change, rowID: rowID, changes: changes, base: kind == .create ? nil : base, etag: etag,
-            omitted: omitted, earlier: rest, in: database)
+            .update, change, rowID: rowID, changes: changes, base: base,
+            etag: earlier.isEmpty ? old.control.etag : nil, omitted: [], earlier: earlier, in: database)
+    }
+
+    /// Editing again is how a refused change is mended: the new values join it in its place, so that what
+    /// waits for it goes on waiting for it. Updates queued behind it join it too, or they would undo the mending.
+    private func mend(
+        _ refused: QueuedRequest, with changes: Entity, base: Entity, later: [QueuedRequest], in database: Database
+    ) throws {
+        var merged = refused.changes
+        var known = base
+        for request in later where request.id > refused.id && request.kind == .update && request.state != .sending {
+            merged = merged.merging(request.changes)
+            if let older = request.base { known = known.merging(older) }
+            try queue.remove(request.id, in: database)
+        }
+        merged = merged.merging(changes)
+        if let older = refused.base { known = known.merging(older) }
+        let theirs = refused.failure?.theirs
+        try queue.rewrite(
+            refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
+            base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
+        // The user has seen their version, with the archive entry.
+        if let theirs { try queue.setETag(theirs.control.etag, of: refused.id, in: database) }
+        try queue.markPending(refused.id, forgetsIdentification: true, in: database)
     }
 
     private func queueDelete(

@@ -91,3 +91,8 @@ extension QueuedRequest {
     /// The entity as a URL relative to the service root, such as `Orders(10248)`.
     public var entityText: String { KeyURL.url(set: entitySet, key: key).description }
 }
+
+extension QueuedRequest: CustomStringConvertible {
+    /// Number, kind and entity, without values.
+    public var description: String { "#\(id) \(kind.rawValue) \(entityText) (\(state.rawValue))" }
+}

@@ -43,7 +43,6 @@ struct Uploader: Sendable {
                 if let failed = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) {
                     report.failed.append(failed)
                 }
-                if options.stopOnFirstFailure { break }
             }
             progress.report(
                 SyncProgress(
@@ -220,6 +219,11 @@ struct Uploader: Sendable {
             return .accepted
         case 412, 428:
             let theirs = try await current(set: request.entitySet, key: request.key)
+            if request.kind == .delete, theirs == nil {
+                // Somebody else has deleted it: what was asked for is so.
+                try await database.write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+                return .accepted
+            }
             if isRepeatable != true, let theirs, wasRepeated(request), matches(theirs, request.changes) {
                 // Our own first try acted and changed the ETag.
                 try await database.write {

@@ -77,7 +77,7 @@ struct ForeignModelTests {
         for (property, name) in expected { #expect(type(foreign, "odd", property) == name, "\(property)") }
         let shape = try #require(foreign.model.shape(ofSet: "odd"))
         #expect(shape.property("both") == nil)
-        #expect(shape.property("fine")?.facets == Facets(precision: 6, scale: .fixed(2)))
+        #expect(shape.property("fine")?.facets == Facets(scale: .variable))
         #expect(shape.property("price")?.facets == Facets(scale: .variable))
         #expect(shape.property("name")?.facets.maxLength == nil)
         if case .column(let column)? = foreign.mapping.tables["odd"]?.properties[11] {

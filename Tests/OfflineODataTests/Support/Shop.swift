@@ -89,14 +89,26 @@ final class Shop: Sendable {
             let order = shape.key.map(\.path).joined(separator: ",")
             let theirs = try await database.rows("\(set.name)?$orderby=\(order)")
             let ours = try await store.rows("\(set.name)?$orderby=\(order)")
-            #expect(ours == theirs, "\(set.name)", sourceLocation: sourceLocation)
-            #expect(
-                ours.map(\.control.etag) == theirs.map(\.control.etag), "ETags of \(set.name)",
-                sourceLocation: sourceLocation)
+            let difference = Self.firstDifference(ours, theirs)
+            #expect(difference == nil, "\(set.name)", sourceLocation: sourceLocation)
         }
         let status = try await store.status()
-        #expect(status.pending.isEmpty, sourceLocation: sourceLocation)
-        #expect(status.failed.isEmpty, sourceLocation: sourceLocation)
+        #expect(status.pending.map(\.entityText) == [], sourceLocation: sourceLocation)
+        #expect(status.failed.map(\.entityText) == [], sourceLocation: sourceLocation)
+    }
+
+    /// The first row that is not the same on both sides, with its ETag.
+    private static func firstDifference(_ ours: [Entity], _ theirs: [Entity]) -> String? {
+        for index in 0..<max(ours.count, theirs.count) {
+            guard index < ours.count, index < theirs.count else {
+                return "\(ours.count) rows here, \(theirs.count) there"
+            }
+            let (a, b) = (ours[index], theirs[index])
+            if a != b || a.control.etag != b.control.etag {
+                return "\(a.values) \(a.control.etag ?? "") is not \(b.values) \(b.control.etag ?? "")"
+            }
+        }
+        return nil
     }
 }
 

@@ -7,7 +7,7 @@ import ODataModel
 /// | integer | INTEGER | `Edm.Int64` |
 /// | | INTEGER and REAL | `Edm.Double`; `Edm.Decimal` when an integer is beyond 2^53 |
 /// | boolean | INTEGER 0 and 1 | `Edm.Boolean`; other INTEGER: `Edm.Int64` |
-/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal`, precision and scale where all fit, else any scale |
+/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal` of any scale |
 /// | floating point | INTEGER, REAL | `Edm.Double` |
 /// | date, date and time | `YYYY-MM-DD` | `Edm.Date` |
 /// | | one form of date and time, `Z` or no suffix, the same number of fractional digits | `Edm.DateTimeOffset` in UTC, the digits its precision |
@@ -112,10 +112,9 @@ struct ColumnChoice {
         var choice = ColumnChoice(type: .decimal, codec: .numericDecimal, facets: Facets(scale: .variable))
         guard let precision = declared.size, (1...18).contains(precision) else { return choice }
         let scale = min(max(declared.scale ?? 0, 0), precision)
-        if probe.misfits == 0, probe.texts == 0 {
-            choice.facets.precision = precision
-            choice.facets.scale = .fixed(scale)
-        } else {
+        // SQLite enforces neither, and sums of REAL have digits beyond any scale: stated as facets they would be
+        // promises that the next row breaks.
+        if probe.misfits > 0 || probe.texts > 0 {
             choice.warning = "holds numbers beyond its precision of \(precision) and scale of \(scale)"
         }
         return choice

@@ -160,6 +160,7 @@ public final class ServedDatabase: ODataProvider {
     /// - Throws: ``ODataError`` alone: what the database refuses is translated.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {
+            let request = try request.parsingLink()
             if case .batch(let items) = request.body {
                 return try await batch(items, continueOnError: request.preferences.continueOnError)
             }
