@@ -99,7 +99,8 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets",
+                argumentParser, httpTypes,
                 logging,
             ],
             swiftSettings: settings),
@@ -122,7 +123,8 @@ let package = Package(
             dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, logging],
             swiftSettings: settings),
         .testTarget(
-            name: "ODataTransportNIOTests", dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            name: "ODataTransportNIOTests",
+            dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportURLSessionTests",

@@ -31,11 +31,17 @@ public final class NIOTransport: HTTPTransport {
             eventLoopGroupProvider: .singleton, configuration: try configuration.clientConfiguration())
     }
 
-    /// Ends idle connections, waits for those in use, and refuses what is sent later.
+    /// Ends all connections and refuses what is sent later.
     ///
-    /// Must be called before the transport is released.
+    /// A transport that is released without it does the same a little later.
     public func shutdown() async throws {
         try await client.shutdown()
+    }
+
+    deinit {
+        // The client underneath traps when it is released while it has connections.
+        let client = client
+        Task { try? await client.shutdown() }
     }
 
     /// Sends a request; follows redirects of reading requests within the same origin only.

@@ -153,6 +153,23 @@ import Testing
         }
     }
 
+    @Test func `a transport that is only dropped traps nothing, one that is shut down twice neither`() async throws {
+        try await Self.withServer { _, _ in
+            (HTTPResponse(status: .ok), ByteStream([]))
+        } _: { server in
+            do {
+                let dropped = try NIOTransport()
+                _ = try await dropped.send(Self.request(port: server.port, "/"), body: nil)
+            }
+            let transport = try NIOTransport()
+            try await transport.shutdown()
+            await #expect(throws: TransportError.self) {
+                _ = try await transport.send(Self.request(port: server.port, "/"), body: nil)
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
     @Test func `a cancelled task gives up at once`() async throws {
         let server = try await RawServer(sends: "", then: .silence)
         try await Self.withTransport { transport in

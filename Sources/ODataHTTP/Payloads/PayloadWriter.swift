@@ -16,11 +16,15 @@ struct PayloadWriter {
             isIEEE754Compatible: format.isIEEE754Compatible)
     }
 
-    /// An entity that is sent to a service: it always states its own type, since sets hold derived ones.
+    /// An entity that is sent to a service: its type only where it derives from what the URL tells, and none of
+    /// the links and tags that the service once gave, which a strict service might take amiss.
     func requestEntity(_ entity: Entity) -> [UInt8] {
+        var outgoing = entity
+        outgoing.control = ControlInformation()
+        outgoing.control.type = entity.control.type
+        outgoing.control.annotations = entity.control.annotations.filter { !$0.key.hasPrefix("odata.") }
         var json = JSONWriter()
-        // The type is stated only where the entity says that it derives; the set's own type goes unsaid.
-        entities.write(entity, declared: entity.control.type == nil ? entity.shape.name : nil, to: &json)
+        entities.write(outgoing, declared: entity.control.type == nil ? entity.shape.name : nil, to: &json)
         return json.bytes
     }
 

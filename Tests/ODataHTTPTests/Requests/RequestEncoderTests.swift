@@ -118,6 +118,21 @@ import Testing
                 """)
     }
 
+    @Test("11.4.4 PUT sends the entity without what the service once said of it")
+    func replace() async throws {
+        var entity = Entity(
+            shape: try #require(try ExampleService.model().shape(QualifiedName("ODataDemo", "Book"))),
+            ["ID": 1, "ISBN": "x"])
+        entity.control.id = "Products(1)"
+        entity.control.etag = "\"1\""
+        entity.control.editLink = "Products(1)/ODataDemo.Book"
+        entity.control.type = entity.shape.name
+        let url = ODataURL(set: "Products", key: EntityKey("ID", 1))
+        #expect(
+            try await sent(ODataRequest(.replace, url, body: .entity(entity)))
+                .hasSuffix(##"{"@type":"#ODataDemo.Book","ID":1,"ISBN":"x"}"##))
+    }
+
     @Test("11.4.5 DELETE has no body")
     func delete() async throws {
         let text = try await sent(ODataRequest(.delete, try ODataURL.of("Products(1)"), ifMatch: "*"))
