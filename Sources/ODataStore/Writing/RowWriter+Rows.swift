@@ -269,7 +269,7 @@ extension RowWriter {
                 }
                 continue
             }
-            if value == nil, replaces, plan.nodes(of: before.shape).map({ $0[ordinal].isStored }) ?? false {
+            if value == nil, replaces, plan.nodes(of: before.shape)?.dropFirst(ordinal).first?.isStored == true {
                 value =
                     property.defaultValue.flatMap { self.value(ofDefault: $0, property) }
                     ?? (property.type.isCollection ? .collection([]) : .null)
