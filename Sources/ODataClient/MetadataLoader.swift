@@ -35,7 +35,8 @@ struct MetadataAnswer {
     func model() throws(MetadataError) -> EntityDataModel {
         switch response.status.code {
         case 200..<300: break
-        case 300..<400: throw .redirected(url: url, to: response.headerFields[.location] ?? "an address it does not name")
+        case 300..<400:
+            throw .redirected(url: url, to: response.headerFields[.location] ?? "an address it does not name")
         case 401: throw .unauthorized(url: url)
         case 403: throw .forbidden(url: url)
         case 404, 410: throw .notFound(url: url)

@@ -57,14 +57,20 @@ struct BatchExecution {
                 if let group = part.atomicityGroup { failedGroups[group] = failedGroups[group] ?? error }
             }
         }
-        for part in incoming.parts where failures[part.id] == nil {
-            let isDependent = part.dependsOn.contains { failures[$0] != nil || failedGroups[$0] != nil }
-            let isInFailedGroup = part.atomicityGroup.map { failedGroups[$0] != nil } ?? false
-            guard isDependent || isInFailedGroup else { continue }
-            let error = ODataError(
-                status: 424, code: "FailedDependency", message: "A request that this one depends on was refused.")
-            failures[part.id] = error
-            if let group = part.atomicityGroup { failedGroups[group] = failedGroups[group] ?? error }
+        // A change set may fail by a later request of it, and others depend on the set: until nothing more falls.
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for part in incoming.parts where failures[part.id] == nil {
+                let isDependent = part.dependsOn.contains { failures[$0] != nil || failedGroups[$0] != nil }
+                let isInFailedGroup = part.atomicityGroup.map { failedGroups[$0] != nil } ?? false
+                guard isDependent || isInFailedGroup else { continue }
+                let error = ODataError(
+                    status: 424, code: "FailedDependency", message: "A request that this one depends on was refused.")
+                failures[part.id] = error
+                if let group = part.atomicityGroup { failedGroups[group] = failedGroups[group] ?? error }
+                isSettled = false
+            }
         }
         return failures
     }

@@ -62,7 +62,8 @@ struct BatchResponseReader {
         return results
     }
 
-    private func result(_ item: BatchItem, _ part: BatchResponsePart) async throws -> Result<ODataResponse, ODataError> {
+    private func result(_ item: BatchItem, _ part: BatchResponsePart) async throws -> Result<ODataResponse, ODataError>
+    {
         var message = HTTPResponse(status: .init(code: part.status))
         for header in part.headers {
             guard let name = HTTPField.Name(header.name) else { continue }

@@ -118,7 +118,7 @@ struct BatchReference {
     init(id: String, to referenced: IncomingRequest, model: EntityDataModel) {
         self.id = id
         self.model = model
-        var path = referenced.request.url.path
+        var path = referenced.resolvedURL.path
         if referenced.request.method == .create, case .entities(let shape, _) = referenced.bound.resource.target {
             // The key is not known yet; for types any key does.
             let key = EntityKey(
@@ -133,14 +133,16 @@ struct BatchReference {
     }
 
     /// Reads and resolves what follows the id.
-    func bind(_ rest: String) throws(QueryError) -> (ODataURL, BoundURL) {
+    ///
+    /// - Returns: the URL that starts with the id, the one with the referenced path instead, and what that is.
+    func bind(_ rest: String) throws(QueryError) -> (ODataURL, resolved: ODataURL, BoundURL) {
         let text = rest.hasPrefix("/") ? String(rest.dropFirst()) : rest
         let parsed = try ODataURL(parsing: text)
         var resolved = parsed
         resolved.path.segments = standIn.segments + parsed.path.segments
         var url = parsed
         url.path.segments.insert(.name(Identifier("$" + id), .none), at: 0)
-        return (url, try Binder(model: model).bind(resolved))
+        return (url, resolved, try Binder(model: model).bind(resolved))
     }
 
     private static func anyValue(_ type: TypeReference?) -> ODataValue {

@@ -39,6 +39,10 @@ struct ContentNegotiation {
     ///
     /// - Throws: 400 when `Accept` is malformed, 406 when nothing in it can be given.
     func agree(on representation: Representation) throws(ODataError) -> Agreement {
+        // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
+        if representation == .text || representation == .raw {
+            return Agreement(format: ResponseFormat(version: version), isJSON: true)
+        }
         let ranges = try ranges()
         var best: (range: MediaType, agreement: Agreement)?
         for range in ranges where range.weight > 0 {
@@ -92,10 +96,7 @@ struct ContentNegotiation {
             return format(range.parameters).map { Agreement(format: $0, isJSON: true) }
         case .metadata:
             return range.matches("application", "xml") && onlyCharset(range) ? plain : nil
-        case .text:
-            return range.matches("text", "plain") && onlyCharset(range) ? plain : nil
-        case .raw:
-            return plain
+        case .text, .raw: return plain
         case .batch:
             if range.matches("multipart", "mixed") { return Agreement(format: plain.format, isJSON: false) }
             guard range.matches("application", "json") else { return nil }

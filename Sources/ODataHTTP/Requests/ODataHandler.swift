@@ -1,5 +1,6 @@
 import HTTPTypes
 import ODataModel
+import ODataQuery
 import ODataService
 
 /// Serves a provider over HTTP messages: reads a request, asks the provider, writes the answer
@@ -129,6 +130,7 @@ struct RefusalWriter {
     static func refusal(_ error: any Error) -> ODataError {
         switch error {
         case let error as ODataError: error
+        case let error as QueryError: ODataError(error)
         case is CancellationError:
             ODataError(status: 503, code: "Cancelled", message: "The request was given up.", retryAfter: 1)
         case is TransportError, is InvalidResponseError:

@@ -26,6 +26,7 @@ struct RequestBodyDecoder {
                 status: 405, code: "MethodNotAllowed", message: "POST creates in collections, not in a \(shape.name).",
                 allowedMethods: ["GET", "PATCH", "PUT", "DELETE"])
         case (.entity(let shape, _), _): return try await entity(shape, body)
+        case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
         case (.rawValue(nil), _): return media(body)
         case (.rawValue(let property?), _): return try await rawValue(property, body)
@@ -85,7 +86,8 @@ struct RequestBodyDecoder {
             let entity = try reader.read(bytes, type: shape.name).entity
             guard decoder.model.isType(entity.shape.name, shape.name) else {
                 throw ODataError(
-                    status: 400, code: "InvalidType", message: "\(entity.shape.name) does not derive from \(shape.name).")
+                    status: 400, code: "InvalidType",
+                    message: "\(entity.shape.name) does not derive from \(shape.name).")
             }
             return .entity(entity)
         } catch let error as PayloadError {

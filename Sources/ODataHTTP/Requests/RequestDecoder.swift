@@ -15,6 +15,8 @@ public struct IncomingRequest: Sendable {
     public var answersBatchAsJSON: Bool
     /// `$batch`: the requests in it, those that cannot be read included.
     var parts: [IncomingPart] = []
+    /// The URL with references to other requests of a batch put in: what ``bound`` comes from.
+    var resolvedURL: ODataURL
 }
 
 /// Turns HTTP messages into semantic requests: the receiving half of a service, strict by purpose
@@ -74,7 +76,7 @@ public struct RequestDecoder: Sendable {
             text = queried
             method = .read
         }
-        let (url, bound) = try bind(text, references: references)
+        let (url, resolvedURL, bound) = try bind(text, references: references)
         try MethodRules(bound.resource).check(method)
         let agreement = try ContentNegotiation(
             accept: fields[values: .accept].isEmpty ? nil : fields[values: .accept].joined(separator: ","),
@@ -89,7 +91,8 @@ public struct RequestDecoder: Sendable {
         request.repeatability = try repeatability(fields)
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var incoming = IncomingRequest(
-            request: request, bound: bound, format: format, answersBatchAsJSON: agreement.isJSON)
+            request: request, bound: bound, format: format, answersBatchAsJSON: agreement.isJSON,
+            resolvedURL: resolvedURL)
         if case .batch = bound.resource.target {
             incoming.parts = try await BatchRequestReader(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
@@ -151,7 +154,7 @@ public struct RequestDecoder: Sendable {
     /// Reads and resolves a URL relative to the root.
     private func bind(
         _ text: String, references: [String: IncomingRequest]
-    ) throws(ODataError) -> (ODataURL, BoundURL) {
+    ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
         do throws(QueryError) {
             if let (id, rest) = reference(in: text), let referenced = references[id] {
                 return try BatchReference(id: id, to: referenced, model: model).bind(rest)
@@ -160,7 +163,7 @@ public struct RequestDecoder: Sendable {
             if url.path.segments == [.entity], let id = url.options.id {
                 url = try dereferenced(url, id)
             }
-            return (url, try Binder(model: model).bind(url))
+            return (url, url, try Binder(model: model).bind(url))
         } catch {
             throw ODataError(error)
         }
@@ -194,6 +197,7 @@ public struct RequestDecoder: Sendable {
         case .batch: .batch
         case .count: .text
         case .rawValue: method == .read ? .raw : .json
+        case .property(let property, _) where property.type.primitive == .stream: .raw
         default: .json
         }
     }

@@ -54,7 +54,7 @@ enum ExpectedContent {
     }
 
     /// What a context URL says.
-    init(_ content: ContextURL.Content) {
+    init(_ content: PayloadContext.Content) {
         switch content {
         case .serviceDocument: self = .serviceDocument
         case .collection(let shape), .delta(let shape): self = .collection(shape, isResult: false)

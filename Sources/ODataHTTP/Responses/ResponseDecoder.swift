@@ -154,22 +154,27 @@ public struct ResponseDecoder: Sendable {
     ) async throws -> EntityPage {
         var reader = CollectionPayloadReader(model: model, type: shape.name, strictness: .lenient)
         var page = EntityPage()
+        var isWhole = false
         do {
             while let chunk = try await stream.next() {
                 reader.append(chunk)
-                try take(&reader, into: &page, request)
+                isWhole = try take(&reader, into: &page, request) || isWhole
             }
             reader.finish()
-            try take(&reader, into: &page, request)
+            isWhole = try take(&reader, into: &page, request) || isWhole
         } catch let error as PayloadError {
             throw refusal(error, status, request)
         }
+        // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
+        guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
         return page
     }
 
+    /// Takes what can be read so far; whether the end was among it.
     private func take(
         _ reader: inout CollectionPayloadReader, into page: inout EntityPage, _ request: ODataRequest
-    ) throws(PayloadError) {
+    ) throws(PayloadError) -> Bool {
+        var isWhole = false
         while let element = try reader.next() {
             switch element {
             case .entity(let entity): page.entities.append(entity)
@@ -180,11 +185,13 @@ public struct ResponseDecoder: Sendable {
             // Links that came or went show in the entities' own deltas; a page has no place for them.
             case .link, .deletedLink: break
             case .finished(let summary):
+                isWhole = true
                 page.count = summary.count
                 page.nextLink = summary.nextLink.map { resolved($0, summary.context, request) }
                 page.deltaLink = summary.deltaLink.map { resolved($0, summary.context, request) }
             }
         }
+        return isWhole
     }
 
     // MARK: What the body is
@@ -202,7 +209,7 @@ public struct ResponseDecoder: Sendable {
     ) throws -> ExpectedContent? {
         do {
             guard let text = try ContextMember.read(bytes) else { throw invalid(.unknownContext(nil), status, request) }
-            guard let content = ContextURL(parsing: text).content(in: model) else {
+            guard let content = PayloadContext(text).content(in: model) else {
                 throw invalid(.unknownContext(text), status, request)
             }
             return ExpectedContent(content)

@@ -164,7 +164,7 @@ public struct ResponseEncoder: Sendable {
     }
 
     private func context(_ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false) -> String? {
-        guard let context = ContextURL(for: incoming.request.url, bound: incoming.bound, isDelta: isDelta) else {
+        guard let context = PayloadContext(for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta) else {
             return nil
         }
         // What POST to a collection creates is one of its entities.

@@ -44,11 +44,11 @@ extension BindingSession {
     }
 
     /// Requires a Boolean; null and values of undeclared properties may be one.
-    func boolean(_ bound: BoundExpression, at offset: Int?) throws(QueryError) -> BoundExpression {
+    func boolean(_ bound: BoundExpression, at offset: @autoclosure () -> Int?) throws(QueryError) -> BoundExpression {
         if case .constant(.null, _) = bound { return .constant(.null, .primitive(.boolean)) }
         if case .untyped = bound.type { return bound }
         guard bound.type.primitive == .boolean else {
-            throw typeError("Expected a condition, found a value of type \(bound.type).", at: offset)
+            throw typeError("Expected a condition, found a value of type \(bound.type).", at: offset())
         }
         return bound
     }

@@ -56,7 +56,7 @@ extension BindingSession {
 
     /// A comparison of two values made to have one type.
     func compare(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
+        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: @autoclosure () -> Int?
     ) throws(QueryError) -> BoundExpression {
         let isEquality = symbol == .equal || symbol == .notEqual
         // Null goes with anything for equality, entities and complex values included.
@@ -69,17 +69,17 @@ extension BindingSession {
         for type in [left.type, right.type] {
             switch type {
             case .collection, .complex, .entity:
-                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset)
+                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset())
             case .primitive(let primitive) where primitive == .stream || primitive.isGeo:
-                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset)
+                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset())
             default: break
             }
         }
         guard let (first, second) = unify(left, right) else {
-            throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset)
+            throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset())
         }
         if !isEquality, first.type.primitive == .binary {
-            throw typeError("Values of type Edm.Binary have no order.", at: offset)
+            throw typeError("Values of type Edm.Binary have no order.", at: offset())
         }
         return .binary(symbol, first, second, .primitive(.boolean))
     }

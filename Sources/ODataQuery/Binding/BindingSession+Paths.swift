@@ -165,6 +165,7 @@ extension BindingSession {
     }
 
     func targetSet(of navigation: NavigationProperty, source: String, prefix: [String]) -> EntitySet? {
+        if prefix.isEmpty { return model.targetSet(of: source, path: navigation.name, target: navigation.target) }
         let path = (prefix + [navigation.name]).joined(separator: "/")
         // Bindings may leave out the casts on the way.
         let plain = (prefix.filter { !$0.contains(".") } + [navigation.name]).joined(separator: "/")

@@ -46,8 +46,10 @@ final class BindingSession {
     // MARK: Limits
 
     /// Runs a step of a recursion.
-    func nested<Value>(at offset: Int?, _ body: () throws(QueryError) -> Value) throws(QueryError) -> Value {
-        try enter(at: offset)
+    func nested<Value>(
+        at offset: @autoclosure () -> Int?, _ body: () throws(QueryError) -> Value
+    ) throws(QueryError) -> Value {
+        try enter(at: offset())
         defer { leave() }
         return try body()
     }
@@ -56,20 +58,20 @@ final class BindingSession {
     func leave() { depth -= 1 }
 
     /// Begins a step of a recursion.
-    func enter(at offset: Int?) throws(QueryError) {
+    func enter(at offset: @autoclosure () -> Int?) throws(QueryError) {
         depth += 1
         nodes += 1
         guard depth <= 2 * QueryLimits.maxDepth else {
             throw QueryError(
                 .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.",
-                offset: offset)
+                offset: offset())
         }
         // Aliases may be used many times, so that a short text can stand for a large tree.
         guard nodes <= QueryLimits.maxNodes else {
             throw QueryError(
                 .limit(name: "maxNodes"),
                 "The expressions have more than \(QueryLimits.maxNodes) operands and operators.",
-                offset: offset)
+                offset: offset())
         }
     }
 

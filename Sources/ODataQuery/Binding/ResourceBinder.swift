@@ -251,9 +251,8 @@ struct ResourceBinder {
     private func resultSet(of operation: Operation, set: EntitySet?) -> EntitySet? {
         guard let path = operation.entitySetPath, let set else { return nil }
         let parts = path.split(separator: "/").map(String.init)
-        guard parts.count > 1, let last = parts.last else { return set }
+        guard parts.count > 1 else { return set }
         guard let target = session.shape(of: operation.returnType?.element ?? .untyped(""))?.name else { return nil }
-        _ = last
         return model.targetSet(of: set.name, path: parts.dropFirst().joined(separator: "/"), target: target)
     }
 

@@ -59,8 +59,8 @@ enum TypePromotion {
         case (.single(let number), .double): return .double(Double(number))
         case (.string(let text), .duration): return ODataDuration(text).map(ODataValue.duration)
         case (.date(let date), .dateTimeOffset):
-            return .dateTimeOffset(ODataDateTimeOffset(seconds: date.daysSinceEpoch * 86_400))
-        case (.date(let date), .dateTime): return .dateTime(ODataDateTime(seconds: date.daysSinceEpoch * 86_400))
+            return midnight(of: date).map { .dateTimeOffset(ODataDateTimeOffset(seconds: $0)) }
+        case (.date(let date), .dateTime): return midnight(of: date).map { .dateTime(ODataDateTime(seconds: $0)) }
         case (.dateTime(let instant), .dateTimeOffset):
             return .dateTimeOffset(ODataDateTimeOffset(seconds: instant.seconds, picoseconds: instant.picoseconds))
         case (.dateTime(let instant), .date):
@@ -82,6 +82,12 @@ enum TypePromotion {
         case (.geo, _) where type.isGeo: return value
         default: return nil
         }
+    }
+
+    /// The second at which a date begins; `nil` when that is beyond 64 bits.
+    private static func midnight(of date: ODataDate) -> Int64? {
+        let (seconds, overflow) = date.daysSinceEpoch.multipliedReportingOverflow(by: 86_400)
+        return overflow ? nil : seconds
     }
 
     /// The number behind a comma-separated list of members or numbers; `nil` when one is unknown, or when there

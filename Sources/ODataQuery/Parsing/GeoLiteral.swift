@@ -56,12 +56,16 @@ struct GeoLiteral {
 
     // MARK: Well-known text
 
-    /// Reads `SRID=4326;Point(1 2)`.
+    /// Reads `SRID=4326;Point(1 2)`. The grammar wants the reference system and no spaces after commas; many
+    /// clients send it otherwise, so that the family's usual system is taken where none is given.
     init?(wellKnownText text: String, isGeography: Bool) {
         var scanner = GeoScanner(text)
-        guard scanner.takeWord("SRID="), let srid = scanner.digits(), scanner.take(";"),
-            let shape = scanner.shape(depth: 0), scanner.isAtEnd
-        else { return nil }
+        var srid = isGeography ? 4326 : 0
+        if scanner.takeWord("SRID=") {
+            guard let given = scanner.digits(), scanner.take(";") else { return nil }
+            srid = given
+        }
+        guard let shape = scanner.shape(depth: 0), scanner.isAtEnd else { return nil }
         self.isGeography = isGeography
         self.srid = srid
         self.shape = shape
@@ -198,7 +202,7 @@ struct GeoScanner {
                 repeat {
                     guard let next = shape(depth: depth + 1) else { return nil }
                     shapes.append(next)
-                } while take(",")
+                } while takeComma()
                 return take(")") ? .collection(shapes) : nil
             }
             return data(of: kind).map { .coordinates(kind, $0) }
@@ -224,6 +228,12 @@ struct GeoScanner {
         }
     }
 
+    private mutating func takeComma() -> Bool {
+        guard take(",") else { return false }
+        while take(" ") {}
+        return true
+    }
+
     private mutating func line(minimum: Int) -> GeoLiteral.Coordinates? { list(minimum: minimum) { $0.numbers() } }
 
     private mutating func list(
@@ -235,7 +245,7 @@ struct GeoScanner {
         repeat {
             guard let next = member(&self) else { return nil }
             members.append(next)
-        } while take(",")
+        } while takeComma()
         return take(")") && members.count >= minimum ? .list(members) : nil
     }
 

@@ -236,7 +236,8 @@ extension QueryParser {
             if dialect == .v4, word == "substringof" {
                 throw failure("substringof is a function of OData 2.0 and 3.0; expected contains.", at: start)
             }
-            return .call(Identifier(word, at: name.offset), try positionalArguments())
+            return .call(
+                Identifier(CanonicalFunction(name: word)?.rawValue ?? word, at: name.offset), try positionalArguments())
         }
         return try memberPath(startingWith: name)
     }

@@ -53,12 +53,13 @@ extension QueryParser {
         default: break
         }
         position = start
-        let prefix = try qualifiedName()
-        guard current == UInt8(ascii: "'") else {
-            position = start
-            return nil
+        // Most names are no prefix; look for the quote before anything is made of the name.
+        var end = try endOfName(from: start)
+        while end < source.bytes.count, source.bytes[end] == UInt8(ascii: "."), isNameStart(at: end + 1) {
+            end = try endOfName(from: end + 1)
         }
-        return try prefixed(prefix)
+        guard end < source.bytes.count, source.bytes[end] == UInt8(ascii: "'") else { return nil }
+        return try prefixed(try qualifiedName())
     }
 
     private var continuesAsPath: Bool {
@@ -104,7 +105,7 @@ extension QueryParser {
         case "geography", "geometry":
             let family = prefix.text.lowercased()
             guard let geo = GeoLiteral(wellKnownText: content, isGeography: family == "geography") else {
-                throw failure("Expected SRID=…; and well-known text of a \(family).", at: start + 1)
+                throw failure("Expected well-known text of a \(family), such as SRID=0;Point(1 2).", at: start + 1)
             }
             return Literal(.geo(geo.geoJSON), type: geo.type, at: prefix.offset)
         case "binary" where dialect == .v2, "x" where dialect == .v2:

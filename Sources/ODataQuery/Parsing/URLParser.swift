@@ -161,16 +161,14 @@ struct URLParser {
         }
         let nodesBefore = nodes
         let dialect = settings.dialect
-        var parsed = options
         nodes = try part(title) { () throws(QueryError) in
             let source = try SourceText(value, base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
             var parser = QueryParser(source, dialect: dialect, nodes: nodesBefore)
-            try parser.value(of: option, named: key, into: &parsed)
+            try parser.value(of: option, named: key, into: &options)
             try parser.requireEnd(
                 expected: option.isExpression ? "an operator, \u{201C},\u{201D} or the end" : "the end")
             return parser.nodes
         }
-        options = parsed
     }
 
     /// The system option or alias that a name stands for and the key under which it may stand only once; `nil`

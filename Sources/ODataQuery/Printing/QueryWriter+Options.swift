@@ -37,17 +37,9 @@ extension QueryWriter {
 
     /// A name of a custom option: an equals sign would end it.
     private mutating func write(name: String) {
-        for byte in name.utf8 {
-            if byte == UInt8(ascii: "=") {
-                write(encoded: byte)
-            } else {
-                write(data: String(decoding: [byte], as: UTF8.self), isASCII: byte)
-            }
+        for scalar in name.unicodeScalars {
+            if scalar == "=" { write(encoded: UInt8(ascii: "=")) } else { write(data: String(scalar)) }
         }
-    }
-
-    private mutating func write(data: String, isASCII byte: UInt8) {
-        if byte < 0x80 { write(data: data) } else { write(encoded: byte) }
     }
 
     private mutating func forEach(

@@ -25,7 +25,7 @@ extension DataService {
         guard let link = response.entityID ?? response.location else {
             return settled(entity, response)
         }
-        return try await self.entity(ODataRequest(following: link))
+        return try await self.entity(ODataRequest(following: link)) ?? settled(entity, response)
     }
 
     /// Sends what changed of an entity (PATCH; OData Protocol 4.01, 11.4.3), on condition that nobody else

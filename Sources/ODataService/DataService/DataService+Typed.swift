@@ -28,14 +28,26 @@ extension DataService {
         return values
     }
 
-    /// The entity with a key as a value of a Swift type.
+    /// All entities that satisfy a query as values of a Swift type, following pages.
     ///
-    /// - Throws: ``ODataError`` with status 404 when there is none.
+    /// ```swift
+    /// let costly = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
+    /// ```
+    public func fetch<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> [Value] {
+        try await fetch(type, at: query.url)
+    }
+
+    /// The first entity that satisfies a query as a value of a Swift type; `nil` when there is none.
+    public func first<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> Value? {
+        try await first(query.url).map { try Value(row: $0) }
+    }
+
+    /// The entity with a key as a value of a Swift type; `nil` when there is none.
     public func fetch<Value: EntityRepresentable>(
         _ type: Value.Type, key: EntityKey, in set: String? = nil
-    ) async throws -> Value {
+    ) async throws -> Value? {
         let set = try await self.set(of: Value.typeName, named: set)
-        return try Value(row: try await entity(set, key: key))
+        return try await entity(set, key: key).map { try Value(row: $0) }
     }
 
     /// Creates an entity from a value of a Swift type.

@@ -9,9 +9,11 @@ import ODataQuery
 ///
 /// ```swift
 /// let service = DataService(store)
-/// var order = try await service.entity("Orders", key: EntityKey("OrderID", 10248))
-/// order["Freight"] = .decimal(ODataDecimal(12))
-/// order = try await service.update(order)
+/// let large = try await service.entities(Query("Orders").filter(.property("Freight") > 500))
+/// if var order = try await service.entity("Orders", key: 10248) {
+///     order["Freight"] = .decimal(ODataDecimal(12))
+///     order = try await service.update(order)
+/// }
 /// ```
 public struct DataService: Sendable {
     /// Who answers.
@@ -91,32 +93,38 @@ public struct DataService: Sendable {
 
     // MARK: Single entities
 
-    /// The entity with a key.
+    /// The entity with a key; `nil` when there is none.
     ///
     /// - Parameter options: `select`, `expand` and `compute`.
-    /// - Throws: ``ODataError`` with status 404 when there is none.
     public func entity(
         _ set: String, key: EntityKey, _ options: QueryOptions = QueryOptions()
-    ) async throws -> Entity {
+    ) async throws -> Entity? {
         try await entity(ODataURL(set: set, key: key, model: try await provider.model, options: options))
     }
 
-    /// The entity at a URL: by key, a singleton, or at the end of a navigation.
+    /// The entity with a key of one part; `nil` when there is none.
     ///
-    /// - Throws: ``ODataError`` with status 404 when there is none.
-    public func entity(_ url: ODataURL) async throws -> Entity {
-        try await entity(ODataRequest(.read, url))
+    /// - Throws: ``DataServiceError/unknownEntitySet(_:)``, ``DataServiceError/notAddressable(type:)`` where
+    ///   the key has several parts, besides what the provider throws.
+    public func entity(_ set: String, key: ODataValue) async throws -> Entity? {
+        try await entity(set, key: try await singlePartKey(key, of: set))
     }
 
-    /// The entity with a key, `nil` when there is none.
-    public func entityIfPresent(
-        _ set: String, key: EntityKey, _ options: QueryOptions = QueryOptions()
-    ) async throws -> Entity? {
+    /// The entity at a URL: by key, a singleton, or at the end of a navigation; `nil` when there is none.
+    public func entity(_ url: ODataURL) async throws -> Entity? {
         do {
-            return try await entity(set, key: key, options)
+            return try await entity(ODataRequest(.read, url))
         } catch let error as ODataError where error.status == 404 || error.status == 410 {
             return nil
         }
+    }
+
+    private func singlePartKey(_ value: ODataValue, of set: String) async throws -> EntityKey {
+        guard let shape = try await provider.model.shape(ofSet: set) else {
+            throw DataServiceError.unknownEntitySet(set)
+        }
+        guard shape.key.count == 1 else { throw DataServiceError.notAddressable(type: shape.name) }
+        return EntityKey(shape.key[0].name, value)
     }
 
     // MARK: Operations, values and streams
@@ -168,13 +176,14 @@ public struct DataService: Sendable {
         }
     }
 
-    func entity(_ request: ODataRequest) async throws -> Entity {
+    func entity(_ request: ODataRequest) async throws -> Entity? {
         let response = try await provider.execute(request)
         switch response.body {
         case .entity(var entity):
             if entity.control.etag == nil { entity.control.etag = response.etag }
             return entity
-        case .none: throw ODataError.notFound("The entity")
+        // A navigation that leads nowhere is no error: the answer has no content (11.2.7).
+        case .none: return nil
         default: throw DataServiceError.unexpectedAnswer(expected: "an entity")
         }
     }

@@ -54,18 +54,18 @@ extension ColumnCodec {
         case .string: return .string(String(number))
         case .date:
             // Years beyond six digits have no text form.
-            return abs(number) < 365_000_000 ? .date(ODataDate(daysSinceEpoch: number)) : nil
+            return number.magnitude < 365_000_000 ? .date(ODataDate(daysSinceEpoch: number)) : nil
         case .timeOfDay: return ODataTimeOfDay(picoseconds: number).map { .timeOfDay($0) }
         case .scaledDecimal(let scale):
             return ODataDecimal(isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: scale)
-                .map { .decimal($0) }
+                .map { .decimal($0.normalized) }
         case .numericDecimal: return .decimal(ODataDecimal(number))
         case .unixTime(let units):
             guard units > 0, 1_000_000_000_000 % units == 0 else { return nil }
             let unit = Int64(units)
             let rest = number % unit
             let seconds = number / unit - (rest < 0 ? 1 : 0)
-            guard abs(seconds) < 31_536_000_000_000 else { return nil }
+            guard seconds.magnitude < InstantKey.maxSeconds else { return nil }
             let picoseconds = (rest < 0 ? rest + unit : rest) * (1_000_000_000_000 / unit)
             return Self.instant(ODataDateTime(seconds: seconds, picoseconds: picoseconds), as: type)
         default: return nil
@@ -108,20 +108,22 @@ extension ColumnCodec {
         case .double: data.elementsEqual("nan".utf8) ? .double(.nan) : nil
         case .single: data.elementsEqual("nan".utf8) ? .single(.nan) : nil
         case .dateTime:
-            data.count == 16
-                ? InstantKey.decode(data).map {
-                    .dateTime(ODataDateTime(seconds: $0.seconds, picoseconds: $0.picoseconds))
-                } : nil
+            key(data, below: InstantKey.maxSeconds)
+                .map { .dateTime(ODataDateTime(seconds: $0.seconds, picoseconds: $0.picoseconds)) }
         case .dateTimeOffset: InstantKey.decodeOffset(data).map { .dateTimeOffset($0) }
+        // The least number of 64 bits has no opposite.
         case .duration:
-            data.count == 16
-                ? InstantKey.decode(data).map {
-                    .duration(ODataDuration(seconds: $0.seconds, picoseconds: $0.picoseconds))
-                } : nil
+            key(data, below: 1 << 63)
+                .map { .duration(ODataDuration(seconds: $0.seconds, picoseconds: $0.picoseconds)) }
         case .decimalBytes: DecimalKey.decode(data).map { .decimal($0) }
         case .string: String(validating: data, as: UTF8.self).map { .string($0) }
         default: nil
         }
+    }
+
+    private func key(_ data: Data, below limit: UInt64) -> (seconds: Int64, picoseconds: Int64)? {
+        guard data.count == 16, let key = InstantKey.decode(data), key.seconds.magnitude < limit else { return nil }
+        return key
     }
 
     /// A foreign instant in the type that its property declares.

@@ -3,6 +3,10 @@ import ODataModel
 /// The order-preserving bytes of date-times and durations: seconds with the sign bit flipped (8 bytes,
 /// big-endian), picoseconds (8 bytes), and for `Edm.DateTimeOffset` the offset in minutes plus 840 (2 bytes).
 enum InstantKey {
+    /// Seconds before and after 1970 that have a calendar date of a year of at most six digits. What lies beyond
+    /// is no date-time, so that no arithmetic on one can overflow.
+    static let maxSeconds: UInt64 = 31_536_000_000_000
+
     /// Sixteen bytes that sort by seconds, then picoseconds.
     static func encode(seconds: Int64, picoseconds: Int64) -> [UInt8] {
         var key: [UInt8] = []
@@ -32,7 +36,7 @@ enum InstantKey {
 
     /// The instant and offset of eighteen bytes; `nil` when they are no key.
     static func decodeOffset(_ key: some Collection<UInt8>) -> ODataDateTimeOffset? {
-        guard key.count == 18, let instant = decode(key) else { return nil }
+        guard key.count == 18, let instant = decode(key), instant.seconds.magnitude < maxSeconds else { return nil }
         let offset = key.dropFirst(16).reduce(0) { $0 << 8 | Int($1) } - 840
         guard abs(offset) <= 840 else { return nil }
         return ODataDateTimeOffset(

@@ -60,8 +60,11 @@ struct StoredValueWriter {
         }
     }
 
-    /// The digits of a scaled integer with its point, without trailing zeros being cut: they are the scale's.
-    private func writeScaled(_ number: Int64, scale: Int, to writer: inout JSONWriter) {
+    /// The digits of a scaled integer with its point. Zeros at the end are cut: nobody wrote them, the column's
+    /// scale made them.
+    private func writeScaled(_ stored: Int64, scale stated: Int, to writer: inout JSONWriter) {
+        var (number, scale) = (stored, stated)
+        while scale > 0, number % 10 == 0 { (number, scale) = (number / 10, scale - 1) }
         guard scale > 0, scale < 19 else {
             let value = ODataDecimal(isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: scale)
             return writer.value(

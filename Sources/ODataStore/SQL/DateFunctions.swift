@@ -52,17 +52,19 @@ enum DateFunctions {
         },
         DatabaseFunction("outpost_duration_sum", argumentCount: 1, pure: true, aggregate: DurationSum.self),
         text("instant_text") { data in
-            data.count == 18
-                ? InstantKey.decodeOffset(data)?.description
-                : InstantKey.decode(data).map { "\(ODataDateTime(seconds: $0.seconds, picoseconds: $0.picoseconds))" }
+            if data.count == 18 { return InstantKey.decodeOffset(data)?.description }
+            guard let key = InstantKey.decode(data), key.seconds.magnitude < InstantKey.maxSeconds else { return nil }
+            return "\(ODataDateTime(seconds: key.seconds, picoseconds: key.picoseconds))"
         },
         text("duration_text") { data in
-            InstantKey.decode(data).map { "\(ODataDuration(seconds: $0.seconds, picoseconds: $0.picoseconds))" }
+            // The least number of seconds has no opposite, which the text of a negative duration needs.
+            guard let key = InstantKey.decode(data), key.seconds != .min else { return nil }
+            return "\(ODataDuration(seconds: key.seconds, picoseconds: key.picoseconds))"
         },
         text("guid_text") { ODataGuid(bytes: $0)?.description },
         StoreFunctions.function("date_text", 1) {
             let days = try $0.integer(0)
-            return abs(days) < 365_000_000 ? ODataDate(daysSinceEpoch: days).description : nil
+            return days.magnitude < 365_000_000 ? ODataDate(daysSinceEpoch: days).description : nil
         },
         StoreFunctions.function("time_text", 1) { ODataTimeOfDay(picoseconds: try $0.integer(0))?.description },
     ]
@@ -79,7 +81,7 @@ enum DateFunctions {
     private static func part(_ name: String, _ body: @escaping @Sendable (ODataDate) -> Int64) -> DatabaseFunction {
         StoreFunctions.function(name, 1) {
             if case .int64(let days) = $0[0].storage {
-                guard abs(days) < 365_000_000 else { return nil }
+                guard days.magnitude < 365_000_000 else { return nil }
                 return body(ODataDate(daysSinceEpoch: days))
             }
             return body(try local($0[0]).date)
@@ -106,7 +108,7 @@ enum DateFunctions {
     /// error, since calendar arithmetic ends there.
     private static func local(_ value: DatabaseValue) throws -> ODataDateTime {
         guard case .blob(let data) = value.storage, let instant = InstantKey.decode(data),
-            abs(instant.seconds) < 31_536_000_000_000
+            instant.seconds.magnitude < InstantKey.maxSeconds
         else { throw FunctionError.argument("a date and time") }
         if let value = InstantKey.decodeOffset(data) { return value.local }
         return ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds)
@@ -177,7 +179,11 @@ enum DateFunctions {
 
         mutating func step(_ values: [DatabaseValue]) throws {
             guard !values[0].isNull else { return }
-            sum = (sum ?? 0) + (try DateFunctions.total(values[0]))
+            let (total, overflow) = (sum ?? 0).addingReportingOverflow(try DateFunctions.total(values[0]))
+            if overflow {
+                throw DatabaseError(resultCode: .SQLITE_ERROR, message: FunctionError.overflow("sum").message)
+            }
+            sum = total
         }
 
         func finalize() throws -> (any DatabaseValueConvertible)? { try sum.map { try DateFunctions.key($0) } }

@@ -8,6 +8,8 @@ import ODataModel
 enum DecimalArithmetic {
     /// The significant digits of a quotient.
     static let quotientDigits = 28
+    /// The greatest distance of the point from the last digit; keys order all numbers within it.
+    static let maxScale = 10_000
 
     static func add(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         guard let (a, b, scale) = align(left, right) else { return nil }
@@ -31,9 +33,9 @@ enum DecimalArithmetic {
     static func multiply(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         let (left, right) = (left.normalized, right.normalized)
         let (product, overflow) = left.magnitude.multipliedReportingOverflow(by: right.magnitude)
-        guard !overflow else { return nil }
-        return ODataDecimal(
-            isNegative: left.isNegative != right.isNegative, magnitude: product, scale: left.scale + right.scale)
+        let scale = left.scale + right.scale
+        guard !overflow, abs(scale) <= maxScale else { return nil }
+        return ODataDecimal(isNegative: left.isNegative != right.isNegative, magnitude: product, scale: scale)
     }
 
     /// The quotient; `nil` when the divisor is zero or the result is out of range.
@@ -52,7 +54,7 @@ enum DecimalArithmetic {
             quotient = shifted + digit
             remainder = rest
             scale += 1
-            if scale > 10_000 { return nil }
+            if scale > maxScale { return nil }
         }
         if remainder != 0 {
             // remainder < divisor < 10^38, so that its double fits.

@@ -57,7 +57,7 @@ struct ExpandStatement {
         let isPaged = expand.navigation.isCollection && compiled.canResume
         let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil
         self.pageSize = size
-        top = size.map { $0 + 1 } ?? expand.query.top
+        top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top
         skip = expand.query.skip ?? 0
     }
 

@@ -36,6 +36,14 @@ import Testing
         Content-Type: application/json
 
         {"ID":5,"Customer@odata.bind":"$1"}
+        --c
+        Content-Type: application/http
+        Content-ID: 3
+
+        PATCH $2 HTTP/1.1
+        Content-Type: application/json
+
+        {"Amount":7}
         --c--
         --b
         Content-Type: application/http
@@ -77,8 +85,8 @@ import Testing
         let (response, body) = try await send(handler, Self.multipart, "multipart/mixed;boundary=b")
         #expect(response.status == .ok)
         let items = seen.withLock { $0 }
-        #expect(items.map(\.request.method) == [.read, .create, .create, .read])
-        #expect(items.map(\.id) == ["part-1", "1", "2", "last"])
+        #expect(items.map(\.request.method) == [.read, .create, .create, .update, .read])
+        #expect(items.map(\.id) == ["part-1", "1", "2", "3", "last"])
         #expect(items[0].atomicityGroup == nil && items[1].atomicityGroup != nil)
         #expect(items[1].atomicityGroup == items[2].atomicityGroup)
         #expect(items[2].request.url.path.segments == [.name("$1", .none), .name("Orders", .none)])
@@ -88,10 +96,11 @@ import Testing
         }
         #expect(order.shape.name.name == "Order")
         #expect(order.related["Customer"] == .references(["$1"]))
-        #expect(items[3].request.url == (try ODataURL.of("Products/$count")))
+        #expect(items[3].request.url.path.segments == [.name("$2", .none)])
+        #expect(items[4].request.url == (try ODataURL.of("Products/$count")))
         let boundary = try MultipartBatch.boundary(contentType: response.headerFields[.contentType] ?? "")
         let parts = try MultipartBatch.readResponse(body, boundary: boundary)
-        #expect(parts.map(\.id) == [nil, "1", "2", "last"])
+        #expect(parts.map(\.id) == [nil, "1", "2", "3", "last"])
         #expect(parts.allSatisfy { $0.status == 200 })
     }
 
@@ -107,7 +116,8 @@ import Testing
             {"id":"c","method":"get","url":"Orders/$count"},{"id":"d","method":"get","url":"Orders/$count","dependsOn":["b"]}]}
             """
         let (_, stopped) = try await send(handler, batch, "application/json")
-        #expect(try JSONBatch.readResponse(stopped).map { [$0.id ?? "", "\($0.status)"] } == [["a", "200"], ["b", "404"]])
+        #expect(
+            try JSONBatch.readResponse(stopped).map { [$0.id ?? "", "\($0.status)"] } == [["a", "200"], ["b", "404"]])
         #expect(seen.withLock { $0 } == ["a"])
         let (_, whole) = try await send(handler, batch, "application/json", prefer: "continue-on-error")
         #expect(
@@ -137,10 +147,13 @@ import Testing
         #expect(parts.allSatisfy { $0.atomicityGroup == nil })
     }
 
-    @Test("11.7 what is no batch is refused", arguments: [
-        ("text/plain", "x", 415), ("multipart/mixed", "--b", 400), ("multipart/mixed;boundary=b", "rubbish", 400),
-        ("application/json", "{\"requests\":[{]}", 400), ("application/json", "{\"requests\":[{\"id\":\"1\"}]}", 400),
-    ])
+    @Test(
+        "11.7 what is no batch is refused",
+        arguments: [
+            ("text/plain", "x", 415), ("multipart/mixed", "--b", 400), ("multipart/mixed;boundary=b", "rubbish", 400),
+            ("application/json", "{\"requests\":[{]}", 400),
+            ("application/json", "{\"requests\":[{\"id\":\"1\"}]}", 400),
+        ])
     func noBatch(_ type: String, _ body: String, _ status: Int) async throws {
         let handler = try handler { _ in [] }
         let (response, _) = try await send(handler, body, type)
@@ -168,7 +181,9 @@ import Testing
         let items = [
             BatchItem(id: "r", request: ODataRequest(.read, try ODataURL.of("Products/$count?$filter=Price gt 1"))),
             BatchItem(
-                id: "n", request: ODataRequest(.create, ODataURL(set: "Customers"), body: .entity(Entity(shape: shape, ["ID": "N"]))),
+                id: "n",
+                request: ODataRequest(
+                    .create, ODataURL(set: "Customers"), body: .entity(Entity(shape: shape, ["ID": "N"]))),
                 atomicityGroup: "g"),
             BatchItem(
                 id: "u",
@@ -215,14 +230,16 @@ import Testing
         let stopped = BatchMatching(items: items, parts: [.init(status: 200), .init(status: 409)]).pairs
         #expect(stopped.map { "\($0.0.id)\($0.1.status)" } == ["a200", "b409", "c409"])
         let named = BatchMatching(
-            items: items, parts: [.init(id: "d", status: 204), .init(id: "c", status: 400), .init(id: "a", status: 200)]
+            items: items,
+            parts: [.init(id: "d", status: 204), .init(id: "c", status: 400), .init(id: "a", status: 200)]
         ).pairs
         #expect(named.map { "\($0.0.id)\($0.1.status)" } == ["a200", "b400", "c400", "d204"])
     }
 
     @Test func `media do not travel in a batch`() throws {
         let item = BatchItem(
-            id: "m", request: ODataRequest(.create, ODataURL(set: "Photos"), body: .media(ByteStream([1]), contentType: "x/y")))
+            id: "m",
+            request: ODataRequest(.create, ODataURL(set: "Photos"), body: .media(ByteStream([1]), contentType: "x/y")))
         let error = #expect(throws: ODataError.self) {
             _ = try BatchRequestWriter(encoder: try ExampleService.encoder()).write([item], format: .multipart)
         }

@@ -120,27 +120,36 @@ import Testing
         }
     }
 
-    @Test("9.3 what cannot be understood is refused with the place", arguments: [
-        ("GET /service/Produkts\n\n", 404), ("GET /other/Products\n\n", 404), ("GET /service/Products?$filter=(Price\n\n", 400),
-        ("GET /service/Products?$filter=Prize gt 1\n\n", 400), ("BREW /service/Products\n\n", 405),
-        ("DELETE /service/\n\n", 405), ("POST /service/$metadata\n\n", 405), ("PUT /service/Products/$count\n\n", 405),
-        ("GET /service/Reset\n\n", 405), ("POST /service/MostExpensive()\n\n", 405),
-        ("GET /service/Products\nAccept: text/html\n\n", 406), ("GET /service/$metadata\nAccept: application/json\n\n", 406),
-        ("GET /service/Products\nOData-Version: 3.0\n\n", 400), ("GET /service/Products\nOData-MaxVersion: 2.0\n\n", 400),
-        ("GET /service/Products\nOData-Isolation: snapshot\n\n", 412),
-        ("POST /service/Products\n\n{}", 415), ("POST /service/Products\nContent-Type: text/html\n\n<html/>", 415),
-        ("POST /service/Products\nContent-Type: application/xml\n\n<a/>", 415),
-        ("POST /service/Products\nContent-Type: application/json;charset=latin1\n\n{}", 415),
-        ("POST /service/Products\nContent-Type: application/json;shiny=1\n\n{}", 415),
-        ("POST /service/Products\nContent-Type: application/json\n\n", 400),
-        ("POST /service/Products\nContent-Type: application/json\n\n<html><body>Hi</body></html>", 400),
-        ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"Nme\":\"x\"}", 400),
-        ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"ID\":2}", 400),
-        ("POST /service/Products\nContent-Type: application/json\n\n{\"@type\":\"#ODataDemo.Order\",\"ID\":1}", 400),
-        ("PATCH /service/Products(1)\nContent-Type: application/json\n\n[1]", 400),
-        ("PUT /service/Categories(1)/Name\nContent-Type: application/json\n\n{\"value\":null}", 400),
-        ("PUT /service/Products(1)/Category/$ref\nContent-Type: application/json\n\n{\"x\":1}", 400),
-    ])
+    @Test(
+        "9.3 what cannot be understood is refused with the place",
+        arguments: [
+            ("GET /service/Produkts\n\n", 404), ("GET /other/Products\n\n", 404),
+            ("GET /service/Products?$filter=(Price\n\n", 400),
+            ("GET /service/Products?$filter=Prize gt 1\n\n", 400), ("BREW /service/Products\n\n", 405),
+            ("DELETE /service/\n\n", 405), ("POST /service/$metadata\n\n", 405),
+            ("PUT /service/Products/$count\n\n", 405),
+            ("GET /service/Reset\n\n", 405), ("POST /service/MostExpensive()\n\n", 405),
+            ("GET /service/Products\nAccept: text/html\n\n", 406),
+            ("GET /service/$metadata\nAccept: application/json\n\n", 406),
+            ("GET /service/Products\nOData-Version: 3.0\n\n", 400),
+            ("GET /service/Products\nOData-MaxVersion: 2.0\n\n", 400),
+            ("GET /service/Products\nOData-Isolation: snapshot\n\n", 412),
+            ("POST /service/Products\n\n{}", 415), ("POST /service/Products\nContent-Type: text/html\n\n<html/>", 415),
+            ("POST /service/Products\nContent-Type: application/xml\n\n<a/>", 415),
+            ("POST /service/Products\nContent-Type: application/json;charset=latin1\n\n{}", 415),
+            ("POST /service/Products\nContent-Type: application/json;shiny=1\n\n{}", 415),
+            ("POST /service/Products\nContent-Type: application/json\n\n", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n<html><body>Hi</body></html>", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"Nme\":\"x\"}", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"ID\":2}", 400),
+            (
+                "POST /service/Products\nContent-Type: application/json\n\n{\"@type\":\"#ODataDemo.Order\",\"ID\":1}",
+                400
+            ),
+            ("PATCH /service/Products(1)\nContent-Type: application/json\n\n[1]", 400),
+            ("PUT /service/Categories(1)/Name\nContent-Type: application/json\n\n{\"value\":null}", 400),
+            ("PUT /service/Products(1)/Category/$ref\nContent-Type: application/json\n\n{\"x\":1}", 400),
+        ])
     func refusals(_ text: String, _ status: Int) async throws {
         let error = await refusal(text)
         #expect(error?.status == status, "\(text.prefix(60)): \(error?.description ?? "accepted")")

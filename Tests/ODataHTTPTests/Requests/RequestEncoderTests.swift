@@ -68,21 +68,24 @@ import Testing
 
     @Test("11.4.2 POST creates an entity")
     func create() async throws {
-        let entity = try product(["ID": 1, "Name": "Bread", "Price": .decimal(ODataDecimal(2)), "Color": .enumeration(1)])
+        let entity = try product([
+            "ID": 1, "Name": "Bread", "Price": .decimal(ODataDecimal(2)), "Color": .enumeration(1),
+        ])
         #expect(
             try await sent(
-                ODataRequest(.create, ODataURL(set: "Products"), body: .entity(entity),
+                ODataRequest(
+                    .create, ODataURL(set: "Products"), body: .entity(entity),
                     preferences: Preferences(returns: .representation))) == """
-                POST /service/Products
-                Host: host
-                Accept: application/json;odata.metadata=minimal
-                OData-MaxVersion: 4.01
-                Prefer: return=representation
-                Content-Type: application/json
-                OData-Version: 4.01
+                    POST /service/Products
+                    Host: host
+                    Accept: application/json;odata.metadata=minimal
+                    OData-MaxVersion: 4.01
+                    Prefer: return=representation
+                    Content-Type: application/json
+                    OData-Version: 4.01
 
-                {"ID":1,"Name":"Bread","Price":2,"Color":"Green"}
-                """)
+                    {"ID":1,"Name":"Bread","Price":2,"Color":"Green"}
+                    """)
     }
 
     @Test("11.4.2.1 a binding is spelled as the version of the service has it")
@@ -125,7 +128,8 @@ import Testing
 
     @Test("11.2.4 a count asks for text, a raw value for anything, metadata for XML")
     func accept() async throws {
-        #expect(try await sent(ODataRequest(.read, try ODataURL.of("Products/$count"))).contains("Accept: text/plain\n"))
+        #expect(
+            try await sent(ODataRequest(.read, try ODataURL.of("Products/$count"))).contains("Accept: text/plain\n"))
         #expect(try await sent(ODataRequest(.read, try ODataURL.of("Photos(1)/$value"))).contains("Accept: */*\n"))
         #expect(try await sent(ODataRequest(.read, try ODataURL.of("$metadata"))).contains("Accept: application/xml\n"))
     }

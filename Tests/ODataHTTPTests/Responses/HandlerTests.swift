@@ -114,39 +114,45 @@ final class ScriptedProvider: ODataProvider {
         #expect(!none.contains("context") && !none.contains("etag") && none.contains("nextLink"))
     }
 
-    @Test("10 context URLs say what was selected and expanded", arguments: [
-        ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
-        ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
-        ("Products?$expand=Category", "$metadata#Products(Category())"),
-        ("Products/ODataDemo.Book", "$metadata#Products/ODataDemo.Book"),
-        ("Categories(1)/Products", "$metadata#Products"),
-        ("Orders(1)/Items", "$metadata#Orders(1)/Items"),
-        ("Products?$apply=groupby((Name),aggregate(Price with sum as Total))", "$metadata#Products(Name,Total)"),
-    ])
+    @Test(
+        "10 context URLs say what was selected and expanded",
+        arguments: [
+            ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
+            ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
+            ("Products?$expand=Category", "$metadata#Products(Category())"),
+            ("Products/ODataDemo.Book", "$metadata#Products/ODataDemo.Book"),
+            ("Categories(1)/Products", "$metadata#Products"),
+            ("Orders(1)/Items", "$metadata#Orders(1)/Items"),
+            ("Products?$apply=groupby((Name),aggregate(Price with sum as Total))", "$metadata#Products(Name,Total)"),
+        ])
     func contexts(_ url: String, _ context: String) async throws {
         let path = url.replacing(" ", with: "%20")
         let text = try await answer("GET /service/\(path)\n\n") { _, _ in ODataResponse(body: .page(EntityPage())) }
         #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
     }
 
-    @Test("10.2 the context of an entity, a derived one, a contained one, a singleton", arguments: [
-        ("Products(1)", "$metadata#Products/$entity"), ("Products(1)?$select=Name", "$metadata#Products(Name)/$entity"),
-        ("Orders(1)/Items(2)", "$metadata#Orders(1)/Items/$entity"), ("Contoso", "$metadata#Contoso"),
-        ("Products(1)/Category", "$metadata#Categories/$entity"),
-    ])
+    @Test(
+        "10.2 the context of an entity, a derived one, a contained one, a singleton",
+        arguments: [
+            ("Products(1)", "$metadata#Products/$entity"),
+            ("Products(1)?$select=Name", "$metadata#Products(Name)/$entity"),
+            ("Orders(1)/Items(2)", "$metadata#Orders(1)/Items/$entity"), ("Contoso", "$metadata#Contoso"),
+            ("Products(1)/Category", "$metadata#Categories/$entity"),
+        ])
     func entityContexts(_ url: String, _ context: String) async throws {
         let text = try await answer("GET /service/\(url)\n\n") { provider, _ in
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
         }
         #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
-        #expect(ContextURL(parsing: "x/" + context).content(in: try ExampleService.model()) != nil)
+        #expect(PayloadContext("x/" + context).content(in: try ExampleService.model()) != nil)
     }
 
     @Test("11.4.2 a created entity: 201 with Location and ETag, 204 with OData-EntityId")
     func created() async throws {
         let request = "POST /service/Products\nContent-Type: application/json\n\n{\"ID\":9}"
         let full = try await answer(request) { provider, _ in
-            var response = ODataResponse(status: 201, body: .entity(provider.entity("Products", ["ID": 9])), etag: "\"5\"")
+            var response = ODataResponse(
+                status: 201, body: .entity(provider.entity("Products", ["ID": 9])), etag: "\"5\"")
             response.location = "Products(9)"
             return response
         }
@@ -200,9 +206,12 @@ final class ScriptedProvider: ODataProvider {
         let references = try await answer("GET /service/Categories(1)/Products/$ref\n\n") { _, _ in
             ODataResponse(body: .references(["Products(1)"], isCollection: true))
         }
-        #expect(references.hasSuffix(
-            #"{"@context":"http://host/service/$metadata#Collection($ref)","value":[{"@id":"Products(1)"}]}"#))
-        let sum = try await answer("GET /service/Sum(a=1,b=2)\n\n") { _, _ in ODataResponse(body: .value(3, .primitive(.int32))) }
+        #expect(
+            references.hasSuffix(
+                #"{"@context":"http://host/service/$metadata#Collection($ref)","value":[{"@id":"Products(1)"}]}"#))
+        let sum = try await answer("GET /service/Sum(a=1,b=2)\n\n") { _, _ in
+            ODataResponse(body: .value(3, .primitive(.int32)))
+        }
         #expect(sum.hasSuffix(#"{"@context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
     }
 
@@ -249,7 +258,8 @@ final class ScriptedProvider: ODataProvider {
 
     @Test func `a stream that fails before its first byte is refused in full, later it is cut`() async throws {
         let early = try await answer("GET /service/Products\n\n") { _, _ in
-            ODataResponse(body: .encoded(ByteStream { throw ODataError.notFound("The table") }, contentType: "application/json"))
+            ODataResponse(
+                body: .encoded(ByteStream { throw ODataError.notFound("The table") }, contentType: "application/json"))
         }
         #expect(early.hasPrefix("404\n"))
         await #expect(throws: ODataError.self) {

@@ -75,7 +75,8 @@ import Testing
     func byContext() async throws {
         let link = ODataRequest(following: "http://host/service/opaque")
         let entity = try await decode(
-            "200\nContent-Type: application/json\n\n{\"@context\":\"$metadata#Orders(1)/Customer/$entity\",\"ID\":\"A\"}", to: link)
+            "200\nContent-Type: application/json\n\n{\"@context\":\"$metadata#Orders(1)/Customer/$entity\",\"ID\":\"A\"}",
+            to: link)
         guard case .entity(let customer) = entity.body else {
             Issue.record("no entity")
             return
@@ -127,11 +128,15 @@ import Testing
         }
         #expect(address["City"] == "Rome")
         #expect(try await read("Products(1)/Name", "204\n\n").status == 204)
-        guard case .count(12) = try await read("Products/$count", "200\nContent-Type: text/plain\n\n\u{FEFF}12\n").body else {
+        guard case .count(12) = try await read("Products/$count", "200\nContent-Type: text/plain\n\n\u{FEFF}12\n").body
+        else {
             Issue.record("count")
             return
         }
-        guard case .raw(let bytes, "image/png") = try await read("Photos(1)/$value", "200\nContent-Type: image/png\n\nxyz").body
+        guard
+            case .raw(let bytes, "image/png") = try await read(
+                "Photos(1)/$value", "200\nContent-Type: image/png\n\nxyz"
+            ).body
         else {
             Issue.record("raw")
             return
@@ -139,7 +144,9 @@ import Testing
         #expect(try await bytes.collect(limit: 9).count == 3)
         let references = try await read(
             "Categories(1)/Products/$ref",
-            json + #"{"@odata.context":"$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"},{"@id":"Products(2)"}]}"#)
+            json
+                + #"{"@odata.context":"$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"},{"@id":"Products(2)"}]}"#
+        )
         guard case .references(["Products(1)", "Products(2)"], true) = references.body else {
             Issue.record("references")
             return
@@ -175,18 +182,34 @@ import Testing
         #expect(try await stream.collect(limit: 100) == Array(#"{"value":[]}"#.utf8))
     }
 
-    @Test("21.1 refusals in every form", arguments: [
-        ("application/json", #"{"error":{"code":"X1","message":"Bad","target":"q","details":[{"code":"D","message":"d"}]}}"#, "X1", "Bad"),
-        ("application/json", #"{"error":{"code":null,"message":"Nothing found."}}"#, "", "Nothing found."),
-        ("application/json", #"{"error":{"code":"SY/530","message":{"lang":"en","value":"Old style"}}}"#, "SY/530", "Old style"),
-        ("application/xml", "<?xml version='1.0'?><error xmlns='m'><code>E</code><message>A &amp; B</message></error>", "E", "A & B"),
-        ("text/html", "<html><head><title>502 Bad\n Gateway</title></head></html>", "", "502 Bad Gateway"),
-        ("text/plain", "Please wait", "", "Please wait"), ("application/json", "{\"broken\":", "", "The service answered 503."),
-        ("application/json", "", "", "The service answered 503."),
-    ])
+    @Test(
+        "21.1 refusals in every form",
+        arguments: [
+            (
+                "application/json",
+                #"{"error":{"code":"X1","message":"Bad","target":"q","details":[{"code":"D","message":"d"}]}}"#, "X1",
+                "Bad"
+            ),
+            ("application/json", #"{"error":{"code":null,"message":"Nothing found."}}"#, "", "Nothing found."),
+            (
+                "application/json", #"{"error":{"code":"SY/530","message":{"lang":"en","value":"Old style"}}}"#,
+                "SY/530", "Old style"
+            ),
+            (
+                "application/xml",
+                "<?xml version='1.0'?><error xmlns='m'><code>E</code><message>A &amp; B</message></error>", "E", "A & B"
+            ),
+            ("text/html", "<html><head><title>502 Bad\n Gateway</title></head></html>", "", "502 Bad Gateway"),
+            ("text/plain", "Please wait", "", "Please wait"),
+            ("application/json", "{\"broken\":", "", "The service answered 503."),
+            ("application/json", "", "", "The service answered 503."),
+        ])
     func refusals(_ type: String, _ body: String, _ code: String, _ message: String) async throws {
         let error = await #expect(throws: ODataError.self) {
-            try await read("Products", "503\nContent-Type: \(type)\nRetry-After: 120\nX-Request-ID: r1\nRepeatability-Result: rejected\n\n" + body)
+            try await read(
+                "Products",
+                "503\nContent-Type: \(type)\nRetry-After: 120\nX-Request-ID: r1\nRepeatability-Result: rejected\n\n"
+                    + body)
         }
         #expect(error?.status == 503)
         #expect(error?.code == code)
@@ -200,10 +223,15 @@ import Testing
         func problem(_ text: String) async -> InvalidResponseError.Problem? {
             await #expect(throws: InvalidResponseError.self) { _ = try await read("Products", text) }?.problem
         }
-        #expect(await problem("200\nContent-Type: text/html\n\n<html><title>Sign in</title>") == .webPage(title: "Sign in"))
-        #expect(await problem("200\nContent-Type: application/atom+xml\n\n<feed/>") == .mediaType("application/atom+xml"))
+        #expect(
+            await problem("200\nContent-Type: text/html\n\n<html><title>Sign in</title>") == .webPage(title: "Sign in"))
+        #expect(
+            await problem("200\nContent-Type: application/atom+xml\n\n<feed/>") == .mediaType("application/atom+xml"))
         #expect(await problem("302\nLocation: /login\n\n") == .redirect(to: "/login"))
-        guard case .malformed(let place)? = await problem("200\nContent-Type: application/json\n\n{\"value\":[{\"ID\":1},") else {
+        guard
+            case .malformed(let place)? = await problem(
+                "200\nContent-Type: application/json\n\n{\"value\":[{\"ID\":1},")
+        else {
             Issue.record("not malformed")
             return
         }
@@ -216,14 +244,16 @@ import Testing
         let error = await #expect(throws: ODataError.self) {
             try await read(
                 "Products",
-                "200\nContent-Type: application/json\n\n{\"value\":[{\"ID\":1}],\"error\":{\"code\":\"T\",\"message\":\"Timed out\"}}")
+                "200\nContent-Type: application/json\n\n{\"value\":[{\"ID\":1}],\"error\":{\"code\":\"T\",\"message\":\"Timed out\"}}"
+            )
         }
         #expect(error?.code == "T")
         #expect(error?.status == 500)
     }
 
     @Test func `a body over the limit is refused`() async throws {
-        let text = "200\nContent-Type: application/json\n\n{\"value\":\"" + String(repeating: "x", count: 100_001) + "\"}"
+        let text =
+            "200\nContent-Type: application/json\n\n{\"value\":\"" + String(repeating: "x", count: 100_001) + "\"}"
         let error = await #expect(throws: InvalidResponseError.self) { try await read("Products(1)/Name", text) }
         #expect(error?.problem == .tooLarge(limit: 100_000))
     }

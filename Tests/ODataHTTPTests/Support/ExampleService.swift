@@ -169,7 +169,9 @@ enum Transcript {
     private static func fields(_ lines: ArraySlice<String>) -> HTTPFields {
         var fields = HTTPFields()
         for line in lines {
-            guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else { continue }
+            guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
+                continue
+            }
             fields.append(
                 HTTPField(name: name, value: HeaderTokens.trim(line[line.index(after: colon)...])))
         }

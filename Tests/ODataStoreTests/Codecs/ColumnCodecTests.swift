@@ -151,3 +151,39 @@ struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 }
+
+@Suite("Stored values beyond all dates")
+struct ExtremeValueTests {
+    @Test("are typed errors or nulls, never traps", arguments: [Int64.min, Int64.min + 1, Int64.max])
+    func extremes(number: Int64) throws {
+        let model = try EntityDataModel(schemas: [])
+        let bytes = InstantKey.encode(seconds: number, picoseconds: 5)
+        let stored: [(ColumnCodec, PrimitiveType, DatabaseValue)] = [
+            (.date, .date, number.databaseValue), (.timeOfDay, .timeOfDay, number.databaseValue),
+            (.unixTime(unitsPerSecond: 1), .dateTimeOffset, number.databaseValue),
+            (.unixTime(unitsPerSecond: 1000), .dateTimeOffset, number.databaseValue),
+            (.dateTime, .dateTime, ColumnCodec.blob(bytes)), (.duration, .duration, ColumnCodec.blob(bytes)),
+            (.dateTimeOffset, .dateTimeOffset, ColumnCodec.blob(bytes + [0, 0])),
+            (.scaledDecimal(scale: 2), .decimal, number.databaseValue), (.boolean, .boolean, number.databaseValue),
+        ]
+        for (codec, type, value) in stored {
+            // Whatever is read must print.
+            if let read = try? codec.decode(value, as: .primitive(type), in: model) {
+                #expect(read.lexicalText?.isEmpty == false)
+            }
+        }
+        let queue = try DatabaseQueue()
+        try queue.read { database in
+            StoreFunctions.register(in: database)
+            for function in [
+                "year", "hour", "date", "time", "totalseconds", "date_text", "instant_text", "duration_text",
+                "duration_neg",
+            ] {
+                for argument in [number.databaseValue, ColumnCodec.blob(bytes), ColumnCodec.blob(bytes + [3, 72])] {
+                    _ = try? DatabaseValue.fetchOne(
+                        database, sql: "SELECT outpost_\(function)(?)", arguments: [argument])
+                }
+            }
+        }
+    }
+}

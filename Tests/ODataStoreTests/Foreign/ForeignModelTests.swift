@@ -36,7 +36,8 @@ struct ForeignModelTests {
         #expect(employee.navigationProperty("Employees")?.isCollection == true)
         #expect(model.shape(ofSet: "Customers")?.property("CustomerID")?.isNullable == false)
         #expect(foreign.functions.count == 16)
-        #expect(foreign.functions["Current_Product_List"]?.shape.properties.map(\.name) == ["ProductID", "ProductName"])
+        #expect(
+            foreign.functions["Current_Product_List"]?.shape.properties.map(\.name) == ["ProductID", "ProductName"])
     }
 
     @Test("rule 28: a view becomes an entity set when its key is given")

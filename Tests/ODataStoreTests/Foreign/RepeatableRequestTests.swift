@@ -84,10 +84,8 @@ struct RepeatableRequestTests {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
         let database = try await open(fixture)
         func batch() throws -> ODataRequest {
-            let child = try database.entity("child", [:])
-            var second = child
-            second.related["itemItem"] = .references(["$1"])
-            if database.model.shape(ofSet: "child")?.navigationProperty("itemItem") == nil { second = child }
+            var child = try database.entity("child", [:])
+            child.related["item_2"] = .references(["$1"])
             let items = [
                 BatchItem(id: "1", request: try creation(database), atomicityGroup: "g"),
                 BatchItem(
@@ -105,6 +103,84 @@ struct RepeatableRequestTests {
             #expect(locations == ["item(6)", "child(3)"])
         }
         #expect(try fixture.value("SELECT COUNT(*) FROM child") == 3)
+        #expect(try fixture.value("SELECT item FROM child WHERE id = 3") == 6)
+        try await database.close()
+    }
+
+    @Test(
+        "rule 27: killed between any two steps, a repeat still acts exactly once",
+        arguments: [false, true], [ServedDatabase.CommitStep.changed, .intended, .committed])
+    func killed(wal: Bool, step: ServedDatabase.CommitStep) async throws {
+        if !wal, step == .intended { return }
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        let path = fixture.path
+        let database = try await open(fixture)
+        let link = try #require(try await database.page("item", track: true).deltaLink)
+        try await database.close()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step.rawValue as String] in
+            var options = ServedDatabase.Options()
+            options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+            options.atStep = { if $0.rawValue == step { kill(getpid(), SIGKILL) } }
+            let database = try await ServedDatabase.open(path: path, options: options)
+            let entity = try database.entity("item", ["name": "new"])
+            _ = try await database.execute(
+                try database.request(.create, "item", entity, id: "r-1", firstSent: RepeatableRequestTests.sent))
+        }
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == (step == .committed ? 6 : 5))
+        let again = try await open(fixture)
+        let response = try await again.execute(try creation(again))
+        #expect(response.status == 201 && response.location == "item(6)")
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        #expect(try fixture.value("PRAGMA integrity_check") == "ok")
+        let delta = try await again.page(link)
+        #expect(delta.entities.compactMap(\.control.id) == ["item(6)"])
+        try await again.close()
+    }
+
+    @Test("rule 27: a repeat is refused as in doubt when others changed the same row since the crash")
+    func inDoubt() async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: true)
+        let path = fixture.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            var options = ServedDatabase.Options()
+            options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+            options.atStep = { if $0 == .committed { kill(getpid(), SIGKILL) } }
+            let database = try await ServedDatabase.open(path: path, options: options)
+            let entity = try database.entity("item", ["name": "new"])
+            _ = try await database.execute(
+                try database.request(.update, "item(1)", entity, id: "r-9", firstSent: RepeatableRequestTests.sent))
+        }
+        try fixture.elsewhere("UPDATE item SET name = 'other' WHERE id = 1")
+        let database = try await open(fixture)
+        let entity = try database.entity("item", ["name": "new"])
+        do {
+            _ = try await database.execute(
+                try database.request(.update, "item(1)", entity, id: "r-9", firstSent: Self.sent))
+            Issue.record("acted twice")
+        } catch let error as ODataError {
+            #expect(error.status == 409 && error.code == "RepeatInDoubt")
+        }
+        try await database.close()
+    }
+
+    @Test("A constraint that is checked at the commit refuses the change, and the id acts later")
+    func deferredConstraints() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE child (id INTEGER PRIMARY KEY, item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED);
+            """, wal: true)
+        let database = try await open(fixture)
+        let child = try database.entity("child", ["item": 1])
+        let request = try database.request(.create, "child", child, id: "r-1", firstSent: Self.sent)
+        do {
+            _ = try await database.execute(request)
+            Issue.record("not refused")
+        } catch let error as ODataError {
+            #expect(error.status == 409)
+        }
+        try fixture.elsewhere("INSERT INTO item VALUES (1, 'x')")
+        #expect(try await database.execute(request).status == 201)
         try await database.close()
     }
 }

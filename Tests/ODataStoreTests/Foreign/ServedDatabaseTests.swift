@@ -57,7 +57,8 @@ struct ServedDatabaseTests {
             let rows = try await database.page("\(set.name)?$top=3&$count=true")
             #expect(rows.count ?? 0 >= Int64(rows.entities.count), "\(set.name)")
         }
-        let url = "Orders?$filter=OrderDate ge 1998-05-01T00:00:00Z and Freight gt 50&$expand=Customer&$orderby=Freight desc"
+        let url =
+            "Orders?$filter=OrderDate ge 1998-05-01T00:00:00Z and Freight gt 50&$expand=Customer&$orderby=Freight desc"
         let orders = try await database.page(url)
         let expected: Int? = try fixture.value(
             "SELECT COUNT(*) FROM Orders WHERE OrderDate >= '1998-05-01 00:00:00.000' AND Freight > 50")
@@ -143,7 +144,9 @@ struct ServedDatabaseTests {
             Issue.record("noise")
             return
         }
-        let other = try DatabaseQueue(path: fixture.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         #expect(await error(fixture.path) == .locked(path: fixture.path))
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }

@@ -84,8 +84,8 @@ final class Shop: Sendable {
     func expectEqual(
         _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        for set in try await database.model.container.entitySets {
-            guard let shape = try await database.model.shape(ofSet: set.name) else { continue }
+        for set in database.model.container.entitySets {
+            guard let shape = database.model.shape(ofSet: set.name) else { continue }
             let order = shape.key.map(\.path).joined(separator: ",")
             let theirs = try await database.rows("\(set.name)?$orderby=\(order)")
             let ours = try await store.rows("\(set.name)?$orderby=\(order)")

@@ -53,7 +53,9 @@ struct ColumnChoice {
         case .integer:
             return numbersOnly && probe.reals == 0 ? ColumnChoice(type: .int64, codec: .integer) : nil
         case .boolean:
-            let fits = numbersOnly && probe.reals == 0 && (probe.range.map { 0 <= $0.lowerBound && $0.upperBound <= 1 } ?? true)
+            let fits =
+                numbersOnly && probe.reals == 0
+                && (probe.range.map { 0 <= $0.lowerBound && $0.upperBound <= 1 } ?? true)
             return fits ? ColumnChoice(type: .boolean, codec: .boolean) : nil
         case .double: return numbersOnly ? ColumnChoice(type: .double, codec: .double) : nil
         case .decimal: return decimal(declared, probe)

@@ -40,8 +40,8 @@ struct ColumnProbe {
             start += columns.count
         }
         FormCount.register(in: database)
-        for (index, column) in table.columns.enumerated() where probes[index].needsForms(DeclaredType(column.declaredType))
-        {
+        for (index, column) in table.columns.enumerated()
+        where probes[index].needsForms(DeclaredType(column.declaredType)) {
             let sql = "SELECT \(FormCount.name)(\(quoted(column.name))) FROM \(quoted(table.name))"
             let text = try String.fetchOne(database, sql: sql) ?? ""
             for line in text.split(separator: "\n") {

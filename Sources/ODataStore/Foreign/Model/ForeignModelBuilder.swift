@@ -44,7 +44,8 @@ struct ForeignModelBuilder {
         }
         for (table, set) in zip(schema.tables, sets) {
             let key = keys[table.name] ?? []
-            var draft = ForeignTableDraft(table: table, role: table.isView && key.isEmpty ? .function : .entitySet, set: set)
+            var draft = ForeignTableDraft(
+                table: table, role: table.isView && key.isEmpty ? .function : .entitySet, set: set)
             draft.keyColumns = table.isView ? key : table.primaryKey
             drafts.append(draft)
         }
@@ -84,11 +85,14 @@ struct ForeignModelBuilder {
         for (index, column) in draft.table.columns.enumerated() {
             let place = "Column \(draft.table.name).\(column.name)"
             guard let choice = ColumnChoice.choose(DeclaredType(column.declaredType), probes[index]) else {
-                warn("\(place) holds \(ColumnChoice.description(of: probes[index])); no type holds both, it is left out.")
+                warn(
+                    "\(place) holds \(ColumnChoice.description(of: probes[index])); no type holds both, it is left out."
+                )
                 continue
             }
             if let warning = choice.warning {
-                let declared = column.declaredType.isEmpty ? "declared without a type" : "declared \(column.declaredType)"
+                let declared =
+                    column.declaredType.isEmpty ? "declared without a type" : "declared \(column.declaredType)"
                 warn("\(place), \(declared), \(warning).")
             }
             let isAlias =
@@ -160,7 +164,9 @@ struct ForeignModelBuilder {
             return false
         }
         if let refusal {
-            warn("The primary key of \(name) is not used, since \(refusal); the key is its rowid, which VACUUM may change.")
+            warn(
+                "The primary key of \(name) is not used, since \(refusal); the key is its rowid, which VACUUM may change."
+            )
         } else {
             warn("\(name) has no primary key; the key is its rowid, which VACUUM may change.")
         }
@@ -277,7 +283,8 @@ struct ForeignModelBuilder {
                 term: "Org.OData.Capabilities.V1.\(term)",
                 value: .record(
                     type: nil,
-                    properties: [.init(name: property, value: .constant(kind: "Bool", text: value ? "true" : "false"))]))
+                    properties: [.init(name: property, value: .constant(kind: "Bool", text: value ? "true" : "false"))])
+            )
         }
         var annotations = [
             restriction("ChangeTracking", "Supported", !draft.table.isView),

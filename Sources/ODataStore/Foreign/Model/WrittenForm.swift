@@ -165,7 +165,8 @@ extension WrittenForm {
         case .time: "times"
         case .dateTime(let form):
             "dates and times like 2026-11-21\(form.separator)13:20:00"
-                + (form.fractionDigits > 0 ? "." + String(repeating: "0", count: form.fractionDigits) : "") + form.suffix
+                + (form.fractionDigits > 0 ? "." + String(repeating: "0", count: form.fractionDigits) : "")
+                + form.suffix
         case .guid: "GUIDs"
         case .number: "numbers as text"
         case .text: "other text"

@@ -20,7 +20,7 @@ struct ServedCommit: Sendable {
     let identification: (request: RepeatableRequest, fingerprint: String)?
     let now: Int64
     let lifetime: Int64
-    let atStep: @Sendable (ServedDatabase.CommitStep) throws -> Void
+    let atStep: @Sendable (ServedDatabase.CommitStep) -> Void
 
     /// Runs the transaction.
     ///
@@ -44,7 +44,7 @@ struct ServedCommit: Sendable {
                 let responses = try body(database)
                 outcome = .acted(responses)
                 touched = try TouchedRows.take(in: database)
-                try atStep(.changed)
+                atStep(.changed)
                 guard let tracker else { return .commit }
                 if tracker.side.queue == nil {
                     try tracker.side.use(database) { try mark(responses, touched, tracker, database, $0) }
@@ -54,7 +54,7 @@ struct ServedCommit: Sendable {
                         answers: responses.map(RememberedRequests.Answer.init),
                         rows: try CommitIntent.rows(touched, tracker, in: database))
                     intent = try tracker.side.use(database) { try content.write(to: $0) }
-                    try atStep(.intended)
+                    atStep(.intended)
                 }
                 if tracker.readsTriggers, !touched.isEmpty {
                     try tracker.side.use(database) { try ChangeTriggers.prune($0, in: database) }
@@ -69,7 +69,7 @@ struct ServedCommit: Sendable {
             throw error
         }
         guard case .acted(let responses) = outcome, let tracker else { return outcome }
-        try atStep(.committed)
+        atStep(.committed)
         guard tracker.side.queue != nil, intent != nil || !touched.isEmpty else { return outcome }
         do {
             try tracker.side.use(database) { side in

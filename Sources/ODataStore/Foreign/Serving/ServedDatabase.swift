@@ -42,14 +42,14 @@ public final class ServedDatabase: ODataProvider {
         /// The present time.
         public var now: @Sendable () -> ODataDateTimeOffset = { .current }
         /// Called between the steps of a commit, where tests kill the process.
-        var atStep: @Sendable (CommitStep) throws -> Void = { _ in }
+        var atStep: @Sendable (CommitStep) -> Void = { _ in }
 
         /// Makes options with the defaults.
         public init() {}
     }
 
     /// The steps between which a process may die.
-    enum CommitStep: Sendable {
+    enum CommitStep: String, Codable, Sendable {
         /// The rows are changed, nothing is committed.
         case changed
         /// With a write-ahead log: what is about to be committed stands beside it.

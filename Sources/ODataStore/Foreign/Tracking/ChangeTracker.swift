@@ -72,6 +72,8 @@ final class ChangeTracker: Sendable {
                 try clock.save()
                 let known: String? = try side.meta("fingerprint")
                 if known != fingerprint { try side.setMeta("fingerprint", fingerprint) }
+                // Whatever the notes so far told is seen by now.
+                if readsTriggers { try ChangeTriggers.skip(side, in: database) }
                 let horizon = try side.watched().first { $0.id == watched }?.horizon ?? 0
                 return Position(instance: try side.instance(), version: clock.version, horizon: horizon)
             }
@@ -100,7 +102,6 @@ final class ChangeTracker: Sendable {
             guard let table = tables[watched.set], table.definition == watched.definition else { continue }
             try compare(table, watched.id, database, side, &clock, now: now)
         }
-        if readsTriggers { try ChangeTriggers.skip(side, in: database) }
     }
 
     /// Watches a set when it is not watched yet, or its columns are others than they were.

@@ -42,7 +42,8 @@ public enum ChangeTriggers {
     static func areComplete(_ tables: [TrackedTable], in database: Database) throws -> Bool {
         let known = Set(
             try String.fetchAll(
-                database, sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'"))
+                database,
+                sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'"))
         return tables.allSatisfy { table in names(table.storage.table).allSatisfy { known.contains($0.name) } }
     }
 
@@ -63,13 +64,13 @@ public enum ChangeTriggers {
             guard let values = literals(row["row"]), values.count == tracked.keyColumns.count else { return nil }
             keys.append((tracked.storage.set, StoredKey.encode(values)))
         }
-        try side.setMeta("trigger_seq", newest)
         return keys
     }
 
-    /// Passes over the notes so far: everything was compared row by row.
+    /// Passes over the notes so far.
     static func skip(_ side: SideTables, in database: Database) throws {
-        try side.setMeta("trigger_seq", try newestNote(in: database))
+        let newest = try newestNote(in: database)
+        if try side.meta("trigger_seq") != newest { try side.setMeta("trigger_seq", newest) }
     }
 
     /// Deletes the notes that were read.
@@ -79,7 +80,8 @@ public enum ChangeTriggers {
     }
 
     private static func newestNote(in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table]) ?? 0
+        try Int64.fetchOne(database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
+            ?? 0
     }
 
     /// Takes the table and all triggers out of a database again.
@@ -93,7 +95,8 @@ public enum ChangeTriggers {
         do {
             try connections.writer.write { database in
                 let triggers = try String.fetchAll(
-                    database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'")
+                    database,
+                    sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'")
                 for name in triggers { try database.execute(sql: "DROP TRIGGER \(quoted(name))") }
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
             }

@@ -81,7 +81,8 @@ struct TrackedTable: Sendable {
     func identify(_ row: Row) -> (key: Data, digest: Data) {
         let values = (0..<row.count).map { row[$0] as DatabaseValue }
         return (
-            StoredKey.encode(Array(values.prefix(keyColumns.count))), Self.digest(Array(values.dropFirst(keyColumns.count)))
+            StoredKey.encode(Array(values.prefix(keyColumns.count))),
+            Self.digest(Array(values.dropFirst(keyColumns.count)))
         )
     }
 

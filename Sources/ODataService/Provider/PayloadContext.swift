@@ -5,10 +5,10 @@ import ODataQuery
 /// (OData Protocol 4.01, 10 *Context URL*).
 ///
 /// ```swift
-/// let context = ContextURL(for: url, bound: bound, isDelta: false)
+/// let context = PayloadContext(for: url, bound: bound, isDelta: false)
 /// context?.text  // $metadata#Orders(OrderID,Customer(Name))
 /// ```
-public struct ContextURL: Hashable, Sendable {
+public struct PayloadContext: Hashable, Sendable {
     /// The text, relative to the service root.
     public var text: String
 
@@ -41,7 +41,8 @@ public struct ContextURL: Hashable, Sendable {
         case .service, .metadata: text = "$metadata"
         case .batch, .rawValue, .count, .entityByID: return nil
         case .entities(let shape, let set):
-            text = "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
+            text =
+                "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
         case .entity(let shape, let set):
             if case .singleton(let singleton, _)? = bound.resource.steps.last {
                 text = "$metadata#\(singleton.name)\(selection)"
@@ -67,7 +68,7 @@ public struct ContextURL: Hashable, Sendable {
     }
 
     /// A context URL as it came, absolute or relative.
-    public init(parsing text: String) { self.text = text }
+    public init(_ text: String) { self.text = text }
 
     /// What the payload is; `nil` when the text names something that the model does not have.
     public func content(in model: EntityDataModel) -> Content? {

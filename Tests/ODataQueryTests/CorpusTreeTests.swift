@@ -1,0 +1,83 @@
+import Foundation
+import ODataModel
+import Testing
+
+@testable import ODataQuery
+
+/// Queries of the corpus for which another parser recorded what they mean.
+@Suite("Corpus: meanings recorded by another parser")
+struct CorpusTreeTests {
+    private static func files(_ prefix: String) throws -> [String] {
+        guard let folder = CorpusABNFTests.folder()?.appendingPathComponent("uri-trees"),
+            let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        else {
+            print("No corpus at ../shared/corpus nor at OUTPOST_CORPUS: recorded meanings skipped.")
+            return []
+        }
+        return try walker.compactMap { $0 as? URL }.filter { $0.lastPathComponent.hasPrefix(prefix) }
+            .filter { $0.pathExtension == "txt" }.map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+
+    private static func holds(_ search: SearchExpression, _ text: String) -> Bool {
+        switch search {
+        case .word(let word), .phrase(let word): text.contains(word)
+        case .not(let inner): !holds(inner, text)
+        case .and(let left, let right): holds(left, text) && holds(right, text)
+        case .or(let left, let right): holds(left, text) || holds(right, text)
+        }
+    }
+
+    @Test("$search matches the texts that were recorded, and refuses a stray parenthesis")
+    func search() throws {
+        var checked = 0
+        for file in try Self.files("SearchCombination") {
+            let lines = file.split(whereSeparator: \.isNewline).map(String.init)
+            for (index, line) in lines.enumerated() {
+                guard let start = line.range(of: ": $search="), index + 1 < lines.count else { continue }
+                let text = String(line[start.upperBound...])
+                if lines[index + 1].contains("character '('") {
+                    #expect(throws: QueryError.self, "\(text)") { try QueryOptions(parsing: "$search=" + text) }
+                    checked += 1
+                }
+                // Where an operator word stands for an operand, 4.01 takes it as a word, and the recording is of 4.0.
+                guard lines[index + 1].hasPrefix("Match:"), index + 2 < lines.count else { continue }
+                let search = try #require(try QueryOptions(parsing: "$search=" + text).search)
+                for (list, isMatch) in [(lines[index + 1], true), (lines[index + 2], false)] {
+                    let words = list.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
+                    for word in words.split(separator: ",", omittingEmptySubsequences: false) {
+                        let sample = word.trimmingCharacters(in: .whitespaces)
+                        // An empty list is written as nothing, the empty text as nothing before a comma.
+                        if sample.isEmpty { continue }
+                        #expect(Self.holds(search, sample) == isMatch, "\(text) on \(sample)")
+                        checked += 1
+                    }
+                }
+            }
+        }
+        print("\(checked) recorded meanings of $search checked.")
+    }
+
+    @Test("Every recorded option parses")
+    func options() throws {
+        var parsed = 0
+        var refused: [String] = []
+        for file in try Self.files("") {
+            for line in file.split(whereSeparator: \.isNewline).prefix(3) {
+                guard line.hasPrefix("$"), let equals = line.range(of: " = ") else { continue }
+                let value = line[equals.upperBound...]
+                // Spaces around the slash of a path and empty options are leniences of that parser.
+                if value.trimmingCharacters(in: .whitespaces).isEmpty || value.contains("/ ") { continue }
+                do throws(QueryError) {
+                    let text = "\(line[..<equals.lowerBound])=\(value)"
+                    _ = try QueryOptions(parsing: text, options: ParsingOptions(dialect: .v2))
+                    parsed += 1
+                } catch {
+                    refused.append("\(line): \(error)")
+                }
+            }
+        }
+        print("\(parsed) recorded options parsed, \(refused.count) refused")
+        for line in refused { print("    \(line)") }
+        #expect(refused.isEmpty)
+    }
+}
