@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The connections to one offline store: a writer and two readers on a file in write-ahead mode.
 ///
@@ -131,8 +132,10 @@ public final class StoreDatabase: Sendable {
             try await pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = NORMAL")
                 let outcome = Result { try Self.inTransaction(database, body) }
-                // Back to FULL whatever happened: the next transaction may hold the queue.
-                try database.execute(sql: "PRAGMA synchronous = FULL")
+                // Back to FULL whatever happened: the next transaction may hold the queue. Not through GRDB, which
+                // runs no statement once the task is cancelled.
+                guard sqlite3_exec(database.sqliteConnection, "PRAGMA synchronous = FULL", nil, nil, nil) == SQLITE_OK
+                else { throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL") }
                 return try outcome.get()
             }
         }
@@ -141,16 +144,13 @@ public final class StoreDatabase: Sendable {
     private static func inTransaction<Value>(
         _ database: Database, _ body: (Database) throws -> Value
     ) throws -> Value {
-        try database.beginTransaction(.immediate)
-        do {
-            let value = try body(database)
-            try database.commit()
-            return value
-        } catch {
-            // SQLite may have rolled back by itself, as it does when the device is full.
-            if database.isInsideTransaction { try database.rollback() }
-            throw error
+        var value: Value?
+        try database.inTransaction(.immediate) {
+            value = try body(database)
+            return .commit
         }
+        guard let value else { throw StoreError.database(code: 1, message: "The transaction gave no result") }
+        return value
     }
 
     /// Closes all connections; the log is moved into the database where no other process has it open.

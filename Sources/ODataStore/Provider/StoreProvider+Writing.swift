@@ -288,10 +288,8 @@ extension RowWriter {
         _ entity: Entity, via: WriteTarget.Via, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
         let plan = try plan(via.row.set)
-        guard let storage = plan.storage.navigation[via.navigation.name] else {
-            throw ODataError.notImplemented(via.navigation.name)
-        }
+        guard let storage = plan.storage.navigation[via.path] else { throw ODataError.notImplemented(via.path) }
         return try createDependent(
-            entity, of: via.row, name: via.navigation.name, storage, plan: plan, request: request, database: database)
+            entity, of: via.row, name: via.path, storage, plan: plan, request: request, database: database)
     }
 }

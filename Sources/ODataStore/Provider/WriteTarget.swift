@@ -25,7 +25,8 @@ struct WriteTarget {
     /// Where a related collection hangs.
     struct Via {
         var row: RowWriter.WrittenRow
-        var navigation: NavigationProperty
+        /// The path of the navigation property, such as `Orders` or `Address/Country`.
+        var path: String
     }
 
     /// Walks a path.
@@ -39,6 +40,11 @@ struct WriteTarget {
             case .entitySet(let set, _): current = WriteTarget(set: set.name, isEntity: false)
             case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
             case .key(let key):
+                if let via = current?.via,
+                    try writer.related(via.row, via.path, key: key, database: database) == nil
+                {
+                    throw ODataError.notFound("\(via.row.id)/\(via.path)")
+                }
                 current?.key = key
                 current?.isEntity = true
             case .navigation(let navigation, _, _):
@@ -95,7 +101,7 @@ struct WriteTarget {
             target.parent = row.rowID
             if navigation.isCollection { return target }
         }
-        target.via = Via(row: row, navigation: navigation)
+        target.via = Via(row: row, path: path)
         if !navigation.isCollection {
             guard let related = try writer.related(row, path, key: nil, database: database) else {
                 throw ODataError.notFound("\(row.id)/\(path)")
@@ -145,6 +151,6 @@ extension RowWriter {
         guard let result = try Row.fetchOne(database, sql: sql, arguments: StatementArguments(arguments)) else {
             return nil
         }
-        return try written(target.stored(result), plan: target)
+        return try written(target.stored(result), plan: target, database: database)
     }
 }

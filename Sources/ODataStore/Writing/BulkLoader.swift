@@ -194,6 +194,8 @@ public final class BulkLoader {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return nil }
         var entity = try plan.entity(plan.stored(row))
+        // The id of a contained entity begins with that of the entity it is in, which is not read here.
+        guard !isContained else { return entity }
         entity.control.id = EntityID.canonical(
             set: plan.storage.set, key: isSingleton ? nil : entity.key, shape: plan.storage.shape, model: plan.model)
         return entity

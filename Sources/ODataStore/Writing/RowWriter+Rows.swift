@@ -82,11 +82,9 @@ extension RowWriter {
     }
 
     /// Reads a row again that was found before.
-    func reread(
-        _ found: WritePlan.Stored, parent: Int64?, plan: WritePlan, database: Database
-    ) throws -> WrittenRow {
+    func reread(_ found: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
         let (condition, arguments) = try address(found, plan: plan)
-        return try reread(condition, arguments, parent: parent, plan: plan, database: database)
+        return try reread(condition, arguments, plan: plan, database: database)
     }
 
     /// Reads a row again that was inserted: by its row id, or by the key that was written.
@@ -94,17 +92,16 @@ extension RowWriter {
         rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         if let column = plan.storage.rowID, let rowID {
-            return try reread(
-                "\(quoted(column)) = ?", [rowID.databaseValue], parent: parent, plan: plan, database: database)
+            return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
         }
         let condition = plan.keyCondition(hasParent: parent != nil, includesHidden: true)
         var arguments = plan.keySlots.map { row[$0] ?? .null }
         if let parent { arguments.append(parent.databaseValue) }
-        return try reread(condition, arguments, parent: parent, plan: plan, database: database)
+        return try reread(condition, arguments, plan: plan, database: database)
     }
 
     private func reread(
-        _ condition: String, _ arguments: [DatabaseValue], parent: Int64?, plan: WritePlan, database: Database
+        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
@@ -112,24 +109,42 @@ extension RowWriter {
             throw ODataError(
                 status: 409, code: "RowVanished", message: "The row of \(plan.storage.set) is gone after the change.")
         }
-        return try written(plan.stored(row), plan: plan, parent: parent)
+        return try written(plan.stored(row), plan: plan, database: database)
     }
 
     /// The entity of a row with its id.
-    func entity(_ stored: WritePlan.Stored, plan: WritePlan) throws -> Entity {
+    func entity(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> Entity {
         var entity = try plan.entity(stored)
-        let isSingleton = mapping.model.singleton(plan.storage.set) != nil
-        entity.control.id = EntityID.canonical(
-            set: plan.storage.set, key: isSingleton ? nil : entity.key, shape: plan.storage.shape,
-            model: mapping.model)
+        entity.control.id = try id(of: entity.key, stored, plan: plan, database: database)
         return entity
     }
 
-    func written(_ stored: WritePlan.Stored, plan: WritePlan, parent: Int64? = nil) throws -> WrittenRow {
-        let entity = try entity(stored, plan: plan)
+    /// The canonical id of a row; that of a contained entity begins with that of the entity it is in.
+    private func id(
+        of key: EntityKey?, _ stored: WritePlan.Stored, plan: WritePlan, database: Database
+    ) throws -> String {
+        let path = plan.storage.set
+        let isSingleton = mapping.model.singleton(path) != nil
+        var place = path
+        if let slash = path.lastIndex(of: "/"), let parent = stored.parent {
+            let outer = try self.plan(String(path[..<slash]))
+            let column = quoted(outer.storage.rowID ?? OfflineLayout.rowIDColumn)
+            let statement = try database.cachedStatement(sql: "\(outer.selection) WHERE \(column) = ?")
+            if let row = try Row.fetchOne(statement, arguments: [parent]) {
+                let container = outer.stored(row)
+                let key = try outer.entity(container).key
+                place = try id(of: key, container, plan: outer, database: database) + path[slash...]
+            }
+        }
+        return EntityID.canonical(
+            set: place, key: isSingleton ? nil : key, shape: plan.storage.shape, model: mapping.model)
+    }
+
+    func written(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
+        let entity = try entity(stored, plan: plan, database: database)
         return WrittenRow(
             entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
-            isNew: false, set: plan.storage.set, parent: parent)
+            isNew: false, set: plan.storage.set, parent: stored.parent)
     }
 
     // MARK: Checking
@@ -254,7 +269,7 @@ extension RowWriter {
                 }
                 continue
             }
-            if value == nil, replaces, plan.nodes(of: before.shape).map({ $0[ordinal].isStored }) ?? false {
+            if value == nil, replaces, plan.nodes(of: before.shape)?.dropFirst(ordinal).first?.isStored == true {
                 value =
                     property.defaultValue.flatMap { self.value(ofDefault: $0, property) }
                     ?? (property.type.isCollection ? .collection([]) : .null)

@@ -126,7 +126,7 @@ public struct RowWriter: Sendable {
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
             throw missing(set, key, request)
         }
-        let before = try entity(found, plan: plan)
+        let before = try entity(found, plan: plan, database: database)
         try checkPrecondition(request, etag: before.control.etag, resource: name(set, key, plan))
         let (condition, arguments) = try address(found, plan: plan)
         let table = quoted(plan.storage.table)
@@ -146,7 +146,7 @@ public struct RowWriter: Sendable {
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
         let plan = try self.plan(set)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else { return nil }
-        return try written(found, plan: plan, parent: parent)
+        return try written(found, plan: plan, database: database)
     }
 
     // MARK: Steps
@@ -165,7 +165,7 @@ public struct RowWriter: Sendable {
             }
             return try create(entity, in: set, parent: parent, request: request, database: database)
         }
-        let before = try self.entity(found, plan: plan)
+        let before = try self.entity(found, plan: plan, database: database)
         let resource = name(set, key, plan)
         try checkPrecondition(request, etag: before.control.etag, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
@@ -180,14 +180,14 @@ public struct RowWriter: Sendable {
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &row)
         try updateRow(row, patch: patch, replaces: replaces, found: found, plan: plan, database: database)
-        var written = try reread(found, parent: parent, plan: plan, database: database)
+        var written = try reread(found, plan: plan, database: database)
         if let hook, written.entity != before || !patch.related.isEmpty {
             try hook.didWrite(
                 RowChange(
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
                     after: written.entity, changedProperties: Self.given(patch), request: request), in: database)
             // The hook may have given the row a new version.
-            written = try reread(found, parent: parent, plan: plan, database: database)
+            written = try reread(found, plan: plan, database: database)
         }
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
         return written

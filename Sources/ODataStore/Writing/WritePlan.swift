@@ -31,6 +31,7 @@ struct WritePlan: Sendable {
         var discriminator: Int?
         var dynamic: Int?
         var owner: Int?
+        var parent: Int?
         var names: [String] = []
 
         fileprivate init(_ storage: TableStorage) {
@@ -40,6 +41,7 @@ struct WritePlan: Sendable {
             discriminator = add(storage.discriminator)
             dynamic = add(storage.dynamicProperties)
             owner = add(storage.visibility?.ownerColumn)
+            parent = add(storage.set.contains("/") ? OfflineLayout.parentColumn : nil)
         }
 
         private mutating func add(_ name: String?) -> Int? {
@@ -229,6 +231,7 @@ struct WritePlan: Sendable {
     struct Stored {
         var rowID: Int64?
         var owner: Int64?
+        var parent: Int64?
         var etag: String?
         var notLoaded: [UInt8]
         var type: String?
@@ -243,6 +246,7 @@ struct WritePlan: Sendable {
         var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
         if let position = system.rowID { stored.rowID = row[position] }
         if let position = system.owner { stored.owner = row[position] }
+        if let position = system.parent { stored.parent = row[position] }
         if let position = system.etag { stored.etag = row[position] }
         if let position = system.notLoaded, let bits: Data = row[position] { stored.notLoaded = Array(bits) }
         if let position = system.discriminator { stored.type = row[position] }

@@ -55,6 +55,29 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
+    @Test("are back at FULL after a bulk write whose task was cancelled")
+    func cancelled() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+        try await store.write { try $0.execute(sql: "CREATE TABLE t (x)") }
+        let (started, signal) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            try await store.bulkWrite { database in
+                signal.finish()
+                while true { try database.execute(sql: "INSERT INTO t VALUES (1)") }
+            }
+        }
+        for await _ in started {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        try await store.write { database in
+            try #expect(Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
+            try #expect(Int.fetchOne(database, sql: "SELECT COUNT(*) FROM t") == 0)
+        }
+        try store.close()
+    }
+
     @Test("name what is wrong with a file")
     func refusals() throws {
         let path = temporaryPath()

@@ -132,14 +132,19 @@ struct StoreProviderTests {
     @Test("Entities are created in, and changed through, navigation properties")
     func navigation() async throws {
         try await fill()
-        _ = try await execute(
+        let created = try await execute(
             .create, "Orders(1)/Items", .entity(try entity("Orders/Items", ["Line": 1, "Text": "a"])))
+        #expect(created.location == "Orders(1)/Items(1)")
         _ = try await execute(.update, "Orders(1)/Items(1)", .entity(try entity("Orders/Items", ["Text": "b"])))
         #expect(try await read("Orders(1)/Items(1)")?["Text"] == "b")
         #expect(try await page("Orders(1)/Items").count == 1)
         #expect(try await page("Orders(2)/Items").isEmpty)
         _ = try await execute(.create, "\(Self.customer)/Orders", .entity(try entity("Orders", ["OrderID": 5])))
         #expect(try await read("Orders(5)")?["CustomerID"] == Self.guid)
+        #expect(
+            await refusal(.update, "\(Self.customer)/Orders(99)", .entity(try entity("Orders", [:])))?.status == 404)
+        _ = try await execute(.update, "\(Self.customer)/Orders(5)", .entity(try entity("Orders", ["Quantity": 3])))
+        #expect(try await read("Orders(5)")?["Quantity"] == 3)
         _ = try await execute(.update, "Orders(5)/Customer", .entity(try entity("Customers", ["Name": "Eve"])))
         #expect(try await read(Self.customer)?["Name"] == "Eve")
         _ = try await execute(.delete, "Orders(1)/Items(1)")
