@@ -40,8 +40,8 @@ struct BadInputTests {
     @Test(
         "a URL that is no OData service, HTML, and metadata cut in half, each with its own words",
         arguments: [
-            (404, "text/plain", "nothing here", "404"),
-            (200, "text/html", "<!DOCTYPE html><html><body>Log in</body></html>", "HTML"),
+            (404, "text/plain", "nothing here", "no OData service"),
+            (200, "text/html", "<!DOCTYPE html><html><body>Log in</body></html>", "web page"),
             (200, "application/json", "{\"hello\": \"world\"}", "metadata"),
             (
                 200, "application/xml",

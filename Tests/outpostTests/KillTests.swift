@@ -50,9 +50,11 @@ struct KillTests {
         }
         let push = try await site.tool.run("push", clone, "--key-file", key)
         #expect(push.code == 0, "\(push.output) \(push.errors)")
-        let condition = "FROM Orders WHERE OrderedAt > '2090'"
-        #expect(try SQLite.integer("SELECT COUNT(*) \(condition)", in: site.database) == made)
-        #expect(try SQLite.integer("SELECT COUNT(DISTINCT Freight) \(condition)", in: site.database) == made)
+        let condition = "FROM Orders WHERE OrderedAt > '2090-01-01'"
+        let acted = try SQLite.integer("SELECT COUNT(*) \(condition)", in: site.database)
+        #expect(acted == made, "every one once")
+        let distinct = try SQLite.integer("SELECT COUNT(DISTINCT Freight) \(condition)", in: site.database)
+        #expect(distinct == made)
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 5", in: site.database) == made)
         try await expectEqual(site, clone, key)
     }

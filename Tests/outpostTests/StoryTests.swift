@@ -11,7 +11,7 @@ struct StoryTests {
         let clone = site.path("clone")
         let cloned = try await tool.run("clone", site.url, clone)
         #expect(cloned.code == 0, "\(cloned.errors)")
-        #expect(cloned.output.contains("719 rows"))
+        #expect(cloned.output.contains("679 rows"))
         let port = site.port
         site.stop()
 

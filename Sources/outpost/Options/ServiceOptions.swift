@@ -23,7 +23,7 @@ struct ServiceOptions: ParsableArguments {
     /// Makes what connects to services with these options.
     func connector() throws -> Connector {
         var configuration = NIOTransport.Configuration()
-        if let trust { configuration.trustRoots = .file(trust) }
+        if let trust { configuration.trustRoots = .systemAndFile(trust) }
         let transport = MeteredTransport(try NIOTransport(configuration: configuration))
         return Connector(transport: transport, authentication: try authentication())
     }
