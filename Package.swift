@@ -99,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets", argumentParser, httpTypes,
                 logging,
             ],
             swiftSettings: settings),
@@ -118,7 +118,8 @@ let package = Package(
         .testTarget(
             name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "ODataServerTests", dependencies: ["ODataServer", "ODataTransportNIO", httpTypes, logging],
+            name: "ODataServerTests",
+            dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, logging],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests", dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],

@@ -49,3 +49,14 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         return line
     }
 }
+
+extension QueryError {
+    /// The names nearest to a misspelt one, at most three, nearest first.
+    ///
+    /// - Parameters:
+    ///   - name: the name as it was written.
+    ///   - names: the names that exist.
+    public static func suggestions(for name: String, among names: some Sequence<String>) -> [String] {
+        nearest(to: name, among: names)
+    }
+}

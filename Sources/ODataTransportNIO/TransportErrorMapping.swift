@@ -42,7 +42,8 @@ struct TransportErrorMapping {
         case let error as HTTPClientError where error == .remoteConnectionClosed:
             TransportError.truncated(host: host, reason: "the connection was closed within the body")
         case let error as IOError:
-            TransportError.truncated(host: host, reason: "the connection was reset within the body (\(error.errnoCode))")
+            TransportError.truncated(
+                host: host, reason: "the connection was reset within the body (\(error.errnoCode))")
         default: TransportError.truncated(host: host, reason: "\(error)")
         }
     }

@@ -4,7 +4,7 @@ import ODataHTTP
 import Synchronization
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 /// One request under way: keeps what arrives until it is asked for, and suspends the task when that is much.

@@ -5,7 +5,7 @@ import ODataService
 import Synchronization
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 /// Sends HTTP messages with `URLSession`: the transport for apps on Apple's platforms, where it brings the

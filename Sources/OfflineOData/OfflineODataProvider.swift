@@ -203,7 +203,7 @@ public final class OfflineODataProvider: ODataProvider {
     public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { _ = consume lock }
+        defer { withExtendedLifetime(lock) {} }
         return try await upload(to: remote, uploadOptions)
     }
 
@@ -215,7 +215,7 @@ public final class OfflineODataProvider: ODataProvider {
     public func download(_ names: [String] = []) async throws -> DownloadReport {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { _ = consume lock }
+        defer { withExtendedLifetime(lock) {} }
         return try await download(from: remote, names)
     }
 
@@ -228,7 +228,7 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> (upload: UploadReport, download: DownloadReport) {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { _ = consume lock }
+        defer { withExtendedLifetime(lock) {} }
         let uploaded = try await upload(to: remote, uploadOptions)
         return (uploaded, try await download(from: remote, []))
     }

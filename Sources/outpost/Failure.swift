@@ -54,6 +54,7 @@ struct Failure: Error {
         case let error as TransportError: self.init(transport: error)
         case let error as StoreError: self.init(store: error)
         case let error as OfflineError: self.init(offline: error)
+        case let error as MetadataError: self.init(metadata: error)
         case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
         case let error as any CustomStringConvertible: self.init(message: error.description)
         default: self.init(message: error.localizedDescription)
@@ -73,6 +74,21 @@ struct Failure: Error {
         var advice: String?
         if case .unsupported = error.kind { advice = "This part of the query language is not answered yet." }
         self.init(message: lines.joined(separator: "\n"), advice: advice)
+    }
+
+    private init(metadata error: MetadataError) {
+        let advice: String
+        switch error {
+        case .notFound, .notOData: advice = "Give the root of the service: the address that $metadata stands behind."
+        case .unauthorized:
+            advice = "Give a user with --user NAME; the password is asked for, or read from --password-file."
+        case .forbidden: advice = "Ask for access, or use another user."
+        case .webPage: advice = "Open the address in a browser to see what it wants."
+        case .redirected: advice = "Use the new address in place of this one."
+        case .incomplete: advice = "Nothing was kept: run the same command again."
+        case .invalid, .refused: advice = "This is for the people who run the service."
+        }
+        self.init(message: error.description, advice: advice)
     }
 
     private init(transport error: TransportError) {

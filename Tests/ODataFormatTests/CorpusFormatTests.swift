@@ -137,7 +137,6 @@ struct CorpusBatchTests {
             let written = MultipartBatch.writeResponse(parts, boundary: "another")
             #expect(try MultipartBatch.readResponse(written, boundary: "another") == parts)
         case (.failure(let error), .failure):
-            print("\(path): \(error)")
             #expect(error.line >= 1 && !error.expected.isEmpty)
         }
     }

@@ -73,4 +73,12 @@ struct ValueTests {
             ODataGuid("01234567-89AB-cdef-0123-456789abcdef")?.description == "01234567-89ab-cdef-0123-456789abcdef")
         #expect(ODataGuid("01234567-89AB-cdef-0123-456789abcde") == nil)
     }
+
+    @Test("numbers from a damaged file make dates far away, never a trap", arguments: [Int64.min, Int64.max])
+    func extremes(number: Int64) {
+        #expect(!ODataDate(daysSinceEpoch: number).description.isEmpty)
+        #expect(!ODataDateTime(seconds: number, picoseconds: number).description.isEmpty)
+        #expect(!ODataDateTimeOffset(seconds: number, offsetMinutes: 900).description.isEmpty)
+        #expect(!ODataDuration(seconds: number, picoseconds: 1).description.isEmpty)
+    }
 }

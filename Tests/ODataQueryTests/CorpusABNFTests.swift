@@ -19,8 +19,8 @@ struct CorpusABNFTests {
         "header", "prefer", "preference", "request-id", "includeAnnotationsPreference", "maxpagesizePreference",
     ]
 
-    /// How many cases the grammar refuses for what a name stands for, which takes a model: never more than these.
-    static let leftToTheBinder = 15
+    /// How many of a hundred cases the grammar may refuse for what a name stands for, which takes a model.
+    static let percentLeftToTheBinder = 3
 
     static func folder() -> URL? {
         let root =
@@ -89,7 +89,7 @@ struct CorpusABNFTests {
         let total = passed.values.reduce(0, +)
         print("Total: \(total) passed, \(failed.values.reduce(0) { $0 + $1.count }) failed")
         #expect(failed.isEmpty)
-        #expect(accepted.count <= Self.leftToTheBinder)
+        #expect(accepted.count * 100 <= (total + accepted.count) * Self.percentLeftToTheBinder)
     }
 
     /// The error that an input meets; `nil` when it is accepted.
@@ -98,13 +98,18 @@ struct CorpusABNFTests {
             switch entry.rule {
             case "odataUri": _ = try ODataURL(parsing: relative(entry.input))
             case "odataRelativeUri", "resourcePath": _ = try ODataURL(parsing: entry.input)
-            case "filter", "expand", "select", "orderby", "orderBy", "compute", "search", "queryOptions", "skiptoken",
+            case "filter", "apply", "top", "skip", "inlinecount", "format", "index", "schemaversion", "deltatoken",
+                "expand", "select", "orderby", "orderBy", "compute", "search", "queryOptions", "skiptoken",
                 "systemQueryOption", "customQueryOption":
                 _ = try QueryOptions(parsing: entry.input)
             case "boolCommonExpr", "boolcommonExpr", "commonExpr", "firstMemberExpr", "propertyPathExpr", "notExpr",
-                "isofExpr", "primitiveLiteral", "null":
+                "isofExpr", "castExpr", "methodCallExpr", "boolMethodCallExpr", "functionExpr", "primitiveLiteral",
+                "null":
                 _ = try Expression(parsing: entry.input, isPercentEncoded: true)
             case "anyExpr", "allExpr": _ = try Expression(parsing: "Items/" + entry.input, isPercentEncoded: true)
+            case "context":
+                let context = try ContextURL(parsing: String(entry.input.dropFirst()))
+                #expect(try ContextURL(parsing: context.description) == context)
             default: try Self.parseLexical(entry)
             }
             return nil

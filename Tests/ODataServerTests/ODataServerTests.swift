@@ -120,7 +120,8 @@ import Testing
             #expect(refused.status == 401)
             #expect(refused.fields[.wwwAuthenticate] == #"Basic realm="A \"B\"", charset="UTF-8""#)
             // Ann:pässword and Ann:password in base64.
-            #expect(try await exchange(server, "/", fields: [.authorization: "basic QW5uOnDDpHNzd29yZA=="]).status == 200)
+            #expect(
+                try await exchange(server, "/", fields: [.authorization: "basic QW5uOnDDpHNzd29yZA=="]).status == 200)
             #expect(try await exchange(server, "/", fields: [.authorization: "Basic QW5uOnBhc3N3b3Jk"]).status == 401)
             #expect(try await exchange(server, "/", fields: [.authorization: "Basic rubbish!"]).status == 401)
             #expect(try await exchange(server, "/", fields: [.authorization: "Bearer x"]).status == 401)
@@ -174,7 +175,8 @@ import Testing
         let lines = LogLines()
         let logger = Logger(label: "test") { _ in lines }
         try await with(.init(authentication: .init(user: "Ann", password: "secret"), accessLog: logger)) { server in
-            _ = try await exchange(server, "/A?$filter=Name%20eq%20'x'", fields: [.authorization: "Basic QW5uOnNlY3JldA=="])
+            _ = try await exchange(
+                server, "/A?$filter=Name%20eq%20'x'", fields: [.authorization: "Basic QW5uOnNlY3JldA=="])
             _ = try await exchange(server, "/B", fields: [.authorization: "Basic QW5uOndyb25n"])
         }
         #expect(lines.all.map(\.message) == ["GET /A", "GET /B"])

@@ -137,7 +137,9 @@ import Testing
     }
 
     @Test func `TLS spoken to a server without it cannot connect`() async throws {
-        try await NIOTransportTests.withServer { _, _ in (HTTPResponse(status: .ok), ByteStream([])) } _: { server in
+        try await NIOTransportTests.withServer { _, _ in
+            (HTTPResponse(status: .ok), ByteStream([]))
+        } _: { server in
             let error = try await failure(.init(connectTimeout: .seconds(3)), scheme: "https", port: server.port)
             expect(isCannotConnect, error)
         }

@@ -74,7 +74,11 @@ import Testing
 
     @Test func `a refused connection is certainly unsent`() async throws {
         let transport = URLSessionTransport()
-        let port = try await withServer { _, _ in (HTTPResponse(status: .ok), ByteStream([])) } _: { $0.port }
+        let port = try await withServer { _, _ in
+            (HTTPResponse(status: .ok), ByteStream([]))
+        } _: {
+            $0.port
+        }
         let error = await #expect(throws: TransportError.self) {
             _ = try await transport.send(request(port: port, "/"), body: nil)
         }
@@ -88,7 +92,8 @@ import Testing
     @Test func `an upload over the limit is refused before anything is sent`() async throws {
         let transport = URLSessionTransport(configuration: .init(maxUploadSize: 10))
         await #expect(throws: ODataError.self) {
-            _ = try await transport.send(request(.put, port: 1, "/"), body: ByteStream([UInt8](repeating: 0, count: 11)))
+            _ = try await transport.send(
+                request(.put, port: 1, "/"), body: ByteStream([UInt8](repeating: 0, count: 11)))
         }
         transport.shutdown()
     }

@@ -87,11 +87,16 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
             if let ordinal = instance.entity.shape.ordinal(of: key, predicted: predicted) {
                 predicted = ordinal + 1
                 if strictness == .strict, instance.entity.values[ordinal] != nil { throw duplicate(key, scanner) }
-                let property = instance.entity.shape.properties[ordinal]
                 do throws(JSONError) {
-                    instance.entity.values[ordinal] = try readValue(&scanner, type: property.type)
+                    if let primitive = instance.entity.shape.primitiveTypes[ordinal] {
+                        let isNull = try scanner.takeNull()
+                        instance.entity.values[ordinal] = isNull ? .null : try scanner.readPrimitive(primitive)
+                    } else {
+                        let type = instance.entity.shape.properties[ordinal].type
+                        instance.entity.values[ordinal] = try readValue(&scanner, type: type)
+                    }
                 } catch {
-                    throw error.within(property.name)
+                    throw error.within(instance.entity.shape.properties[ordinal].name)
                 }
             } else if let control = ControlName(key) {
                 do throws(JSONError) {

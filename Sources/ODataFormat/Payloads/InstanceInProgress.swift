@@ -44,6 +44,7 @@ struct InstanceInProgress {
             default: entity.related[name] = .references(ids)
             }
         }
+        if counts.isEmpty, nextLinks.isEmpty { return entity }
         for name in Set(counts.keys).union(nextLinks.keys) {
             if case .many(let entities, _, _)? = entity.related[name] {
                 entity.related[name] = .many(entities, count: counts[name], nextLink: nextLinks[name])

@@ -35,6 +35,9 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         path = parts.path.hasSuffix("/") ? parts.path : parts.path + "/"
     }
 
+    /// The root of whatever host a request names.
+    static let slash = ServiceRoot(scheme: nil, authority: nil, path: "/")
+
     private init(scheme: String?, authority: String?, path: String) {
         self.scheme = scheme
         self.authority = authority
@@ -81,7 +84,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
     /// A request for a URL.
     ///
     /// - Throws: ``TransportError/invalidURL(_:)`` when the URL is not absolute.
-    func request(_ method: HTTPRequest.Method, _ url: String) throws(TransportError) -> HTTPRequest {
+    public func request(_ method: HTTPRequest.Method, url: String) throws(TransportError) -> HTTPRequest {
         guard let parts = Self.absolute(url) else { throw .invalidURL(url) }
         return HTTPRequest(method: method, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     }

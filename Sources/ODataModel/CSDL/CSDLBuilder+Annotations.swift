@@ -221,11 +221,11 @@ extension CSDLBuilder {
 
     private static func root(of path: String) -> String {
         var depth = 0
-        for index in path.indices {
-            switch path[index] {
-            case "(": depth += 1
-            case ")": depth -= 1
-            case "/" where depth == 0: return String(path[..<index])
+        for index in path.utf8.indices {
+            switch path.utf8[index] {
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"): depth -= 1
+            case UInt8(ascii: "/") where depth == 0: return String(path[..<index])
             default: break
             }
         }

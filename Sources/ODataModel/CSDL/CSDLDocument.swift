@@ -34,10 +34,25 @@ final class CSDLDocument {
         var index: Int
     }
 
-    var elements: [Element] = []
-    var attributes: [Attribute] = []
-    var namespaces: [String] = []
-    var text: [UInt8] = []
+    /// What the parser fills.
+    struct Content {
+        var elements: [Element] = []
+        var attributes: [Attribute] = []
+        var namespaces: [String] = []
+        var text: [UInt8] = []
+    }
+
+    let elements: [Element]
+    let attributes: [Attribute]
+    let namespaces: [String]
+    let text: [UInt8]
+
+    init(_ content: Content) {
+        elements = content.elements
+        attributes = content.attributes
+        namespaces = content.namespaces
+        text = content.text
+    }
 
     func string(_ range: Text) -> String {
         text.withUnsafeBufferPointer {

@@ -8,7 +8,8 @@ struct CSDLNameResolver {
 
     /// A dotted name with its alias replaced.
     func fullName(_ name: some StringProtocol) -> String {
-        guard !namespaces.isEmpty, let dot = name.lastIndex(of: "."),
+        let name = Substring(name)
+        guard !namespaces.isEmpty, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
             let namespace = namespaces[String(name[..<dot])]
         else { return String(name) }
         return namespace + name[dot...]
@@ -41,7 +42,11 @@ struct CSDLNameResolver {
     /// A path with the aliases in its segments replaced: type casts, terms, and the argument types of
     /// operation overloads.
     func path(_ text: String) -> String {
-        guard !namespaces.isEmpty, text.contains(".") else { return text }
+        // Most paths are simple names, and bytes are compared faster than characters.
+        guard !namespaces.isEmpty, text.utf8.contains(UInt8(ascii: ".")) else { return text }
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "(") }) else {
+            return segment(text)
+        }
         var result = ""
         var depth = 0
         var segment = ""
@@ -60,12 +65,14 @@ struct CSDLNameResolver {
     }
 
     private func segment(_ text: String) -> String {
-        if let at = text.firstIndex(of: "@") {
+        if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
             let term = text[text.index(after: at)...]
             guard let hash = term.firstIndex(of: "#") else { return text[...at] + fullName(term) }
             return text[...at] + fullName(term[..<hash]) + term[hash...]
         }
-        guard let parenthesis = text.firstIndex(of: "("), text.hasSuffix(")") else { return fullName(text) }
+        guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.hasSuffix(")") else {
+            return fullName(text)
+        }
         let arguments = text[text.index(after: parenthesis)...].dropLast()
         let types = arguments.split(separator: ",", omittingEmptySubsequences: false).map { argument in
             argument.hasPrefix("Collection(") && argument.hasSuffix(")")

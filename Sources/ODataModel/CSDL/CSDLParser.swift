@@ -2,10 +2,10 @@ import CLibXML2
 
 /// Fills a ``CSDLDocument`` from libxml2's SAX2 events.
 ///
-/// It is a class because C callbacks find it through a pointer; it lives for one call of ``parse(_:)`` only.
-/// A DOCTYPE stops the parser before any entity could be declared, so none is ever expanded or loaded.
-final class CSDLParser {
-    private let document = CSDLDocument()
+/// C callbacks find it through a pointer that is valid for one call of ``parse(_:)``; a class would check
+/// for exclusive access on each of a hundred thousand events. A DOCTYPE stops the parser before any entity could be declared, so none is ever expanded or loaded.
+struct CSDLParser {
+    private var document = CSDLDocument.Content()
     private var context: xmlParserCtxtPtr?
     private var failure: CSDLError?
     /// The open elements with the last child of each, to link siblings.
@@ -24,20 +24,26 @@ final class CSDLParser {
         guard bytes.count <= CSDLReader.maxBytes else {
             throw CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document")
         }
-        let parser = CSDLParser()
-        parser.run(bytes)
-        if let failure = parser.failure { throw failure }
-        return parser.document
+        let parser = UnsafeMutablePointer<CSDLParser>.allocate(capacity: 1)
+        parser.initialize(to: CSDLParser())
+        defer {
+            parser.deinitialize(count: 1)
+            parser.deallocate()
+        }
+        run(parser, bytes)
+        if let failure = parser.pointee.failure { throw failure }
+        return CSDLDocument(parser.pointee.document)
     }
 
-    private func run(_ bytes: [UInt8]) {
+    /// Works through the pointer alone: the parser must not be held while callbacks change it.
+    private static func run(_ parser: UnsafeMutablePointer<CSDLParser>, _ bytes: [UInt8]) {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let first = bytes[start...].first(where: { $0 > 0x20 }) else {
-            failure = CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
+            parser.pointee.failure = CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
             return
         }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-            failure = CSDLError(reason: .json, line: 1, column: 1, expected: "CSDL in XML")
+            parser.pointee.failure = CSDLError(reason: .json, line: 1, column: 1, expected: "CSDL in XML")
             return
         }
         var handler = xmlSAXHandler()
@@ -47,43 +53,44 @@ final class CSDLParser {
         handler.characters = characters
         handler.cdataBlock = characters
         handler.internalSubset = documentType
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        guard let context = xmlCreatePushParserCtxt(&handler, me, nil, 0, nil) else {
-            failure = CSDLError(reason: .malformed("no memory"), line: 1, column: 1, expected: "a parser")
+        guard let context = xmlCreatePushParserCtxt(&handler, parser, nil, 0, nil) else {
+            parser.pointee.failure = CSDLError(
+                reason: .malformed("no memory"), line: 1, column: 1, expected: "a parser")
             return
         }
         defer { xmlFreeParserCtxt(context) }
-        self.context = context
+        parser.pointee.context = context
         // NOENT is about the five entities of XML itself: without it, libxml2 leaves `&amp;` in attributes as
         // `&#38;`. No other entity can exist, since a DOCTYPE ends the parse.
         let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
         xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue }))
-        document.text.reserveCapacity(bytes.count / 2)
+        parser.pointee.document.text.reserveCapacity(bytes.count / 2)
         bytes.withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { chars in
                 var offset = 0
-                while offset < chars.count, failure == nil {
-                    let count = min(Self.chunkBytes, chars.count - offset)
+                while offset < chars.count, parser.pointee.failure == nil {
+                    let count = min(chunkBytes, chars.count - offset)
                     if xmlParseChunk(context, chars.baseAddress.map { $0 + offset }, Int32(count), 0) != 0 {
-                        return fail(atEnd: false)
+                        return parser.pointee.fail(atEnd: false)
                     }
                     offset += count
                 }
                 // Only here does the parser learn that nothing follows: an error now is a missing rest.
-                if failure == nil, xmlParseChunk(context, nil, 0, 1) != 0 { fail(atEnd: true) }
+                if parser.pointee.failure == nil, xmlParseChunk(context, nil, 0, 1) != 0 {
+                    parser.pointee.fail(atEnd: true)
+                }
             }
         }
-        withExtendedLifetime(self) {}
     }
 
-    private func fail(atEnd: Bool) {
+    private mutating func fail(atEnd: Bool) {
         guard failure == nil else { return }
         if document.elements.isEmpty, !atEnd {
             // What goes on after the first tag decides whether this was meant to be metadata at all.
             failure = error(.malformed(lastMessage()), expected: "an XML document with the root element Edmx")
             return
         }
-        if !document.elements.isEmpty, document.localName(.init(index: 0)).lowercased() == "html" {
+        if !document.elements.isEmpty, rootName.lowercased() == "html" {
             failure = error(.html, expected: "a metadata document")
             return
         }
@@ -105,25 +112,31 @@ final class CSDLParser {
         return CSDLError(reason: reason, line: Int(line), column: Int(column), expected: expected)
     }
 
+    private var rootName: String {
+        guard let root = document.elements.first else { return "" }
+        let name = document.text[Int(root.otherName.start)..<Int(root.otherName.end)]
+        return root.name == .other ? String(decoding: name, as: UTF8.self) : root.name.rawValue
+    }
+
     private var position: (line: Int32, column: Int32) {
         guard let input = context?.pointee.input else { return (1, 1) }
         return (max(input.pointee.line, 1), max(input.pointee.col, 1))
     }
 
     /// Ends the parse at once.
-    private func stop(_ error: CSDLError) {
+    private mutating func stop(_ error: CSDLError) {
         if failure == nil { failure = error }
         if let context { xmlStopParser(context) }
     }
 
-    private func name(_ address: UnsafePointer<xmlChar>) -> CSDLName {
+    private mutating func name(_ address: UnsafePointer<xmlChar>) -> CSDLName {
         if let known = namesByAddress[address] { return known }
         let name = Self.names[String(cString: address)] ?? .other
         namesByAddress[address] = name
         return name
     }
 
-    private func namespace(_ address: UnsafePointer<xmlChar>?) -> Int32 {
+    private mutating func namespace(_ address: UnsafePointer<xmlChar>?) -> Int32 {
         guard let address else { return -1 }
         if let known = namespacesByAddress[address] { return known }
         document.namespaces.append(String(cString: address))
@@ -132,19 +145,19 @@ final class CSDLParser {
         return index
     }
 
-    private func keep(_ bytes: UnsafeBufferPointer<xmlChar>) -> CSDLDocument.Text {
+    private mutating func keep(_ bytes: UnsafeBufferPointer<xmlChar>) -> CSDLDocument.Text {
         let start = Int32(document.text.count)
         document.text.append(contentsOf: bytes)
         return CSDLDocument.Text(start: start, end: Int32(document.text.count))
     }
 
-    private func keepName(_ address: UnsafePointer<xmlChar>) -> CSDLDocument.Text {
+    private mutating func keepName(_ address: UnsafePointer<xmlChar>) -> CSDLDocument.Text {
         var count = 0
         while address[count] != 0 { count += 1 }
         return keep(UnsafeBufferPointer(start: address, count: count))
     }
 
-    fileprivate func begin(
+    fileprivate mutating func begin(
         _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, _ count: Int32,
         _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
@@ -187,11 +200,11 @@ final class CSDLParser {
         open.append((index, -1))
     }
 
-    fileprivate func end() {
+    fileprivate mutating func end() {
         if !open.isEmpty { open.removeLast() }
     }
 
-    fileprivate func append(_ bytes: UnsafeBufferPointer<xmlChar>) {
+    fileprivate mutating func append(_ bytes: UnsafeBufferPointer<xmlChar>) {
         guard failure == nil, let current = open.last else { return }
         // Character data after a child element is layout: no element of CSDL has mixed content.
         guard current.lastChild < 0 else { return }
@@ -204,7 +217,7 @@ final class CSDLParser {
         }
     }
 
-    fileprivate func refuseDocumentType(_ name: String) {
+    fileprivate mutating func refuseDocumentType(_ name: String) {
         stop(
             name.lowercased() == "html"
                 ? error(.html, expected: "a metadata document")
@@ -212,21 +225,21 @@ final class CSDLParser {
     }
 }
 
-private func parser(_ context: UnsafeMutableRawPointer?) -> CSDLParser? {
-    context.map { Unmanaged<CSDLParser>.fromOpaque($0).takeUnretainedValue() }
+private func parser(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<CSDLParser>? {
+    context?.assumingMemoryBound(to: CSDLParser.self)
 }
 
 private let startElement: startElementNsSAX2Func = { context, localName, _, uri, _, _, count, _, values in
     guard let localName else { return }
-    parser(context)?.begin(localName, uri, count, values)
+    parser(context)?.pointee.begin(localName, uri, count, values)
 }
 
-private let endElement: endElementNsSAX2Func = { context, _, _, _ in parser(context)?.end() }
+private let endElement: endElementNsSAX2Func = { context, _, _, _ in parser(context)?.pointee.end() }
 
 private let characters: charactersSAXFunc = { context, text, count in
-    parser(context)?.append(UnsafeBufferPointer(start: text, count: Int(count)))
+    parser(context)?.pointee.append(UnsafeBufferPointer(start: text, count: Int(count)))
 }
 
 private let documentType: internalSubsetSAXFunc = { context, name, _, _ in
-    parser(context)?.refuseDocumentType(name.map { String(cString: $0) } ?? "")
+    parser(context)?.pointee.refuseDocumentType(name.map { String(cString: $0) } ?? "")
 }

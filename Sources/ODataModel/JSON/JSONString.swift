@@ -50,12 +50,10 @@ public struct JSONString {
         result.reserveCapacity(raw.count)
         var index = 0
         while index < raw.count {
-            let byte = raw[index]
-            index += 1
-            guard byte == UInt8(ascii: "\\"), index < raw.count else {
-                result.append(byte)
-                continue
-            }
+            let run = raw[index...].firstIndex(of: UInt8(ascii: "\\")) ?? raw.count
+            if run > index { result.append(contentsOf: UnsafeBufferPointer(rebasing: raw[index..<run])) }
+            index = run + 1
+            guard index < raw.count else { break }
             let escape = raw[index]
             index += 1
             switch escape {

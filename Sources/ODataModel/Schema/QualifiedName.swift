@@ -17,10 +17,12 @@ public struct QualifiedName: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter text: a name such as `Northwind.Order`.
     /// - Returns: `nil` when `text` has no dot or an empty part.
     public init?(_ text: some StringProtocol) {
-        guard let dot = text.lastIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex else {
-            return nil
-        }
-        self.init(String(text[..<dot]), String(text[text.index(after: dot)...]))
+        let text = Substring(text)
+        // A dot may carry a combining mark as a character, never as a byte.
+        guard let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), dot != text.startIndex else { return nil }
+        let rest = text.utf8.index(after: dot)
+        guard rest != text.endIndex else { return nil }
+        self.init(String(text[..<dot]), String(text[rest...]))
     }
 
     /// The dotted form.

@@ -29,6 +29,9 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
 
     /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings.
     let propertyNames: [[UInt8]]
+    /// The primitive type of each property that has one, seen through type definitions: what a reader of
+    /// rows needs of a property, without copying all of it.
+    public let primitiveTypes: [PrimitiveType?]
     private let ordinals: [String: Int]
     private let navigationOrdinals: [String: Int]
 
@@ -49,6 +52,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
         navigationOrdinals = Dictionary(
             navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
             uniquingKeysWith: { first, _ in first })
+        primitiveTypes = properties.map(\.type.primitive)
         propertyNames = properties.map { Array($0.name.utf8) }
         keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
     }

@@ -3,8 +3,9 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
     /// Days since 1970-01-01.
     public let daysSinceEpoch: Int64
 
-    /// Makes a date from days since 1970-01-01.
-    public init(daysSinceEpoch: Int64) { self.daysSinceEpoch = daysSinceEpoch }
+    /// Makes a date from days since 1970-01-01, at most a million years away: what lies beyond, as a damaged
+    /// file may say, becomes that.
+    public init(daysSinceEpoch: Int64) { self.daysSinceEpoch = clamped(daysSinceEpoch, to: 365_250_000) }
 
     /// Makes a date from its parts.
     ///
@@ -98,9 +99,9 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
     /// The rest in picoseconds, 0 to 10^12 − 1.
     public let picoseconds: Int64
 
-    /// Makes a date-time; the picoseconds are taken modulo one second.
+    /// Makes a date-time; seconds are clamped to a million years, picoseconds to one second.
     public init(seconds: Int64, picoseconds: Int64 = 0) {
-        self.seconds = seconds
+        self.seconds = clamped(seconds, to: 31_557_600_000_000)
         self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
     }
 
@@ -140,9 +141,9 @@ public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStrin
     /// The offset from UTC in minutes, −840 to 840.
     public let offsetMinutes: Int
 
-    /// Makes an instant; the offset is clamped to ±14 hours.
+    /// Makes an instant; seconds are clamped to a million years, the offset to ±14 hours.
     public init(seconds: Int64, picoseconds: Int64 = 0, offsetMinutes: Int = 0) {
-        self.seconds = seconds
+        self.seconds = clamped(seconds, to: 31_557_600_000_000)
         self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
         self.offsetMinutes = min(max(offsetMinutes, -840), 840)
     }
@@ -180,7 +181,7 @@ public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConve
 
     /// Makes a duration.
     public init(seconds: Int64, picoseconds: Int64 = 0) {
-        self.seconds = seconds
+        self.seconds = clamped(seconds, to: Int64.max / 4)
         self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
     }
 
@@ -223,6 +224,9 @@ let picosecondsPerSecond: Int64 = 1_000_000_000_000
 extension ODataTimeOfDay {
     init(unchecked picoseconds: Int64) { self.picoseconds = picoseconds }
 }
+
+/// Keeps numbers from outside the type's range out of its arithmetic, which would trap.
+private func clamped(_ value: Int64, to limit: Int64) -> Int64 { min(max(value, -limit), limit) }
 
 private func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)

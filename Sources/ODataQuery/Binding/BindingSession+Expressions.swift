@@ -3,27 +3,39 @@ import ODataModel
 /// Literals, aliases, lists and type tests.
 extension BindingSession {
     /// Resolves an expression.
+    ///
+    /// Small on purpose: what it has on the stack is multiplied by the depth of the query.
     func bind(_ expression: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
-        try nested(at: expression.offset) { () throws(QueryError) in
-            switch expression {
-            case .literal(let literal): return try bind(literal)
-            case .path(let steps): return try bind(path: steps, in: scope)
-            case .alias(let name):
-                return try substituting(name) { value throws(QueryError) in
-                    guard let value else { return .constant(.null, .untyped("Edm.Untyped")) }
-                    return try self.bind(value, in: scope)
-                }
-            case .unary(let symbol, let inner): return try bind(symbol, inner, in: scope)
-            case .binary(let symbol, let left, let right): return try bind(symbol, left, right, in: scope)
-            case .membership(let operand, let collection): return try membership(of: operand, in: collection, scope)
-            case .call(let name, let arguments): return try call(name, arguments, in: scope)
-            case .namedCall(let name, _): throw unsupported("The function \(name) in an expression", at: name.offset)
-            case .typeTest(let test, let operand, let type):
-                return try typeTest(test, of: operand, type, in: scope)
-            case .list(let items): return try list(items, in: scope)
-            case .json: throw unsupported("A JSON object in an expression", at: nil)
-            }
+        try enter(expression)
+        defer { leave() }
+        switch expression {
+        case .literal(let literal): return try bind(literal)
+        case .path(let steps): return try bind(path: steps, in: scope)
+        case .alias(let name): return try bind(alias: name, in: scope)
+        case .unary(let symbol, let inner): return try bind(symbol, inner, in: scope)
+        case .binary(let symbol, let left, let right): return try bind(symbol, left, right, in: scope)
+        case .membership(let operand, let collection): return try membership(of: operand, in: collection, scope)
+        case .call(let name, let arguments): return try call(name, arguments, in: scope)
+        case .typeTest(let test, let operand, let type): return try typeTest(test, of: operand, type, in: scope)
+        case .list(let items): return try list(items, in: scope)
+        case .namedCall, .json: return try refuse(expression)
         }
+    }
+
+    private func enter(_ expression: Expression) throws(QueryError) { try enter(at: expression.offset) }
+
+    private func bind(alias name: Identifier, in scope: Scope) throws(QueryError) -> BoundExpression {
+        try substituting(name) { value throws(QueryError) in
+            guard let value else { return .constant(.null, .untyped("Edm.Untyped")) }
+            return try self.bind(value, in: scope)
+        }
+    }
+
+    private func refuse(_ expression: Expression) throws(QueryError) -> BoundExpression {
+        guard case .namedCall(let name, _) = expression else {
+            throw unsupported("A JSON object in an expression", at: nil)
+        }
+        throw unsupported("The function \(name) in an expression", at: name.offset)
     }
 
     /// Resolves a condition.

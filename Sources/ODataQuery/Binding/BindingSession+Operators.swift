@@ -22,16 +22,24 @@ extension BindingSession {
     func bind(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
+        let first = try bind(left, in: scope)
+        let second = try bind(right, in: scope)
+        return try combine(symbol, (left, first), (right, second))
+    }
+
+    /// The operation over operands that are resolved.
+    private func combine(
+        _ symbol: BinaryOperator, _ left: (Expression, BoundExpression), _ right: (Expression, BoundExpression)
+    ) throws(QueryError) -> BoundExpression {
+        let (left, first) = left
+        let (right, second) = right
         switch symbol {
         case .and, .or:
-            let first = try condition(left, in: scope)
-            return .binary(symbol, first, try condition(right, in: scope), .primitive(.boolean))
+            let condition = try boolean(first, at: left.offset)
+            return .binary(symbol, condition, try boolean(second, at: right.offset), .primitive(.boolean))
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-            let first = try bind(left, in: scope)
-            return try compare(symbol, first, try bind(right, in: scope), at: left.offset ?? right.offset)
+            return try compare(symbol, first, second, at: left.offset ?? right.offset)
         case .has:
-            let first = try bind(left, in: scope)
-            let second = try bind(right, in: scope)
             guard case .enumeration(let name) = first.type, let flag = adapted(second, to: first.type) else {
                 throw typeError(
                     "has needs an enumeration and one of its values, not \(first.type) and \(second.type).",
@@ -42,8 +50,7 @@ extension BindingSession {
             }
             return .binary(.has, first, flag, .primitive(.boolean))
         case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
-            let first = try bind(left, in: scope)
-            return try arithmetic(symbol, first, try bind(right, in: scope), at: left.offset ?? right.offset)
+            return try arithmetic(symbol, first, second, at: left.offset ?? right.offset)
         }
     }
 

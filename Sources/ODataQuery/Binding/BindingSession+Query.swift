@@ -261,7 +261,9 @@ extension BindingSession {
             guard let target = model.shape(navigation.target) else {
                 throw QueryError(.unknownName, "The model has no type \(navigation.target).", offset: name.offset)
             }
-            if let next = rest.first, let derived = try cast(from: target, to: next) {
+            if let next = rest.first, target.navigationProperty(next.text) == nil,
+                let derived = try cast(from: target, to: next)
+            {
                 if derived == target {
                     rest = rest.dropFirst()
                 } else if rest.count == 1 {

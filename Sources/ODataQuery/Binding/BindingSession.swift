@@ -47,9 +47,18 @@ final class BindingSession {
 
     /// Runs a step of a recursion.
     func nested<Value>(at offset: Int?, _ body: () throws(QueryError) -> Value) throws(QueryError) -> Value {
+        try enter(at: offset)
+        defer { leave() }
+        return try body()
+    }
+
+    /// Ends a step of a recursion.
+    func leave() { depth -= 1 }
+
+    /// Begins a step of a recursion.
+    func enter(at offset: Int?) throws(QueryError) {
         depth += 1
         nodes += 1
-        defer { depth -= 1 }
         guard depth <= 2 * QueryLimits.maxDepth else {
             throw QueryError(
                 .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.",
@@ -62,7 +71,6 @@ final class BindingSession {
                 "The expressions have more than \(QueryLimits.maxNodes) operands and operators.",
                 offset: offset)
         }
-        return try body()
     }
 
     /// A range variable that differs from all others of the query.
@@ -113,6 +121,8 @@ final class BindingSession {
     func cast(from shape: Shape, to name: Identifier) throws(QueryError) -> Shape? {
         guard let target = self.shape(named: name.text) else { return nil }
         guard model.isType(target.name, shape.name) || model.isType(shape.name, target.name) else {
+            // A simple name may well be something else: a key, a navigation property of a derived type.
+            guard name.text.contains(".") else { return nil }
             throw QueryError(
                 .type, "\(target.name) does not derive from \(shape.name).", offset: name.offset,
                 suggestions: nearest(to: name.text, among: model.derivedTypes(of: shape.name).map(\.description)))

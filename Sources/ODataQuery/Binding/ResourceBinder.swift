@@ -61,7 +61,7 @@ struct ResourceBinder {
         switch segment {
         case .name(let name, let arguments): try step(name, arguments)
         case .key(let key): try apply(key, at: nil)
-        case .literal(let text, let offset): try keySegment(text, at: offset)
+        case .literal(let text): try keySegment(text.text, at: text.offset)
         case .metadata: try system(.metadata, "$metadata")
         case .batch: try system(.batch, "$batch")
         case .entity: try entityByID()
@@ -342,7 +342,7 @@ extension PathSegment {
     fileprivate var keyText: (String, Int?)? {
         switch self {
         case .name(let name, .none): (name.text, name.offset)
-        case .literal(let text, let offset): (text, offset)
+        case .literal(let text): (text.text, text.offset)
         default: nil
         }
     }

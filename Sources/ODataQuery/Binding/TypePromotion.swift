@@ -31,7 +31,8 @@ enum TypePromotion {
         if case .collection(let element) = type {
             guard case .collection(let members) = value else { return nil }
             let adapted = members.compactMap { adapt($0, to: element, model: model) }
-            return adapted.count == members.count ? .collection(adapted) : nil
+            guard adapted.count == members.count else { return nil }
+            return .collection(adapted)
         }
         if case .untyped = type { return value }
         guard let primitive = type.primitive else { return nil }
@@ -41,7 +42,9 @@ enum TypePromotion {
     private static func adapt(_ value: ODataValue, to type: PrimitiveType) -> ODataValue? {
         switch (value, type) {
         case (.integer(let number), _) where type.isInteger:
-            return type.integerRange?.contains(number) == true ? value : nil
+            // Not the conditional operator: ODataValue reads a nil literal as null.
+            guard type.integerRange?.contains(number) == true else { return nil }
+            return value
         case (.integer(let number), .decimal): return .decimal(ODataDecimal(number))
         case (.integer(let number), .double): return Double(exactly: number).map(ODataValue.double)
         case (.integer(let number), .single): return Float(exactly: number).map(ODataValue.single)
@@ -61,7 +64,8 @@ enum TypePromotion {
         case (.dateTime(let instant), .dateTimeOffset):
             return .dateTimeOffset(ODataDateTimeOffset(seconds: instant.seconds, picoseconds: instant.picoseconds))
         case (.dateTime(let instant), .date):
-            return instant.timeOfDay.picoseconds == 0 ? .date(instant.date) : nil
+            guard instant.timeOfDay.picoseconds == 0 else { return nil }
+            return .date(instant.date)
         case (.dateTimeOffset(let instant), .dateTime):
             return .dateTime(ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds))
         case (.duration(let duration), .timeOfDay):

@@ -96,7 +96,7 @@ struct PathParser {
         guard !segments.isEmpty else {
             throw parser.failure(expected: "an entity set, a singleton, an operation or a system resource")
         }
-        segments.append(.literal(String(decoding: source.bytes, as: UTF8.self), offset: offset))
+        segments.append(.literal(Identifier(String(decoding: source.bytes, as: UTF8.self), at: offset)))
     }
 }
 

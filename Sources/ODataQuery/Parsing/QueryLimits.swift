@@ -2,8 +2,8 @@
 /// ``QueryError/Kind/limit(name:)``, which carries the constant's name.
 public enum QueryLimits {
     /// How deep parentheses, calls, lambdas, lists, nested options and operator trees may go. Everything that
-    /// walks a tree recursively may rely on it.
-    public static let maxDepth = 100
+    /// walks a tree recursively may rely on it; this parser and binder need less than half a megabyte of stack at it.
+    public static let maxDepth = 64
     /// The number of nodes of all expressions of one URL.
     public static let maxNodes = 50_000
     /// The length of a URL, an option's value or an expression, in bytes of UTF-8.

@@ -11,26 +11,34 @@ extension QueryParser {
     }
 
     /// Operators that bind at least as tightly as `minimum`, by precedence climbing.
+    ///
+    /// This function and those that it and ``primary()`` call on the way down are kept small, each construct in one of
+    /// its own: what they have on the stack is multiplied by the depth of the query.
     private mutating func operation(minimum: Int) throws(QueryError) -> Expression {
         var left = try operand()
         while let (symbol, end) = nextOperator(minimum: minimum) {
-            let leftHeight = height
             position = end
-            try requireSpace()
-            switch symbol {
-            case .membership:
-                let right = try membershipOperand()
-                try node(height: max(leftHeight, height) + 1)
-                left = .membership(left, in: right)
-            case .binary(let binary) where binary == .and || binary == .or:
-                left = try chain(of: binary, first: left, firstHeight: leftHeight)
-            case .binary(let binary):
-                let right = try operation(minimum: binary.precedence + 1)
-                try node(height: max(leftHeight, height) + 1)
-                left = .binary(binary, left, right)
-            }
+            left = try apply(symbol, to: left)
         }
         return left
+    }
+
+    /// The rest of an operation whose left operand and operator have been read.
+    private mutating func apply(_ symbol: Operator, to left: Expression) throws(QueryError) -> Expression {
+        let leftHeight = height
+        try requireSpace()
+        switch symbol {
+        case .membership:
+            let right = try membershipOperand()
+            try node(height: max(leftHeight, height) + 1)
+            return .membership(left, in: right)
+        case .binary(let binary) where binary == .and || binary == .or:
+            return try chain(of: binary, first: left, firstHeight: leftHeight)
+        case .binary(let binary):
+            let right = try operation(minimum: binary.precedence + 1)
+            try node(height: max(leftHeight, height) + 1)
+            return .binary(binary, left, right)
+        }
     }
 
     /// `a and b and c …` with the first operator already read. Long chains become balanced trees: `and` and
@@ -143,29 +151,30 @@ extension QueryParser {
 
     /// `commonExpr` without operators.
     mutating func primary() throws(QueryError) -> Expression {
-        let byte = current
-        switch byte {
-        case _ where isAtEnd: throw failure(expected: "an expression")
-        case UInt8(ascii: "("):
-            position += 1
-            skipSpace()
-            let inner = try expression()
-            skipSpace()
-            guard take(")") else { throw failure(expected: "an operator or \u{201C})\u{201D}") }
-            return inner
-        case UInt8(ascii: "["):
-            position += 1
-            skipSpace()
-            return .list(try elements(until: "]"))
-        case UInt8(ascii: "{"):
-            return try jsonObject()
+        switch current {
+        case UInt8(ascii: "("): return try parenthesized()
+        case UInt8(ascii: "["): return try array()
+        case UInt8(ascii: "{"): return try jsonObject()
         case UInt8(ascii: "@"): return try aliasOrAnnotation()
         case UInt8(ascii: "$"): return try variablePath()
-        case UInt8(ascii: "'"), UInt8(ascii: "-"), UInt8(ascii: "+"): return try literalExpression()
-        case _ where byte.isDigit: return try literalExpression()
         case _ where isNameStart(at: position): return try nameExpression()
-        default: throw failure(expected: "an expression")
+        default: return try literalExpression()
         }
+    }
+
+    private mutating func parenthesized() throws(QueryError) -> Expression {
+        position += 1
+        skipSpace()
+        let inner = try expression()
+        skipSpace()
+        guard take(")") else { throw failure(expected: "an operator or \u{201C})\u{201D}") }
+        return inner
+    }
+
+    private mutating func array() throws(QueryError) -> Expression {
+        position += 1
+        skipSpace()
+        return .list(try elements(until: "]"))
     }
 
     /// What may stand as a value: an expression, or a string in double quotes (`valueInUrl`).
@@ -202,13 +211,21 @@ extension QueryParser {
 
     /// Everything that starts with a name: literals with words or prefixes, calls, paths.
     private mutating func nameExpression() throws(QueryError) -> Expression {
-        if let literal = try wordLiteral() {
-            try node()
-            return .literal(literal)
-        }
+        if let literal = try wordLiteralExpression() { return literal }
         let start = position
         let name = try qualifiedName()
         guard current == UInt8(ascii: "(") else { return try memberPath(startingWith: name) }
+        return try callExpression(name, at: start)
+    }
+
+    private mutating func wordLiteralExpression() throws(QueryError) -> Expression? {
+        guard let literal = try wordLiteral() else { return nil }
+        try node()
+        return .literal(literal)
+    }
+
+    /// A call of a function with the parenthesis next.
+    private mutating func callExpression(_ name: Identifier, at start: Int) throws(QueryError) -> Expression {
         let word = name.text.lowercased()
         if word == "cast" || word == "isof" { return try typeTest(word == "cast" ? .cast : .isOf) }
         if word == "case" { return try caseExpression(name) }
@@ -219,7 +236,8 @@ extension QueryParser {
             if dialect == .v4, word == "substringof" {
                 throw failure("substringof is a function of OData 2.0 and 3.0; expected contains.", at: start)
             }
-            return .call(Identifier(word, at: name.offset), try positionalArguments())
+            return .call(
+                Identifier(CanonicalFunction(name: word)?.rawValue ?? word, at: name.offset), try positionalArguments())
         }
         return try memberPath(startingWith: name)
     }

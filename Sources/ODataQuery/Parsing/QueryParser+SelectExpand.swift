@@ -7,7 +7,10 @@ extension QueryParser {
     /// The items of `$select`.
     mutating func selectItems() throws(QueryError) -> [SelectItem] {
         var items: [SelectItem] = []
-        repeat { items.append(try selectItem()) } while takeSeparator(",")
+        repeat {
+            try node()
+            items.append(try selectItem())
+        } while takeSeparator(",")
         return items
     }
 
@@ -65,7 +68,10 @@ extension QueryParser {
     /// The items of `$expand`.
     mutating func expandItems() throws(QueryError) -> [ExpandItem] {
         var items: [ExpandItem] = []
-        repeat { items.append(try expandItem()) } while takeSeparator(",")
+        repeat {
+            try node()
+            items.append(try expandItem())
+        } while takeSeparator(",")
         return items
     }
 

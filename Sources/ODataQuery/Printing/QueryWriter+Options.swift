@@ -130,8 +130,9 @@ extension QueryWriter {
     ///
     /// - Parameters:
     ///   - search: the expression.
-    ///   - minimum: 0 for either, 1 for operands of `OR`, 2 for the right operand of `AND`, 3 for that of `NOT`.
-    mutating func write(_ search: SearchExpression, minimum: Int = 0) {
+    ///   - minimum: -1 for a whole expression, 0 for the left operand of `OR`, 1 for its right one and the left
+    ///     operand of `AND`, 2 for its right one and that of `NOT`.
+    mutating func write(_ search: SearchExpression, minimum: Int = -1) {
         let precedence =
             switch search {
             case .or: 0
@@ -140,7 +141,7 @@ extension QueryWriter {
             case .word, .phrase: 3
             }
         let isOperatorWord =
-            if case .word(let word) = search { minimum > 0 && ["AND", "OR", "NOT"].contains(word) } else { false }
+            if case .word(let word) = search { minimum >= 0 && ["AND", "OR", "NOT"].contains(word) } else { false }
         let isNeeded = precedence < minimum || isOperatorWord
         if isNeeded { write("(") }
         switch search {

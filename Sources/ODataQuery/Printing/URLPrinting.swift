@@ -94,7 +94,7 @@ extension QueryWriter {
                 write(condition)
                 write(")")
             case .key: break
-            case .literal(let text, _): write(data: text)
+            case .literal(let text): write(data: text.text)
             }
         }
     }

@@ -40,8 +40,8 @@ public indirect enum PathSegment: Hashable, Sendable {
     case filter(Expression)
     /// A key in parentheses after a segment's own parentheses, as `ProductsByColor(color='red')(2)`.
     case key(KeyPredicate)
-    /// A segment that may be a key under the key-as-segment convention.
-    case literal(String, offset: Int?)
+    /// A segment that may be a key under the key-as-segment convention: its text, whatever characters it has.
+    case literal(Identifier)
 }
 
 /// What stands in the parentheses after a path segment.

@@ -12,6 +12,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
     let mapping: StorageMapping
     let options: SQLCompiler.Options
     let database: Database
+    /// How expanded collections are paged.
+    var paging = ExpandPaging()
 
     /// Expands all items of a query.
     ///
@@ -30,9 +32,16 @@ struct ExpandRunner<Renderer: RowRenderer> {
         for (position, item) in expand.enumerated() {
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
-            let related = try read(Self.recursive(item, level: level), keys, table, level)
+            let nested = Self.recursive(item, level: level)
+            var runner = self
+            runner.paging = paging.below(item)
+            let related = try runner.read(nested, keys, table, level)
             for index in items.indices {
-                renderer.attach(related(keys[index]), as: item, to: &items[index])
+                let id = renderer.id(of: items[index])
+                let found = try related(keys[index]) { token in
+                    try runner.paging.link(to: nested, of: id, set: set, token, mapping, options)
+                }
+                renderer.attach(found, as: item, to: &items[index])
             }
         }
     }
@@ -54,12 +63,13 @@ struct ExpandRunner<Renderer: RowRenderer> {
     /// The related rows by join values.
     private func read(
         _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ table: TableStorage, _ level: Int
-    ) throws -> ([DatabaseValue]) -> RelatedItems<Renderer.Item> {
-        let statement = try ExpandStatement(expand, of: table, mapping: mapping, options: options)
+    ) throws -> ([DatabaseValue], ([DatabaseValue]) throws -> String?) throws -> RelatedItems<Renderer.Item> {
+        let statement = try ExpandStatement(
+            expand, of: table, mapping: mapping, options: options, pageSize: paging.pageSize)
         var seen: Set<[DatabaseValue]> = []
         // NULL is related to nothing.
         let distinct = keys.filter { !$0.contains(where: \.isNull) && seen.insert($0).inserted }
-        var rows: [[DatabaseValue]: [Renderer.Item]] = [:]
+        var rows: [[DatabaseValue]: Rows] = [:]
         var counts: [[DatabaseValue]: Int64] = [:]
         for start in stride(from: 0, to: distinct.count, by: ExpandStatement.maxParents) {
             let chunk = Array(distinct[start..<min(start + ExpandStatement.maxParents, distinct.count)])
@@ -71,12 +81,23 @@ struct ExpandRunner<Renderer: RowRenderer> {
         let isCollection = expand.navigation.isCollection
         let wantsCount = expand.query.count
         let isCountOnly = expand.form == .count
-        return { key in
+        return { key, link in
             if isCountOnly { return .count(counts[key] ?? 0) }
-            let found = rows[key] ?? []
-            if isCollection { return .many(found, count: wantsCount ? counts[key] ?? 0 : nil) }
-            return found.first.map { .one($0) } ?? .none
+            let found = rows[key] ?? Rows()
+            if !isCollection { return found.items.first.map { .one($0) } ?? .none }
+            return .many(
+                found.items, count: wantsCount ? counts[key] ?? 0 : nil,
+                nextLink: found.hasMore ? try found.last.flatMap(link) : nil)
         }
+    }
+
+    /// One parent's related rows.
+    private struct Rows {
+        var items: [Renderer.Item] = []
+        /// The sort values of the last row on the page.
+        var last: [DatabaseValue]?
+        /// Whether a row was left out because the page is full.
+        var hasMore = false
     }
 
     private func count(
@@ -93,10 +114,11 @@ struct ExpandRunner<Renderer: RowRenderer> {
 
     private func fetch(
         _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ expand: BoundExpand, _ level: Int,
-        _ rows: inout [[DatabaseValue]: [Renderer.Item]]
+        _ rows: inout [[DatabaseValue]: Rows]
     ) throws {
         let plan = statement.compiled.plan
         var items: [Renderer.Item] = []
+        var counted = [Int](repeating: 0, count: chunk.count)
         var parents: [Int] = []
         var sources: [[[DatabaseValue]]] = []
         let fragment = statement.statement(chunk)
@@ -106,11 +128,21 @@ struct ExpandRunner<Renderer: RowRenderer> {
             let row = StoredRow(statement: prepared.sqliteStatement)
             let parent = Int(row.integer(statement.parentColumn))
             guard chunk.indices.contains(parent) else { continue }
+            if let size = statement.pageSize {
+                counted[parent] += 1
+                if counted[parent] > size {
+                    rows[chunk[parent], default: Rows()].hasMore = true
+                    continue
+                }
+                if counted[parent] == size {
+                    rows[chunk[parent], default: Rows()].last = plan.sort.map { row.value($0) }
+                }
+            }
             items.append(try renderer.item(row, plan))
             parents.append(parent)
             sources.append(plan.expandSources.map { $0.map { row.value($0) } })
         }
         try self.expand(&items, sources, expand.query.expand, of: plan.set, level: level + 1)
-        for (item, parent) in zip(items, parents) { rows[chunk[parent], default: []].append(item) }
+        for (item, parent) in zip(items, parents) { rows[chunk[parent], default: Rows()].items.append(item) }
     }
 }

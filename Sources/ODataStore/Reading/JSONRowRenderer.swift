@@ -28,12 +28,18 @@ struct JSONRowRenderer: RowRenderer {
     /// A row's object that has no closing brace yet, so that expanded rows can be put into it.
     struct Object {
         var writer: JSONWriter
+        /// The entity's id, where expanded collections need it for their next links.
+        var id: String?
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Object {
         var writer = JSONWriter(reservingCapacity: 256)
         try open(row, plan, nil, to: &writer)
-        return Object(writer: writer)
+        guard !plan.expandSources.isEmpty, let set = plan.set, let key = try row.key(plan, model) else {
+            return Object(writer: writer)
+        }
+        return Object(
+            writer: writer, id: EntityID.canonical(set: set, key: key, shape: plan.shape, model: model))
     }
 
     /// Writes a row's object without its closing brace.
@@ -145,6 +151,8 @@ struct JSONRowRenderer: RowRenderer {
         }
     }
 
+    func id(of item: Object) -> String? { item.id }
+
     func attach(_ related: RelatedItems<Object>, as expand: BoundExpand, to item: inout Object) {
         let name = expand.navigation.name
         switch related {
@@ -154,12 +162,16 @@ struct JSONRowRenderer: RowRenderer {
         case .one(let object):
             item.writer.key(name)
             item.writer.raw(object.writer.bytes + [UInt8(ascii: "}")])
-        case .many(let objects, let count):
+        case .many(let objects, let count, let nextLink):
             if let count { write(count, name, to: &item.writer) }
             item.writer.key(name)
             item.writer.beginArray()
             for object in objects { item.writer.raw(object.writer.bytes + [UInt8(ascii: "}")]) }
             item.writer.endArray()
+            if let nextLink {
+                item.writer.key("\(name)\(prefix)nextLink")
+                item.writer.string(nextLink)
+            }
         case .count(let count): write(count, name, to: &item.writer)
         }
     }

@@ -19,6 +19,7 @@ actor PageWriter {
     private let mapping: StorageMapping
     private let options: SQLCompiler.Options
     private let query: BoundQuery
+    private let paging: ExpandPaging
     private let renderer: JSONRowRenderer
     private let nextLink: @Sendable (PageToken) -> String
     private var run: PageRun
@@ -35,12 +36,14 @@ actor PageWriter {
     ///   - nextLink: makes the link to the next page.
     init(
         reader: any DatabaseReader, mapping: StorageMapping, options: SQLCompiler.Options, query: BoundQuery,
-        renderer: JSONRowRenderer, run: PageRun, head: [UInt8], nextLink: @escaping @Sendable (PageToken) -> String
+        paging: ExpandPaging, renderer: JSONRowRenderer, run: PageRun, head: [UInt8],
+        nextLink: @escaping @Sendable (PageToken) -> String
     ) {
         self.reader = reader
         self.mapping = mapping
         self.options = options
         self.query = query
+        self.paging = paging
         self.renderer = renderer
         self.run = run
         self.nextLink = nextLink
@@ -68,7 +71,8 @@ actor PageWriter {
 
     private func fill() async throws {
         let piece = Piece(
-            run: run, mapping: mapping, options: options, query: query, renderer: renderer, needsComma: hasRows)
+            run: run, mapping: mapping, options: options, query: query, paging: paging, renderer: renderer,
+            needsComma: hasRows)
         let reader = reader
         let result = try await StoreReader.translating { try await reader.read { try piece.read($0) } }
         run = result.run
@@ -91,6 +95,7 @@ actor PageWriter {
         let mapping: StorageMapping
         let options: SQLCompiler.Options
         let query: BoundQuery
+        let paging: ExpandPaging
         let renderer: JSONRowRenderer
         let needsComma: Bool
 
@@ -121,7 +126,7 @@ actor PageWriter {
                 sources.append(plan.expandSources.map { $0.map { row.value($0) } })
                 return items.count < PageWriter.expandedRows && size < PageWriter.readSize / 4
             }
-            try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database)
+            try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
                 .expand(&items, sources, query.expand, of: plan.set)
             var bytes: [UInt8] = []
             for item in items {

@@ -10,6 +10,9 @@ protocol RowRenderer {
     /// Makes an item of the row that a statement stands on.
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Item
 
+    /// The id of the entity that an item stands for; `nil` where it has none.
+    func id(of item: Item) -> String?
+
     /// Hangs what an expanded navigation property leads to into an item.
     func attach(_ related: RelatedItems<Item>, as expand: BoundExpand, to item: inout Item)
 }
@@ -20,8 +23,8 @@ enum RelatedItems<Item> {
     case none
     /// One row.
     case one(Item)
-    /// Many rows, with their number where it was asked for.
-    case many([Item], count: Int64?)
+    /// Many rows, with their number where it was asked for, and the link to those that did not fit.
+    case many([Item], count: Int64?, nextLink: String?)
     /// The number alone.
     case count(Int64)
 }
@@ -63,7 +66,7 @@ struct EntityRenderer: RowRenderer {
             if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
                 entity.values[ordinal] = value
             } else {
-                entity[name] = value
+                entity[slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name] = value
             }
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
@@ -76,20 +79,11 @@ struct EntityRenderer: RowRenderer {
             for field in fields { try set(field, in: &value, row, plan) }
             value.markUnchanged()
             entity[name] = .complex(value)
-        case .nested(let name, let fields):
-            var value = Entity(shape: Self.groupShape)
-            for field in fields { try set(field, in: &value, row, plan) }
-            value.markUnchanged()
-            if entity.shape.navigationOrdinal(of: name) != nil {
-                entity.related[name] = .one(value)
-            } else {
-                entity[name] = .complex(value)
-            }
+        case .nested(_, let fields):
+            // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
+            for field in fields { try set(field, in: &entity, row, plan) }
         }
     }
-
-    /// The object that a grouped path's values stand in.
-    private static let groupShape = Shape(dynamic: QualifiedName("Outpost", "Group"), properties: [])
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
@@ -114,6 +108,8 @@ struct EntityRenderer: RowRenderer {
         }
     }
 
+    func id(of item: Entity) -> String? { item.control.id }
+
     func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
         let name = expand.navigation.name
         switch related {
@@ -121,10 +117,10 @@ struct EntityRenderer: RowRenderer {
         case .one(let entity):
             item.related[name] =
                 expand.form == .references ? .references([entity.control.id].compactMap { $0 }) : .one(entity)
-        case .many(let entities, let count):
+        case .many(let entities, let count, let nextLink):
             item.related[name] =
                 expand.form == .references
-                ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count)
+                ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count, nextLink: nextLink)
         case .count(let count): item.related[name] = .many([], count: count)
         }
     }

@@ -12,8 +12,11 @@ extension StoreReader {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
         let now = token?.now ?? configuration.now()
+        // A page without rows would lead nowhere.
         let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
+            .map { max(1, $0) }
         let link = nextLink(request)
+        let paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
         var response: ODataResponse
         if let format = request.format {
             let (run, options, total) = try await Self.translating {
@@ -24,7 +27,8 @@ extension StoreReader {
             let renderer = JSONRowRenderer(
                 model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
             let writer = PageWriter(
-                reader: reader, mapping: mapping, options: options, query: query, renderer: renderer, run: run,
+                reader: reader, mapping: mapping, options: options, query: query, paging: paging, renderer: renderer,
+                run: run,
                 head: head(query, target, renderer, total), nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
@@ -32,7 +36,7 @@ extension StoreReader {
             let page = try await Self.translating {
                 try await reader.read { database in
                     let (run, options, total) = try start(query, segments, token, now, pageSize, database)
-                    return try decoded(run, query, options, total, link, database)
+                    return try decoded(run, query, options, total, link, paging, database)
                 }
             }
             response = ODataResponse(body: .page(page))
@@ -56,7 +60,7 @@ extension StoreReader {
 
     private func decoded(
         _ run: PageRun, _ query: BoundQuery, _ options: SQLCompiler.Options, _ total: Int64?,
-        _ nextLink: (PageToken) -> String, _ database: Database
+        _ nextLink: (PageToken) -> String, _ paging: ExpandPaging, _ database: Database
     ) throws -> EntityPage {
         var run = run
         let renderer = EntityRenderer(model: mapping.model)
@@ -70,7 +74,7 @@ extension StoreReader {
             }
             return true
         }
-        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database)
+        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
             .expand(&entities, sources, query.expand, of: plan.set)
         var page = EntityPage(entities: entities, count: total)
         if outcome == .pageIsFull { page.nextLink = run.token(now: options.now).map(nextLink) }

@@ -16,6 +16,8 @@ public struct StoreReader: Sendable {
     public struct Configuration: Sendable {
         /// The most rows of a page; `nil` leaves it to the request.
         public var maxPageSize: Int?
+        /// The most rows of each expanded collection; `nil` for no limit.
+        public var maxExpandedRows: Int?
         /// The time that `now()` gives.
         public var now: @Sendable () -> ODataDateTimeOffset
         /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
@@ -25,13 +27,15 @@ public struct StoreReader: Sendable {
         ///
         /// - Parameters:
         ///   - maxPageSize: the most rows of a page; `nil` leaves it to the request.
+        ///   - maxExpandedRows: the most rows of each expanded collection; `nil` for no limit.
         ///   - now: the time that `now()` gives.
         ///   - hasHiddenOwners: tells whether rows of unfinished downloads are to be hidden.
         public init(
-            maxPageSize: Int? = nil, now: @escaping @Sendable () -> ODataDateTimeOffset,
+            maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, now: @escaping @Sendable () -> ODataDateTimeOffset,
             hasHiddenOwners: @escaping @Sendable (Database) throws -> Bool = { _ in false }
         ) {
             self.maxPageSize = maxPageSize
+            self.maxExpandedRows = maxExpandedRows
             self.now = now
             self.hasHiddenOwners = hasHiddenOwners
         }
@@ -140,11 +144,11 @@ public struct StoreReader: Sendable {
     private func entity(
         _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
     ) async throws -> ODataResponse {
-        let mapping = mapping
+        let paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
         let found = try await Self.translating {
             try await reader.read { database -> Entity? in
                 let (compiled, options) = try prepare(query, segments, now: configuration.now(), database)
-                return try Self.entities(compiled, query, mapping, options, database, limit: 1).first
+                return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
             }
         }
         guard let entity = found else {
@@ -162,7 +166,7 @@ public struct StoreReader: Sendable {
     /// The first rows as entities, expanded.
     static func entities(
         _ compiled: CompiledQuery, _ query: BoundQuery, _ mapping: StorageMapping, _ options: SQLCompiler.Options,
-        _ database: Database, limit: Int
+        _ database: Database, limit: Int, _ paging: ExpandPaging = ExpandPaging()
     ) throws -> [Entity] {
         var run = try PageRun(compiled, after: nil, pageSize: nil)
         let renderer = EntityRenderer(model: mapping.model)
@@ -173,7 +177,7 @@ public struct StoreReader: Sendable {
             sources.append(compiled.plan.expandSources.map { $0.map { row.value($0) } })
             return entities.count < limit
         }
-        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database)
+        try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
             .expand(&entities, sources, query.expand, of: compiled.plan.set)
         return entities
     }

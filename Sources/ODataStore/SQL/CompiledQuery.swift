@@ -25,10 +25,12 @@ public struct CompiledQuery: Sendable {
     }
 
     /// The statement for all rows, without `$top` and `$skip`.
-    public var sql: String { statement(where: []).sql }
+    public var sql: String { sqlFragment.sql }
 
     /// The values bound in ``sql``, in order.
-    public var arguments: StatementArguments { StatementArguments(statement(where: []).arguments) }
+    public var arguments: StatementArguments { StatementArguments(sqlFragment.arguments) }
+
+    var sqlFragment: SQLFragment { statement(where: []) }
 
     /// The statement that counts all rows, whatever `$top` and `$skip` say.
     var countStatement: SQLFragment {

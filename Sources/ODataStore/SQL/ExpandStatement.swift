@@ -13,12 +13,19 @@ struct ExpandStatement {
 
     /// The related rows' query.
     let compiled: CompiledQuery
+    /// The rows of a nested page; `nil` for no limit, or where `$top` is less.
+    let pageSize: Int?
     private let top: Int?
     private let skip: Int
     private let columnCount: Int
 
     /// Compiles the query of one expanded property of a table's rows.
-    init(_ expand: BoundExpand, of table: TableStorage, mapping: StorageMapping, options: SQLCompiler.Options) throws {
+    ///
+    /// - Parameter pageSize: the most rows for each parent; one more is read, which tells whether a page follows.
+    init(
+        _ expand: BoundExpand, of table: TableStorage, mapping: StorageMapping, options: SQLCompiler.Options,
+        pageSize: Int?
+    ) throws {
         guard expand.query.apply.isEmpty else { throw ODataError.notImplemented("$apply within $expand") }
         let builder = StatementBuilder(mapping: mapping, options: options)
         let compiler = builder.compiler
@@ -47,7 +54,10 @@ struct ExpandStatement {
         if let visible = compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
         builder.start(SQLScope(alias: alias, source: .table(target), from: from), conditions: conditions)
         compiled = try builder.build(expand.query)
-        top = expand.query.top
+        let isPaged = expand.navigation.isCollection && compiled.canResume
+        let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil
+        self.pageSize = size
+        top = size.map { $0 + 1 } ?? expand.query.top
         skip = expand.query.skip ?? 0
     }
 

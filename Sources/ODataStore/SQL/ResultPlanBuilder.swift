@@ -180,7 +180,7 @@ struct ResultPlanBuilder {
             guard let first = path.first, seen.insert(first).inserted else { continue }
             if path.count == 1 {
                 guard let operand = scope.computed[name] else { continue }
-                result.append(.value(name: first, ordinal: nil, computedSlot(first, operand, &select)))
+                result.append(.value(name: first, ordinal: nil, computedSlot(name, operand, &select)))
             } else {
                 let inner = paths.filter { $0.path.count > 1 && $0.path[0] == first }
                 result.append(

@@ -6,7 +6,7 @@
 
 /// The operating system's lock on a store's synchronisation: many processes read and edit, one at a time
 /// syncs (rule 10). Released when the process ends, however it ends.
-struct SyncLock: ~Copyable {
+final class SyncLock: Sendable {
     private let descriptor: Int32
 
     /// Takes the lock or says who has it.

@@ -144,7 +144,7 @@ struct Edit {
 
         private func value(_ text: String, of name: String, _ shape: Shape) throws -> ODataValue {
             guard let property = shape.property(name) else {
-                let near = NearestNames.of(name, among: shape.properties.map(\.name))
+                let near = QueryError.suggestions(for: name, among: shape.properties.map(\.name))
                 throw Failure(
                     message: "\(shape.name.name) has no property \(name).",
                     advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?")

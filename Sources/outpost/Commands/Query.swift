@@ -31,12 +31,14 @@ struct Query: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        let url = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
+            try Self.check(url, query, provider.model)
             if json {
-                try await printJSON(provider)
+                try await printJSON(provider, url)
             } else {
-                try await printTable(provider)
+                try await printTable(provider, url)
             }
             try provider.close()
         } catch {
@@ -45,16 +47,26 @@ struct Query: AsyncParsableCommand {
         }
     }
 
+    /// Resolves the names of the query first, so that an error knows its place in the text.
+    private static func check(_ url: ODataURL, _ text: String, _ model: EntityDataModel) throws {
+        do throws(QueryError) {
+            _ = try Binder(model: model).bind(url)
+        } catch {
+            var error = error
+            error.text = error.text ?? text
+            throw error
+        }
+    }
+
     /// What a program would get over HTTP, byte for byte.
-    private func printJSON(_ provider: OfflineODataProvider) async throws {
-        let url = try ODataURL(parsing: query)
+    private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         let handler = ODataHandler(provider: provider)
         let request = HTTPRequest(
-            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded,
+            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded(),
             headerFields: [.accept: "application/json;odata.metadata=minimal"])
         let (response, body) = await handler.handle(request, ByteStream([]))
         guard response.status.code < 400 else {
-            // Asked again for the refusal itself, which knows the place in the text.
+            // Asked again for the refusal itself.
             _ = try await provider.execute(ODataRequest(.read, url))
             throw Failure(message: "The store answered \(response.status.code).")
         }
@@ -62,8 +74,7 @@ struct Query: AsyncParsableCommand {
         Terminal.write("\n")
     }
 
-    private func printTable(_ provider: OfflineODataProvider) async throws {
-        let url = try ODataURL(parsing: query)
+    private func printTable(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         let response = try await provider.execute(ODataRequest(.read, url))
         switch response.body {
         case .page(let page):
@@ -79,12 +90,15 @@ struct Query: AsyncParsableCommand {
         case .raw(let bytes, _):
             while let chunk = try await bytes.next() { Terminal.write(chunk) }
         case .references(let ids, _): for id in ids { print(id) }
-        default: try await printJSON(provider)
+        default: try await printJSON(provider, url)
         }
     }
 }
 
 extension Terminal {
     /// Writes bytes as they are.
-    static func write(_ bytes: [UInt8]) { try? FileHandle.standardOutput.write(contentsOf: Data(bytes)) }
+    static func write(_ bytes: [UInt8]) {
+        flush()
+        try? FileHandle.standardOutput.write(contentsOf: Data(bytes))
+    }
 }

@@ -99,7 +99,7 @@ struct Serve: AsyncParsableCommand {
             configuration.authentication = BasicAuthentication(user: user, password: password)
         }
         if log {
-            configuration.accessLog = Logger(label: "outpost.access", factory: StreamLogHandler.standardError)
+            configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
         }
         let handler = ODataHandler(provider: source.provider)
         let running = try await ODataServer(configuration: configuration, handler: handler.handle)
@@ -112,7 +112,7 @@ struct Serve: AsyncParsableCommand {
             print("Serving \(Terminal.plural(sets, "entity set")) of \(path) at \(Terminal.bold(running.url))")
             print(Terminal.dim("Stop with Ctrl-C. Try: curl '\(running.url)'"))
         }
-        fflush(stdout)
+        Terminal.flush()
         await running.waitUntilStopped()
         try await source.close()
     }

@@ -13,7 +13,7 @@ struct Table {
     }
 
     mutating func add(_ row: [String]) {
-        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell) == nil { isNumeric[column] = false }
+        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell.replacing(",", with: "")) == nil { isNumeric[column] = false }
         rows.append(row)
     }
 

@@ -34,8 +34,13 @@ enum Terminal {
 
     /// Writes text as it is.
     static func write(_ text: String, to output: Output = .output) {
+        // What `print` has kept back comes first.
+        flush()
         try? output.handle.write(contentsOf: Data(text.utf8))
     }
+
+    /// Hands over what `print` keeps back when the output is a pipe.
+    static func flush() { fflush(nil) }
 
     /// How many columns the terminal has; 100 where nobody knows.
     static var width: Int {

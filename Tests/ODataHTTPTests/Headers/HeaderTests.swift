@@ -140,7 +140,8 @@ import Testing
             #expect(field?.contains("odata.maxpagesize=7") == prefixed)
         }
         #expect(PreferenceFields.field(Preferences(), prefixed: true) == nil)
-        #expect(PreferenceFields.applied(["odata.track-changes, return=minimal"]) == ["track-changes", "return=minimal"])
+        #expect(
+            PreferenceFields.applied(["odata.track-changes, return=minimal"]) == ["track-changes", "return=minimal"])
     }
 }
 

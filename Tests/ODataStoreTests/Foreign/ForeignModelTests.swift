@@ -119,8 +119,8 @@ struct ForeignModelTests {
     func keys() throws {
         let fixture = try ForeignFixture(
             """
-            CREATE TABLE alias (id INTEGER PRIMARY KEY, made TEXT GENERATED ALWAYS AS (id || 'x'), at TEXT DEFAULT CURRENT_TIMESTAMP,
-              n INTEGER NOT NULL DEFAULT 5);
+            CREATE TABLE alias (id INTEGER PRIMARY KEY, made TEXT GENERATED ALWAYS AS (id || 'x'),
+              at TEXT DEFAULT CURRENT_TIMESTAMP, n INTEGER NOT NULL DEFAULT 5);
             CREATE TABLE keyless (a TEXT, rowid TEXT);
             CREATE TABLE pair (a TEXT, b INTEGER, PRIMARY KEY (b, a)) WITHOUT ROWID;
             CREATE TABLE nulls (a TEXT PRIMARY KEY);

@@ -10,7 +10,7 @@ import ODataModel
 /// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal`, precision and scale where all fit, else any scale |
 /// | floating point | INTEGER, REAL | `Edm.Double` |
 /// | date, date and time | `YYYY-MM-DD` | `Edm.Date` |
-/// | | one form of date and time, `Z` or no suffix, the same number of fractional digits | `Edm.DateTimeOffset` in UTC, the digits its precision |
+/// | | one form of date and time: separator, fractional digits, `Z` or none | `Edm.DateTimeOffset` in UTC |
 /// | | INTEGER | `Edm.DateTimeOffset`, the unit (s, ms, µs, ns) told by the greatest |
 /// | time | `hh:mm[:ss[.f]]` | `Edm.TimeOfDay` |
 /// | GUID | text, or BLOBs of 16 bytes | `Edm.Guid` |

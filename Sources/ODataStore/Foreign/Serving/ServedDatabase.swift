@@ -138,7 +138,7 @@ public final class ServedDatabase: ODataProvider {
         self.connections = connections
         self.tracker = tracker
         var providerOptions = StoreProvider.Options()
-        providerOptions.pageSizeLimit = options.pageSize ?? .max
+        providerOptions.pageSizeLimit = options.pageSize ?? Int(Int32.max)
         providerOptions.isReadOnly = options.isReadOnly
         providerOptions.now = options.now
         for function in foreign.functions.values {

@@ -1,0 +1,72 @@
+import HTTPTypes
+import ODataHTTP
+import ODataModel
+import ODataService
+
+/// Reads the metadata once and keeps the model; a failure is not kept, so the next request tries again.
+actor MetadataLoader {
+    private var loaded: EntityDataModel?
+    private var loading: Task<EntityDataModel, any Error>?
+
+    init(_ model: EntityDataModel?) { loaded = model }
+
+    /// The model; those who ask while it is loading wait for the same answer.
+    func model(_ load: @escaping @Sendable () async throws -> EntityDataModel) async throws -> EntityDataModel {
+        if let loaded { return loaded }
+        if let loading { return try await loading.value }
+        let task = Task { try await load() }
+        loading = task
+        defer { loading = nil }
+        let model = try await task.value
+        loaded = model
+        return model
+    }
+
+    /// Forgets the model, so that the next request reads it anew.
+    func forget() { loaded = nil }
+}
+
+/// Tells what an answer to `$metadata` is.
+struct MetadataAnswer {
+    let url: String
+    let response: HTTPResponse
+    let bytes: [UInt8]
+
+    func model() throws(MetadataError) -> EntityDataModel {
+        switch response.status.code {
+        case 200..<300: break
+        case 300..<400:
+            throw .redirected(url: url, to: response.headerFields[.location] ?? "an address it does not name")
+        case 401: throw .unauthorized(url: url)
+        case 403: throw .forbidden(url: url)
+        case 404, 410: throw .notFound(url: url)
+        default: throw .refused(url: url, ErrorBody(bytes).error(for: response))
+        }
+        do {
+            return try CSDLReader.read(xml: bytes)
+        } catch {
+            switch error.reason {
+            case .html: throw .webPage(url: url, title: title)
+            case .empty, .json, .notCSDL: throw .notOData(url: url, contentType: response.headerFields[.contentType])
+            case .truncated: throw .incomplete(url: url, error)
+            case .malformed where !looksLikeXML:
+                throw .notOData(url: url, contentType: response.headerFields[.contentType])
+            default: throw .invalid(url: url, error)
+            }
+        }
+    }
+
+    private var looksLikeXML: Bool {
+        bytes.prefix(200).first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF } == UInt8(ascii: "<")
+    }
+
+    /// The title of a web page, which often says what happened.
+    private var title: String? {
+        let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
+        guard let start = text.firstRange(of: "<title>") ?? text.firstRange(of: "<TITLE>") else { return nil }
+        let rest = text[start.upperBound...]
+        guard let end = rest.firstIndex(of: "<") else { return nil }
+        let words = rest[..<end].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return words.isEmpty ? nil : String(words.prefix(120))
+    }
+}

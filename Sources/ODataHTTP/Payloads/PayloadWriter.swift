@@ -1,0 +1,130 @@
+import ODataFormat
+import ODataModel
+import ODataService
+
+/// Writes bodies in one format: what the two encoders share (OData JSON Format 4.01).
+struct PayloadWriter {
+    let model: EntityDataModel
+    let format: ResponseFormat
+    private let entities: EntityPayloadWriter
+
+    init(model: EntityDataModel, format: ResponseFormat) {
+        self.model = model
+        self.format = format
+        entities = EntityPayloadWriter(
+            model: model, metadata: MetadataLevel(format.metadata), version: format.version,
+            isIEEE754Compatible: format.isIEEE754Compatible)
+    }
+
+    /// An entity that is sent to a service: it always states its own type, since sets hold derived ones.
+    func requestEntity(_ entity: Entity) -> [UInt8] {
+        var json = JSONWriter()
+        // The type is stated only where the entity says that it derives; the set's own type goes unsaid.
+        entities.write(entity, declared: entity.control.type == nil ? entity.shape.name : nil, to: &json)
+        return json.bytes
+    }
+
+    func entity(_ entity: Entity, declared: QualifiedName?, context: String?) -> [UInt8] {
+        var json = JSONWriter()
+        entities.write(entity, declared: declared, context: context, to: &json)
+        return json.bytes
+    }
+
+    func page(_ page: EntityPage, shape: Shape, context: String?, set: String) -> [UInt8] {
+        var writer = CollectionPayloadWriter(entities, type: shape.name)
+        writer.begin(context: context, count: page.count)
+        for entity in page.entities { writer.entity(entity) }
+        for removed in page.removed {
+            writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set)
+        }
+        writer.end(nextLink: page.nextLink, deltaLink: page.deltaLink)
+        return writer.json.bytes
+    }
+
+    func value(_ value: ODataValue, type: TypeReference, context: String?) -> [UInt8] {
+        var json = JSONWriter()
+        ValuePayload(value, context: context).write(type: type, using: entities, to: &json)
+        return json.bytes
+    }
+
+    /// The parameters of an action as one object (OData Protocol 4.01, 11.5.5.1).
+    func parameters(_ parameters: [String: ODataValue], of operation: Operation?) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            json.key(name)
+            let type = operation?.parameters.first { $0.name == name }?.type
+            entities.writeValue(value, type: type, to: &json)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// References to entities (OData JSON Format 4.01, 14).
+    func references(_ ids: [String], isCollection: Bool, context: String?) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if format.metadata != .none, let context {
+            json.key(entities.control("context"))
+            json.string(context)
+        }
+        if isCollection {
+            json.key("value")
+            json.beginArray()
+            for id in ids {
+                json.beginObject()
+                json.key(entities.control("id"))
+                json.string(id)
+                json.endObject()
+            }
+            json.endArray()
+        } else if let id = ids.first {
+            json.key(entities.control("id"))
+            json.string(id)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The service document (OData JSON Format 4.01, 5).
+    func serviceDocument() -> [UInt8] {
+        let context = format.metadata == .none ? nil : format.serviceRoot + "$metadata"
+        let document = ServiceDocument(model: model, context: context)
+        var json = JSONWriter()
+        document.write(version: format.version, to: &json)
+        return json.bytes
+    }
+}
+
+/// The error object as bytes (OData JSON Format 4.01, 21.1).
+enum ErrorObject {
+    static func bytes(_ error: ODataError) -> [UInt8] {
+        var json = JSONWriter()
+        ODataErrorPayload(
+            code: error.code, message: error.message, target: error.target,
+            details: error.details.map { .init(code: $0.code, message: $0.message, target: $0.target) },
+            innerError: error.innerError
+        ).write(to: &json)
+        return json.bytes
+    }
+}
+
+extension ODataError {
+    /// The error of a service from its error object.
+    init(_ payload: ODataErrorPayload, status: Int) {
+        self.init(
+            status: status, code: payload.code, message: payload.message, target: payload.target,
+            details: payload.details.map { Detail(code: $0.code, message: $0.message, target: $0.target) },
+            innerError: payload.innerError)
+    }
+}
+
+extension MetadataLevel {
+    init(_ metadata: ResponseFormat.Metadata) {
+        switch metadata {
+        case .none: self = .none
+        case .minimal: self = .minimal
+        case .full: self = .full
+        }
+    }
+}

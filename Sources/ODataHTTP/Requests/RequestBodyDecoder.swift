@@ -1,0 +1,183 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Reads the body that a method and a resource ask for (OData Protocol 4.01, 11.4, 11.5 and 11.7).
+struct RequestBodyDecoder {
+    let decoder: RequestDecoder
+    let method: ODataRequest.Method
+    let bound: BoundURL
+    let fields: HTTPFields
+
+    func decode(_ body: ByteStream) async throws -> RequestBody {
+        switch (bound.resource.target, method) {
+        case (_, .read), (_, .delete): return .none
+        case (.operation(let operation), _): return try await parameters(of: operation, body)
+        case (.entities(let shape, _), .create):
+            if shape.hasStream, !isJSON { return media(body) }
+            return try await entity(shape, body)
+        case (.entities, _):
+            // Changes to many entities at once come as a delta payload (11.4.14).
+            throw ODataError.notImplemented("changing a whole collection")
+        case (.entity(let shape, _), .create):
+            throw ODataError(
+                status: 405, code: "MethodNotAllowed", message: "POST creates in collections, not in a \(shape.name).",
+                allowedMethods: ["GET", "PATCH", "PUT", "DELETE"])
+        case (.entity(let shape, _), _): return try await entity(shape, body)
+        case (.property(let property, _), _): return try await value(property, body)
+        case (.rawValue(nil), _): return media(body)
+        case (.rawValue(let property?), _): return try await rawValue(property, body)
+        case (.references, _): return try await reference(body)
+        case (.entityByID, _): throw ODataError.notImplemented("changing an entity by its id")
+        case (.service, _), (.metadata, _), (.count, _), (.batch, _): return .none
+        }
+    }
+
+    // MARK: Media types
+
+    private var mediaType: MediaType? { fields[.contentType].flatMap { MediaType($0) } }
+
+    private var isJSON: Bool { mediaType.map { $0.matches("application", "json") } ?? false }
+
+    /// Refuses anything but JSON in UTF-8 (OData Protocol 4.01, 8.1.1).
+    private func requireJSON() throws(ODataError) {
+        guard let type = mediaType else {
+            throw unsupported(fields[.contentType].map { "\($0) is no media type" } ?? "Content-Type is missing")
+        }
+        guard type.matches("application", "json") else {
+            throw unsupported("\(type.type)/\(type.subtype) cannot be read here")
+        }
+        if let charset = type["charset"]?.lowercased(), charset != "utf-8", charset != "utf8" {
+            throw unsupported("JSON is in UTF-8, not in \(charset)")
+        }
+        let known = [
+            "charset", "odata.metadata", "metadata", "odata.streaming", "streaming", "ieee754compatible",
+            "exponentialdecimals",
+        ]
+        if let unknown = type.parameters.first(where: { !known.contains($0.name) }) {
+            throw unsupported("the format parameter \(unknown.name) is unknown")
+        }
+    }
+
+    private func unsupported(_ reason: String) -> ODataError {
+        ODataError(
+            status: 415, code: "UnsupportedMediaType", message: "\(reason); application/json is expected.",
+            target: "Content-Type")
+    }
+
+    private func json(_ body: ByteStream) async throws -> [UInt8] {
+        try requireJSON()
+        let bytes = try await body.collect(limit: decoder.maxBodySize)
+        guard !bytes.isEmpty else {
+            throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
+        }
+        return bytes
+    }
+
+    // MARK: Bodies
+
+    private func entity(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        let reader = EntityPayloadReader(model: decoder.model, strictness: .strict)
+        do {
+            let entity = try reader.read(bytes, type: shape.name).entity
+            guard decoder.model.isType(entity.shape.name, shape.name) else {
+                throw ODataError(
+                    status: 400, code: "InvalidType",
+                    message: "\(entity.shape.name) does not derive from \(shape.name).")
+            }
+            return .entity(entity)
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    private func value(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        do {
+            // POST adds one member to a collection (11.4.9.4); PUT and PATCH give the whole value.
+            let type = method == .create ? property.type.element : property.type
+            let value = try ValuePayload(json: bytes, type: type, model: decoder.model, strictness: .strict).value
+            guard !value.isNull || property.isNullable || method == .create else {
+                throw ODataError(
+                    status: 400, code: "NotNullable", message: "\(property.name) must have a value.",
+                    target: property.name)
+            }
+            return .value(value, property.type)
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    private func rawValue(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
+        if property.type.primitive == .stream { return media(body) }
+        let bytes = try await body.collect(limit: decoder.maxBodySize)
+        return .value(try RawValue.read(bytes, property.type, decoder.model), property.type)
+    }
+
+    private func media(_ body: ByteStream) -> RequestBody {
+        .media(body, contentType: fields[.contentType] ?? "application/octet-stream")
+    }
+
+    private func reference(_ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        do {
+            let reader = EntityPayloadReader(model: decoder.model)
+            guard let id = try ReferencePayload(bytes, reader).ids.first else {
+                throw ODataError(
+                    status: 400, code: "InvalidReference", message: "The body has no @id.", target: "@id")
+            }
+            return .reference(id)
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    private func parameters(of operation: Operation, _ body: ByteStream) async throws -> RequestBody {
+        let declared = operation.isBound ? operation.parameters.dropFirst() : operation.parameters[...]
+        // An action without parameters may come without a body and without a Content-Type (11.5.5.1).
+        if fields[.contentType] == nil {
+            let bytes = try await body.collect(limit: decoder.maxBodySize)
+            guard bytes.isEmpty else { throw unsupported("Content-Type is missing") }
+            return .parameters(try checked([:], declared, operation))
+        }
+        let bytes = try await json(body)
+        do {
+            return .parameters(
+                try checked(
+                    ParameterPayload.read(bytes, Array(declared), model: decoder.model), declared, operation))
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    private func checked(
+        _ values: [String: ODataValue], _ declared: ArraySlice<Operation.Parameter>, _ operation: Operation
+    ) throws(ODataError) -> [String: ODataValue] {
+        for parameter in declared where !parameter.isNullable {
+            guard let value = values[parameter.name], !value.isNull else {
+                throw ODataError(
+                    status: 400, code: "MissingParameter",
+                    message: "\(operation.name) needs the parameter \(parameter.name).", target: parameter.name)
+            }
+        }
+        return values
+    }
+}
+
+extension ODataError {
+    /// The refusal of a body that cannot be read: 400 with the place.
+    init(body error: PayloadError) {
+        switch error {
+        case .malformed(let error):
+            self.init(
+                status: 400, code: "InvalidBody", message: error.description,
+                target: error.path.isEmpty ? nil : error.path)
+        case .service: self.init(status: 400, code: "InvalidBody", message: "The body is an error object.")
+        case .unknownType, .elementTooLarge:
+            self.init(status: 400, code: "InvalidBody", message: error.description)
+        }
+    }
+}

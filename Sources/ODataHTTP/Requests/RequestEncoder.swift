@@ -1,0 +1,153 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// How the requests of a batch are written (OData Protocol 4.01, 11.7).
+public enum BatchFormat: Hashable, Sendable {
+    /// `multipart/mixed`, which every OData 4 service understands.
+    case multipart
+    /// JSON, which many services of 4.01 understand (OData JSON Format 4.01, 19).
+    case json
+}
+
+/// Turns semantic requests into HTTP messages: the sending half of a client
+/// (OData Protocol 4.01, 8.1, 8.2 and 11).
+///
+/// ```swift
+/// let encoder = RequestEncoder(serviceRoot: root, model: model)
+/// let (message, body) = try encoder.encode(ODataRequest(.read, ODataURL(set: "Orders")))
+/// ```
+public struct RequestEncoder: Sendable {
+    /// Where the service is.
+    public let serviceRoot: ServiceRoot
+    /// The service's model.
+    public let model: EntityDataModel
+    /// How batches are written.
+    public let batchFormat: BatchFormat
+
+    /// Makes an encoder.
+    public init(serviceRoot: ServiceRoot, model: EntityDataModel, batchFormat: BatchFormat = .multipart) {
+        self.serviceRoot = serviceRoot
+        self.model = model
+        self.batchFormat = batchFormat
+    }
+
+    /// The version that bodies are written in: what the service's metadata says, 4.0 at least.
+    var version: ODataVersion { model.version < .v401 ? .v4 : .v401 }
+
+    /// Writes a request.
+    ///
+    /// - Returns: the head with an absolute URL, and the body if there is one.
+    /// - Throws: ``TransportError/invalidURL(_:)`` for a link that is no URL; ``ODataError`` with status 400
+    ///   where a body cannot be written, as a value without a type or media within a batch.
+    public func encode(_ request: ODataRequest) throws -> (HTTPRequest, ByteStream?) {
+        let relative = request.link ?? request.url.urlEncoded()
+        var message = try serviceRoot.request(
+            HTTPRequest.Method(rawValue: request.method.rawValue) ?? .get, url: serviceRoot.url(for: relative))
+        message.headerFields = fields(of: request)
+        let body = try body(of: request)
+        if let body {
+            message.headerFields[.contentType] = body.contentType
+            message.headerFields[.odataVersion] = version.rawValue
+        }
+        for (name, value) in request.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            message.headerFields[name] = value
+        }
+        return (message, body?.stream)
+    }
+
+    /// Writes a request for a batch, where the URL may refer to another request of it.
+    ///
+    /// - Returns: the method in a head without URL, the fields, and the bytes of the body.
+    func encodePart(_ request: ODataRequest) throws -> (HTTPRequest, HTTPFields, [UInt8]) {
+        var fields = fields(of: request)
+        let body = try body(of: request)
+        if let body {
+            fields[.contentType] = body.contentType
+            fields[.odataVersion] = version.rawValue
+        }
+        for (name, value) in request.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields[name] = value
+        }
+        let method = HTTPRequest.Method(rawValue: request.method.rawValue) ?? .get
+        return (HTTPRequest(method: method, scheme: nil, authority: nil, path: nil), fields, body?.bytes ?? [])
+    }
+
+    /// The header fields that do not depend on the body, in the order of the specification.
+    private func fields(of request: ODataRequest) -> HTTPFields {
+        var fields = HTTPFields()
+        fields[.accept] = accept(of: request)
+        fields[.odataMaxVersion] = ODataVersion.v401.rawValue
+        if let etag = request.ifMatch { fields[.ifMatch] = etag }
+        if let etag = request.ifNoneMatch { fields[.ifNoneMatch] = etag }
+        // The names with a prefix are understood by services of 4.0 and 4.01.
+        if let prefer = PreferenceFields.field(request.preferences, prefixed: version == .v4) {
+            fields[.prefer] = prefer
+        }
+        if let repeatability = request.repeatability {
+            fields[.repeatabilityRequestID] = repeatability.requestID
+            fields[.repeatabilityFirstSent] = repeatability.firstSent
+            if let client = repeatability.clientID { fields[.repeatabilityClientID] = client }
+        }
+        return fields
+    }
+
+    private func accept(of request: ODataRequest) -> String {
+        let json = (request.format ?? ResponseFormat()).mediaType
+        if request.link != nil { return json }
+        if case .batch = request.body { return batchFormat == .json ? json : "multipart/mixed" }
+        switch request.url.path.segments.last {
+        case .metadata?: return "application/xml"
+        case .count?: return "text/plain"
+        case .value?: return request.method == .read ? "*/*" : json
+        default: return json
+        }
+    }
+
+    private struct Body {
+        /// What is sent, unless it streams.
+        let bytes: [UInt8]
+        var stream: ByteStream
+        var contentType: String
+
+        init(_ bytes: [UInt8], _ contentType: String = "application/json") {
+            self.bytes = bytes
+            stream = ByteStream(bytes)
+            self.contentType = contentType
+        }
+    }
+
+    private func body(of request: ODataRequest) throws -> Body? {
+        let writer = PayloadWriter(
+            model: model, format: ResponseFormat(metadata: .minimal, version: version))
+        switch request.body {
+        case .none: return nil
+        case .entity(let entity): return Body(writer.requestEntity(entity))
+        case .value(let value, let type):
+            if case .value? = request.url.path.segments.last {
+                return try Body(RawValue(value, type, model).bytes, RawValue.contentType(type))
+            }
+            return Body(writer.value(value, type: type, context: nil))
+        case .parameters(let parameters):
+            return Body(writer.parameters(parameters, of: operation(request)))
+        case .reference(let id): return Body(writer.references([id], isCollection: false, context: nil))
+        case .media(let stream, let contentType):
+            var body = Body([], contentType)
+            body.stream = stream
+            return body
+        case .batch(let items):
+            let (bytes, contentType) = try BatchRequestWriter(encoder: self).write(items, format: batchFormat)
+            return Body(bytes, contentType)
+        }
+    }
+
+    /// The action that a request calls, whose parameter types tell how values are written.
+    private func operation(_ request: ODataRequest) -> Operation? {
+        guard request.link == nil, let bound = try? Binder(model: model).bind(request.url) else { return nil }
+        guard case .operation(let operation, _)? = bound.resource.steps.last else { return nil }
+        return operation
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPTypes
+import ODataFormat
+import ODataService
+
+/// The body of a response that refuses, in whatever form it comes: an OData error object in JSON or XML, a
+/// web page of a proxy, plain text, nothing (OData JSON Format 4.01, 21; OData Protocol 4.01, 9.4).
+package struct ErrorBody {
+    private let bytes: [UInt8]
+
+    /// The most bytes of an error body that are read.
+    package static let maxSize = 1 << 20
+
+    /// Takes a body.
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The refusal.
+    package func error(for response: HTTPResponse) -> ODataError {
+        var error = content(status: response.status.code)
+        let fields = response.headerFields
+        if error.message.isEmpty {
+            let reason = response.status.reasonPhrase
+            error.message = reason.isEmpty ? "The service answered \(response.status.code)." : reason
+        }
+        error.retryAfter = fields[.retryAfter].flatMap { Int(HeaderTokens.trim($0)) }
+        error.repeatabilityResult = fields[.repeatabilityResult].flatMap {
+            RepeatabilityResult(rawValue: HeaderTokens.trim($0).lowercased())
+        }
+        error.allowedMethods = (fields[.allow].map { HeaderTokens.split($0, at: ",") } ?? []).filter { !$0.isEmpty }
+        error.requestID = fields[.requestID]
+        return error
+    }
+
+    private func content(status: Int) -> ODataError {
+        if let payload = try? ODataErrorPayload(json: bytes) { return ODataError(payload, status: status) }
+        let text = String(decoding: bytes.prefix(16_384), as: UTF8.self)
+        let code = element("code", of: text) ?? element("m:code", of: text)
+        let message = element("message", of: text) ?? element("m:message", of: text)
+        if code != nil || message != nil {
+            return ODataError(status: status, code: code ?? "", message: message ?? "")
+        }
+        if let title = Self.title(of: text) { return ODataError(status: status, code: "", message: title) }
+        // Plain text is the message; anything else would only confuse.
+        let isText = !text.contains("<") && !text.hasPrefix("{")
+        return ODataError(status: status, code: "", message: isText ? String(text.prefix(500)) : "")
+    }
+
+    /// The title of a web page.
+    static func title(of text: String) -> String? {
+        for name in ["title", "TITLE", "h1"] {
+            guard let start = text.firstRange(of: "<\(name)") else { continue }
+            let rest = text[start.upperBound...]
+            guard let open = rest.firstIndex(of: ">") else { continue }
+            let content = rest[rest.index(after: open)...].prefix { $0 != "<" }
+            let words = content.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if !words.isEmpty { return String(words.prefix(200)) }
+        }
+        return nil
+    }
+
+    /// The text of an element of the XML error format (OData Atom Format 4.0, 19); entities are the five of XML.
+    private func element(_ name: String, of text: String) -> String? {
+        guard let start = text.firstRange(of: "<\(name)") else { return nil }
+        let rest = text[start.upperBound...]
+        guard let open = rest.firstIndex(of: ">"), rest.first == ">" || rest.first == " ",
+            let end = rest.firstRange(of: "</\(name)>"), open < end.lowerBound
+        else { return nil }
+        var content = String(rest[rest.index(after: open)..<end.lowerBound])
+        for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")] {
+            content = content.replacing(entity, with: character)
+        }
+        return content.isEmpty ? nil : content
+    }
+}

@@ -1,0 +1,297 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Turns HTTP messages into semantic responses: the receiving half of a client, lenient by purpose
+/// (OData Protocol 4.01, 13.3: a client must not trip over what it does not know).
+///
+/// ```swift
+/// let decoder = ResponseDecoder(serviceRoot: root, model: model)
+/// let response = try await decoder.decode(message, body: stream, to: request)
+/// ```
+public struct ResponseDecoder: Sendable {
+    /// The most bytes of a body that is decoded as a whole, unless another limit is set.
+    public static let defaultMaxBodySize = 256 << 20
+
+    /// Where the service is.
+    public let serviceRoot: ServiceRoot
+    /// The service's model.
+    public let model: EntityDataModel
+    /// The most bytes of a body that is decoded as a whole.
+    public let maxBodySize: Int
+
+    /// Makes a decoder.
+    public init(
+        serviceRoot: ServiceRoot, model: EntityDataModel, maxBodySize: Int = ResponseDecoder.defaultMaxBodySize
+    ) {
+        self.serviceRoot = serviceRoot
+        self.model = model
+        self.maxBodySize = maxBodySize
+    }
+
+    /// Reads a response.
+    ///
+    /// What the body is follows from the request's URL, or from the body's context URL where a link was
+    /// followed. A collection stays encoded when the request asks for a format.
+    /// - Throws: ``ODataError`` when the service refuses or breaks off with an error object,
+    ///   ``InvalidResponseError`` when the answer cannot be read, and what the stream throws.
+    public func decode(
+        _ message: HTTPResponse, body: ByteStream, to request: ODataRequest
+    ) async throws -> ODataResponse {
+        let status = message.status.code
+        if status >= 400 {
+            throw ErrorBody(await prefix(of: body, limit: ErrorBody.maxSize)).error(for: message)
+        }
+        var response = head(of: message)
+        if (300..<400).contains(status), status != 304 {
+            throw invalid(.redirect(to: message.headerFields[.location]), status, request)
+        }
+        // 202 stands for an answer that comes later: where, is in Location (OData Protocol 4.01, 11.6).
+        if status == 204 || status == 304 || status == 202, !isBatch(request) { return response }
+        response.body = try await self.body(message, body, request)
+        if case .entity(var entity) = response.body {
+            if entity.control.etag == nil {
+                entity.control.etag = response.etag
+                response.body = .entity(entity)
+            }
+            response.etag = response.etag ?? entity.control.etag
+        }
+        return response
+    }
+
+    // MARK: Head
+
+    private func head(of message: HTTPResponse) -> ODataResponse {
+        let fields = message.headerFields
+        var response = ODataResponse(status: message.status.code)
+        response.etag = fields[.eTag]
+        response.location = fields[.location]
+        response.entityID = fields[.odataEntityID]
+        response.preferencesApplied = PreferenceFields.applied(fields[values: .preferenceApplied])
+        response.repeatabilityResult = fields[.repeatabilityResult].flatMap {
+            RepeatabilityResult(rawValue: HeaderTokens.trim($0).lowercased())
+        }
+        let known: Set<HTTPField.Name> = [
+            .eTag, .location, .odataEntityID, .preferenceApplied, .repeatabilityResult, .contentType, .contentLength,
+        ]
+        for field in fields where !known.contains(field.name) { response.headers[field.name.rawName] = field.value }
+        return response
+    }
+
+    private func isBatch(_ request: ODataRequest) -> Bool {
+        if case .batch = request.body { true } else { false }
+    }
+
+    // MARK: Body
+
+    private func body(
+        _ message: HTTPResponse, _ stream: ByteStream, _ request: ODataRequest
+    ) async throws -> ResponseBody {
+        let contentType = message.headerFields[.contentType]
+        let status = message.status.code
+        if case .batch(let items) = request.body {
+            let bytes = try await collect(stream, status, request)
+            return .batch(try await BatchResponseReader(decoder: self).read(bytes, contentType: contentType, to: items))
+        }
+        if request.link == nil {
+            switch request.url.path.segments.last {
+            case .count?: return .count(try count(try await collect(stream, status, request), status, request))
+            case .value? where request.method == .read:
+                return .raw(stream, contentType: contentType ?? "application/octet-stream")
+            case .metadata?:
+                do {
+                    return .metadata(try CSDLReader.read(xml: try await collect(stream, status, request)))
+                } catch let error as CSDLError {
+                    throw invalid(.malformed(error.description), status, request)
+                }
+            default: break
+            }
+        }
+        var kind = expectedContent(of: request)
+        if case .stream = kind { return .raw(stream, contentType: contentType ?? "application/octet-stream") }
+        let rest = try await withoutEmptiness(stream)
+        guard let rest else { return .none }
+        try check(contentType, rest.first, status, request)
+        if request.format != nil, request.method == .read, kind?.isCollection ?? (request.link != nil) {
+            return .encoded(rest.stream, contentType: contentType ?? ResponseFormat().mediaType)
+        }
+        if case .collection(let shape, _)? = kind, shape === model.shape(shape.name) {
+            return .page(try await page(rest.stream, shape, status, request))
+        }
+        let bytes = try await collect(rest.stream, status, request)
+        if kind == nil { kind = try content(toldBy: bytes, status, request) }
+        return try await decode(bytes, as: kind, status, request)
+    }
+
+    private func decode(
+        _ bytes: [UInt8], as kind: ExpectedContent?, _ status: Int, _ request: ODataRequest
+    ) async throws -> ResponseBody {
+        let reader = EntityPayloadReader(model: model, strictness: .lenient)
+        do {
+            switch kind {
+            case .collection(let shape, let isResult):
+                if isResult { return .page(try ResultRows.read(bytes, shape: shape, model: model)) }
+                return .page(try await page(ByteStream(bytes), shape, status, request))
+            case .entity(let shape): return .entity(try reader.read(bytes, type: shape.name).entity)
+            case .value(let type):
+                return .value(try ValuePayload(json: bytes, type: type, model: model).value, type)
+            case .references:
+                let payload = try ReferencePayload(bytes, reader)
+                return .references(payload.ids, isCollection: payload.isCollection)
+            case .serviceDocument: return .serviceDocument
+            case .stream, nil: throw invalid(.unknownContext(nil), status, request)
+            }
+        } catch let error as PayloadError {
+            throw refusal(error, status, request)
+        }
+    }
+
+    /// Reads a collection or delta as it arrives.
+    private func page(
+        _ stream: ByteStream, _ shape: Shape, _ status: Int, _ request: ODataRequest
+    ) async throws -> EntityPage {
+        var reader = CollectionPayloadReader(model: model, type: shape.name, strictness: .lenient)
+        var page = EntityPage()
+        var isWhole = false
+        do {
+            while let chunk = try await stream.next() {
+                reader.append(chunk)
+                isWhole = try take(&reader, into: &page, request) || isWhole
+            }
+            reader.finish()
+            isWhole = try take(&reader, into: &page, request) || isWhole
+        } catch let error as PayloadError {
+            throw refusal(error, status, request)
+        }
+        // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
+        guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
+        return page
+    }
+
+    /// Takes what can be read so far; whether the end was among it.
+    private func take(
+        _ reader: inout CollectionPayloadReader, into page: inout EntityPage, _ request: ODataRequest
+    ) throws(PayloadError) -> Bool {
+        var isWhole = false
+        while let element = try reader.next() {
+            switch element {
+            case .entity(let entity): page.entities.append(entity)
+            case .removed(let id, let entity, let reason):
+                page.removed.append(
+                    RemovedEntity(
+                        id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .changed))
+            // Links that came or went show in the entities' own deltas; a page has no place for them.
+            case .link, .deletedLink: break
+            case .finished(let summary):
+                isWhole = true
+                page.count = summary.count
+                page.nextLink = summary.nextLink.map { resolved($0, summary.context, request) }
+                page.deltaLink = summary.deltaLink.map { resolved($0, summary.context, request) }
+            }
+        }
+        return isWhole
+    }
+
+    // MARK: What the body is
+
+    private func expectedContent(of request: ODataRequest) -> ExpectedContent? {
+        // A followed link is opaque; a URL beside it tells what it continues.
+        guard !request.url.path.segments.isEmpty || request.link == nil,
+            let bound = try? Binder(model: model).bind(request.url)
+        else { return nil }
+        return ExpectedContent(bound, method: request.method, model: model)
+    }
+
+    private func content(
+        toldBy bytes: [UInt8], _ status: Int, _ request: ODataRequest
+    ) throws -> ExpectedContent? {
+        do {
+            guard let text = try ContextMember.read(bytes) else { throw invalid(.unknownContext(nil), status, request) }
+            guard let content = PayloadContext(text).content(in: model) else {
+                throw invalid(.unknownContext(text), status, request)
+            }
+            return ExpectedContent(content)
+        } catch let error as JSONError {
+            throw invalid(.malformed(error.description), status, request)
+        }
+    }
+
+    // MARK: Bytes
+
+    private func collect(_ stream: ByteStream, _ status: Int, _ request: ODataRequest) async throws -> [UInt8] {
+        do {
+            return try await stream.collect(limit: maxBodySize)
+        } catch let error as ODataError where error.status == 413 {
+            throw invalid(.tooLarge(limit: maxBodySize), status, request)
+        }
+    }
+
+    /// As much of a refusal's body as there is: that it breaks off is no reason not to tell of the refusal.
+    private func prefix(of stream: ByteStream, limit: Int) async -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < limit, let chunk = try? await stream.next() { bytes += chunk }
+        return bytes
+    }
+
+    /// The stream with its first chunk looked at; `nil` when there is none.
+    private func withoutEmptiness(_ stream: ByteStream) async throws -> (stream: ByteStream, first: [UInt8])? {
+        guard let first = try await stream.next() else { return nil }
+        let once = ByteStream(first)
+        let joined = ByteStream(length: stream.length) {
+            if let chunk = try await once.next() { return chunk }
+            return try await stream.next()
+        }
+        return (joined, first)
+    }
+
+    private func count(_ bytes: [UInt8], _ status: Int, _ request: ODataRequest) throws -> Int64 {
+        var text = HeaderTokens.trim(String(decoding: bytes.prefix(64), as: UTF8.self).filter { !$0.isNewline })
+        // Some services put a byte order mark before the digits.
+        if text.hasPrefix("\u{FEFF}") { text.removeFirst() }
+        guard let count = Int64(text) else {
+            throw invalid(.malformed("\"\(text.prefix(40))\" is no count"), status, request)
+        }
+        return count
+    }
+
+    private func check(
+        _ contentType: String?, _ first: [UInt8], _ status: Int, _ request: ODataRequest
+    ) throws {
+        let start = first.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
+        if let contentType, let type = MediaType(contentType) {
+            if type.isJSON || type.subtype == "json" { return }
+            if type.matches("text", "html") || type.matches("application", "xhtml+xml") {
+                let text = String(decoding: first.prefix(16_384), as: UTF8.self)
+                throw invalid(.webPage(title: ErrorBody.title(of: text)), status, request)
+            }
+        }
+        // Misnamed JSON is JSON all the same.
+        guard start == UInt8(ascii: "{") || start == UInt8(ascii: "[") else {
+            throw invalid(.mediaType(contentType), status, request)
+        }
+    }
+
+    // MARK: Errors
+
+    private func resolved(_ link: String, _ context: String?, _ request: ODataRequest) -> String {
+        LinkResolution.resolve(link, context: context, request: url(of: request))
+    }
+
+    private func url(of request: ODataRequest) -> String {
+        serviceRoot.url(for: request.link ?? request.url.urlEncoded())
+    }
+
+    private func refusal(_ error: PayloadError, _ status: Int, _ request: ODataRequest) -> any Error {
+        // An error object within a successful response is the service's word (OData JSON Format 4.01, 21.2).
+        if case .service(let payload) = error { return ODataError(payload, status: 500) }
+        return invalid(.malformed(error.description), status, request)
+    }
+
+    func invalid(
+        _ problem: InvalidResponseError.Problem, _ status: Int, _ request: ODataRequest
+    ) -> InvalidResponseError {
+        InvalidResponseError(status: status, problem: problem, url: String(url(of: request).prefix { $0 != "?" }))
+    }
+}

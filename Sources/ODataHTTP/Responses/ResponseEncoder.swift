@@ -1,0 +1,174 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Turns semantic responses into HTTP messages: the sending half of a service
+/// (OData Protocol 4.01, 8.3, 9 and 10; OData JSON Format 4.01).
+///
+/// ```swift
+/// let encoder = ResponseEncoder(model: model)
+/// let (message, body) = try await encoder.encode(response, to: incoming)
+/// let (refusal, text) = encoder.encode(error, format: incoming.format)
+/// ```
+public struct ResponseEncoder: Sendable {
+    /// The service's model.
+    public let model: EntityDataModel
+
+    /// Makes an encoder.
+    public init(model: EntityDataModel) { self.model = model }
+
+    /// Writes a response.
+    ///
+    /// - Throws: ``ODataError`` with status 500 where a response does not fit the request.
+    public func encode(
+        _ response: ODataResponse, to incoming: IncomingRequest
+    ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
+        var message = HTTPResponse(status: .init(code: response.status))
+        message.headerFields = fields(of: response, format: incoming.format)
+        guard response.status != 304, response.status != 204 else { return (message, ByteStream([])) }
+        guard let body = try await body(of: response, incoming) else {
+            // Nothing to show: what was 200 or 201 says so by having no content (OData Protocol 4.01, 9.1.4).
+            if response.status == 200 || response.status == 201 { message.status = .noContent }
+            return (message, ByteStream([]))
+        }
+        message.headerFields[.contentType] = body.contentType
+        return (message, body.stream)
+    }
+
+    /// Writes a refusal as an error object (OData JSON Format 4.01, 21.1).
+    public func encode(_ error: ODataError, format: ResponseFormat = ResponseFormat()) -> (HTTPResponse, ByteStream) {
+        var message = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
+        message.headerFields[.odataVersion] = format.version.rawValue
+        message.headerFields[.contentType] = ResponseFormat(version: format.version).mediaType
+        if !error.allowedMethods.isEmpty { message.headerFields[.allow] = error.allowedMethods.joined(separator: ", ") }
+        if let seconds = error.retryAfter { message.headerFields[.retryAfter] = String(seconds) }
+        if let result = error.repeatabilityResult { message.headerFields[.repeatabilityResult] = result.rawValue }
+        if let id = error.requestID { message.headerFields[.requestID] = id }
+        return (message, ByteStream(ErrorObject.bytes(error)))
+    }
+
+    // MARK: Headers
+
+    private func fields(of response: ODataResponse, format: ResponseFormat) -> HTTPFields {
+        var fields = HTTPFields()
+        fields[.odataVersion] = format.version.rawValue
+        var etag = response.etag
+        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
+        if let etag { fields[.eTag] = etag }
+        if let location = response.location { fields[.location] = absolute(location, format) }
+        if let id = response.entityID { fields[.odataEntityID] = absolute(id, format) }
+        if !response.preferencesApplied.isEmpty {
+            fields[.preferenceApplied] = response.preferencesApplied
+                .map { format.version < .v401 ? prefixed($0) : $0 }.joined(separator: ", ")
+        }
+        if let result = response.repeatabilityResult { fields[.repeatabilityResult] = result.rawValue }
+        for (name, value) in response.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields[name] = value
+        }
+        return fields
+    }
+
+    /// 4.0 knows its own preferences only with a prefix (OData Protocol 4.0, 8.2.8).
+    private func prefixed(_ preference: String) -> String {
+        let name = preference.prefix { $0 != "=" }
+        let standard = ["return", "respond-async", "wait", "omit-values"]
+        return standard.contains(String(name)) || preference.hasPrefix("odata.") ? preference : "odata.\(preference)"
+    }
+
+    private func absolute(_ url: String, _ format: ResponseFormat) -> String {
+        guard let root = try? ServiceRoot(format.serviceRoot) else { return url }
+        return root.url(for: url)
+    }
+
+    // MARK: Bodies
+
+    private struct Body {
+        var stream: ByteStream
+        var contentType: String
+
+        init(_ bytes: [UInt8], _ contentType: String) { self.init(ByteStream(bytes), contentType) }
+
+        init(_ stream: ByteStream, _ contentType: String) {
+            self.stream = stream
+            self.contentType = contentType
+        }
+    }
+
+    private func body(
+        of response: ODataResponse, _ incoming: IncomingRequest
+    ) async throws(ODataError) -> Body? {
+        let format = incoming.format
+        let writer = PayloadWriter(model: model, format: format)
+        switch response.body {
+        case .none: return nil
+        case .entity(let entity):
+            let bytes = writer.entity(
+                entity, declared: declaredType(incoming), context: context(incoming, ofEntity: true))
+            return Body(bytes, format.mediaType)
+        case .page(let page):
+            return Body(try self.page(page, incoming, writer), format.mediaType)
+        case .encoded(let stream, let contentType): return Body(stream, contentType)
+        case .value(let value, let type):
+            if value.isNull { return nil }
+            if case .rawValue = incoming.bound.resource.target {
+                return Body(try RawValue(value, type, model).bytes, RawValue.contentType(type))
+            }
+            return Body(writer.value(value, type: type, context: context(incoming)), format.mediaType)
+        case .count(let count): return Body(Array(String(count).utf8), "text/plain")
+        case .raw(let stream, let contentType): return Body(stream, contentType)
+        case .references(let ids, let isCollection):
+            if !isCollection, ids.isEmpty { return nil }
+            let bytes = writer.references(ids, isCollection: isCollection, context: context(incoming))
+            return Body(bytes, format.mediaType)
+        case .metadata(let model):
+            return Body(CSDLWriter.xml(model, version: format.version), "application/xml")
+        case .serviceDocument: return Body(writer.serviceDocument(), format.mediaType)
+        case .batch(let results):
+            let (bytes, contentType) = await BatchResponseWriter(encoder: self).write(results, to: incoming)
+            return Body(bytes, contentType)
+        }
+    }
+
+    private func page(
+        _ page: EntityPage, _ incoming: IncomingRequest, _ writer: PayloadWriter
+    ) throws(ODataError) -> [UInt8] {
+        let shape: Shape?
+        var setName = ""
+        switch incoming.bound.resource.target {
+        case .entities(let declared, let set):
+            shape = incoming.bound.query?.resultShape ?? declared
+            setName = set?.name ?? ""
+        case .operation(let operation):
+            guard case .entity(let name?)? = operation.returnType?.element else { fallthrough }
+            shape = model.shape(name)
+        default: shape = page.entities.first?.shape
+        }
+        guard let shape = shape ?? page.entities.first?.shape else {
+            throw ODataError(
+                status: 500, code: "InternalError", message: "A collection is no answer to this request.")
+        }
+        let isDelta = !page.removed.isEmpty || incoming.request.url.options.deltaToken != nil
+        return writer.page(page, shape: shape, context: context(incoming, isDelta: isDelta), set: setName)
+    }
+
+    private func declaredType(_ incoming: IncomingRequest) -> QualifiedName? {
+        switch incoming.bound.resource.target {
+        case .entities(let shape, _), .entity(let shape, _): return shape.name
+        case .operation(let operation):
+            guard case .entity(let name)? = operation.returnType else { return nil }
+            return name
+        default: return nil
+        }
+    }
+
+    private func context(_ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false) -> String? {
+        guard let context = PayloadContext(for: incoming.request.url, bound: incoming.bound, isDelta: isDelta) else {
+            return nil
+        }
+        // What POST to a collection creates is one of its entities.
+        let isInCollection = if case .entities = incoming.bound.resource.target { true } else { false }
+        return incoming.format.serviceRoot + context.text + (ofEntity && isInCollection ? "/$entity" : "")
+    }
+}

@@ -1,0 +1,109 @@
+import ODataModel
+import ODataQuery
+
+extension DataService {
+    /// All entities of a type as values of a Swift type, following pages.
+    ///
+    /// ```swift
+    /// let orders = try await service.fetch(Order.self)
+    /// ```
+    /// - Parameters:
+    ///   - set: the set; may be left out where the type is in a single one.
+    ///   - options: filter, order and so on.
+    /// - Throws: ``EntityError`` when a row lacks what the type reads, besides what the provider throws.
+    public func fetch<Value: EntityRepresentable>(
+        _ type: Value.Type, in set: String? = nil, _ options: QueryOptions = QueryOptions()
+    ) async throws -> [Value] {
+        let set = try await self.set(of: Value.typeName, named: set)
+        return try await fetch(type, at: ODataURL(set: set, options: options))
+    }
+
+    /// All entities at a URL as values of a Swift type, following pages.
+    public func fetch<Value: EntityRepresentable>(_ type: Value.Type, at url: ODataURL) async throws -> [Value] {
+        var values: [Value] = []
+        for try await page in pages(url) {
+            values.reserveCapacity(values.count + page.entities.count)
+            for entity in page.entities { values.append(try Value(row: entity)) }
+        }
+        return values
+    }
+
+    /// All entities that satisfy a query as values of a Swift type, following pages.
+    ///
+    /// ```swift
+    /// let costly = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
+    /// ```
+    public func fetch<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> [Value] {
+        try await fetch(type, at: query.url)
+    }
+
+    /// The first entity that satisfies a query as a value of a Swift type; `nil` when there is none.
+    public func first<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> Value? {
+        try await first(query.url).map { try Value(row: $0) }
+    }
+
+    /// The entity with a key as a value of a Swift type; `nil` when there is none.
+    public func fetch<Value: EntityRepresentable>(
+        _ type: Value.Type, key: EntityKey, in set: String? = nil
+    ) async throws -> Value? {
+        let set = try await self.set(of: Value.typeName, named: set)
+        return try await entity(set, key: key).map { try Value(row: $0) }
+    }
+
+    /// Creates an entity from a value of a Swift type.
+    ///
+    /// - Returns: the entity as the service has it.
+    @discardableResult
+    public func create<Value: EntityRepresentable>(_ value: Value, in set: String? = nil) async throws -> Value {
+        let created = try await create(try await entity(of: value), in: set)
+        return try Value(row: created)
+    }
+
+    /// Sends all properties of a value as a change (PATCH): a Swift type does not remember which changed.
+    /// Where that matters, read and change an ``Entity``.
+    ///
+    /// - Parameters:
+    ///   - ifMatch: the ETag that must still hold; none changes whatever is there.
+    ///   - set: the set; may be left out where the type is in a single one.
+    /// - Returns: the entity as it is now.
+    @discardableResult
+    public func update<Value: EntityRepresentable>(
+        _ value: Value, ifMatch: String? = nil, in set: String? = nil
+    ) async throws -> Value {
+        var entity = try await entity(of: value)
+        entity.control.etag = ifMatch
+        let set = try await self.set(of: Value.typeName, named: set)
+        var changes = entity
+        // The key is in the URL; services may refuse it in the body of a change.
+        for ordinal in entity.shape.keyOrdinals { changes.values[ordinal] = nil }
+        var request = try await request(.update, entity, in: set)
+        request.body = .entity(changes)
+        request.ifMatch = ifMatch
+        request.preferences.returns = .representation
+        let response = try await provider.execute(request)
+        guard case .entity(let changed) = response.body else { return value }
+        return try Value(row: changed)
+    }
+
+    /// Deletes the entity that a value stands for.
+    ///
+    /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
+    public func delete<Value: EntityRepresentable>(
+        _ value: Value, ifMatch: String? = nil, in set: String? = nil
+    ) async throws {
+        let entity = try await entity(of: value)
+        let set = try await self.set(of: Value.typeName, named: set)
+        guard let key = entity.key else { throw DataServiceError.notAddressable(type: Value.typeName) }
+        try await delete(set, key: key, ifMatch: ifMatch)
+    }
+
+    /// A dynamic entity with what a value writes.
+    public func entity<Value: EntityRepresentable>(of value: Value) async throws -> Entity {
+        guard let shape = try await provider.model.shape(Value.typeName) else {
+            throw DataServiceError.ambiguousEntitySet(type: Value.typeName, candidates: [])
+        }
+        var entity = Entity(shape: shape)
+        try value.write(to: &entity)
+        return entity
+    }
+}

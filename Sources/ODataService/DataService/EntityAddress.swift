@@ -1,0 +1,88 @@
+import ODataModel
+import ODataQuery
+
+extension ODataURL {
+    /// The URL of an entity set (OData URL Conventions 4.01, 4.1).
+    public init(set: String, options: QueryOptions = QueryOptions()) {
+        self.init(path: ResourcePath([.name(Identifier(set), .none)]), options: options)
+    }
+
+    /// The URL of an entity by its key (OData URL Conventions 4.01, 4.3.1 *Canonical URL*).
+    ///
+    /// - Parameter model: tells the types of the key, which literals of enumerations need.
+    public init(set: String, key: EntityKey, model: EntityDataModel? = nil, options: QueryOptions = QueryOptions()) {
+        let shape = model?.shape(ofSet: set)
+        self.init(
+            path: ResourcePath([.name(Identifier(set), .key(KeyPredicate(key, shape: shape, model: model)))]),
+            options: options)
+    }
+}
+
+extension KeyPredicate {
+    /// The predicate of a key: the value alone where there is one part, else names and values.
+    public init(_ key: EntityKey, shape: Shape? = nil, model: EntityDataModel? = nil) {
+        let arguments = key.parts.map { part in
+            Expression.NamedArgument(
+                name: Identifier(part.name), value: .literal(Self.literal(part, shape: shape, model: model)))
+        }
+        self = arguments.count == 1 ? .single(arguments[0].value) : .compound(arguments)
+    }
+
+    private static func literal(_ part: EntityKey.Part, shape: Shape?, model: EntityDataModel?) -> Literal {
+        let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
+        let type = shape?.property(path)?.type
+        if case .enumeration(let number) = part.value, case .enumeration(let name)? = type,
+            let members = model?.enumType(name)?.text(of: number)
+        {
+            return Literal(
+                part.value, enumeration: Literal.EnumerationText(type: name.description, members: members))
+        }
+        return Literal(part.value, type: type?.primitive)
+    }
+}
+
+extension DataService {
+    /// A request about an entity that exists.
+    ///
+    /// The set given comes first, then the link that the service gave, then the only set of the entity's type.
+    func request(_ method: ODataRequest.Method, _ entity: Entity, in set: String?) async throws -> ODataRequest {
+        let model = try await provider.model
+        if let set {
+            guard model.entitySet(set) != nil else { throw DataServiceError.unknownEntitySet(set) }
+            guard let key = entity.key else { throw DataServiceError.notAddressable(type: entity.shape.name) }
+            return ODataRequest(method, ODataURL(set: set, key: key, model: model))
+        }
+        let candidates = Self.sets(of: entity.shape.name, in: model)
+        if let key = entity.key, candidates.count == 1 {
+            return ODataRequest(method, ODataURL(set: candidates[0], key: key, model: model))
+        }
+        if let link = entity.control.editLink ?? entity.control.id {
+            var request = ODataRequest(method, ODataURL())
+            request.link = link
+            return request
+        }
+        guard entity.key != nil else { throw DataServiceError.notAddressable(type: entity.shape.name) }
+        throw DataServiceError.ambiguousEntitySet(type: entity.shape.name, candidates: candidates)
+    }
+
+    /// The only set that holds a type.
+    func set(of type: QualifiedName, named set: String?) async throws -> String {
+        let model = try await provider.model
+        if let set {
+            guard model.entitySet(set) != nil else { throw DataServiceError.unknownEntitySet(set) }
+            return set
+        }
+        let candidates = Self.sets(of: type, in: model)
+        guard candidates.count == 1 else {
+            throw DataServiceError.ambiguousEntitySet(type: type, candidates: candidates)
+        }
+        return candidates[0]
+    }
+
+    /// The sets declared with a type; where there are none, those of its base types.
+    private static func sets(of type: QualifiedName, in model: EntityDataModel) -> [String] {
+        let sets = model.container.entitySets
+        let exact = sets.filter { $0.type == type }
+        return (exact.isEmpty ? sets.filter { model.isType(type, $0.type) } : exact).map(\.name)
+    }
+}

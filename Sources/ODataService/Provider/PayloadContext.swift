@@ -1,0 +1,238 @@
+import ODataModel
+import ODataQuery
+
+/// The context URL of a response: what a payload is, relative to the service root
+/// (OData Protocol 4.01, 10 *Context URL*).
+///
+/// ```swift
+/// let context = PayloadContext(for: url, bound: bound, isDelta: false)
+/// context?.text  // $metadata#Orders(OrderID,Customer(Name))
+/// ```
+public struct PayloadContext: Hashable, Sendable {
+    /// The text, relative to the service root.
+    public var text: String
+
+    /// What a context URL says that a payload is.
+    public enum Content: Hashable, Sendable {
+        /// The service document.
+        case serviceDocument
+        /// A collection of entities.
+        case collection(Shape)
+        /// One entity.
+        case entity(Shape)
+        /// Changes to a collection.
+        case delta(Shape)
+        /// A value that is no entity.
+        case value(TypeReference)
+        /// References to entities.
+        case references(isCollection: Bool)
+    }
+
+    /// The context URL of what a request gives; `nil` where a payload has none, as a count.
+    ///
+    /// - Parameters:
+    ///   - url: the request as written: key values and the selection are taken from it.
+    ///   - bound: the same request resolved.
+    ///   - isDelta: whether the payload has changes instead of entities.
+    public init?(for url: ODataURL, bound: BoundURL, isDelta: Bool = false) {
+        let selection = Self.selection(url.options, bound.query)
+        var path = url.path
+        switch bound.resource.target {
+        case .service, .metadata: text = "$metadata"
+        case .batch, .rawValue, .count, .entityByID: return nil
+        case .entities(let shape, let set):
+            text =
+                "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
+        case .entity(let shape, let set):
+            if case .singleton(let singleton, _)? = bound.resource.steps.last {
+                text = "$metadata#\(singleton.name)\(selection)"
+            } else if set == nil, Self.hasOperation(bound.resource) {
+                text = "$metadata#\(shape.name)\(selection)"
+            } else {
+                path = Self.withoutLastKey(path)
+                text = "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + "/$entity"
+            }
+        case .property(let property, _):
+            // The path of an entity set ends in the property; of anything else the type alone is told.
+            if case .entitySet? = bound.resource.steps.first, !Self.hasOperation(bound.resource) {
+                text = "$metadata#\(ODataURL(path: path).urlEncoded())\(selection)"
+            } else {
+                text = "$metadata#\(property.type)"
+            }
+        case .references(_, _, _, let isCollection):
+            text = isCollection ? "$metadata#Collection($ref)" : "$metadata#$ref"
+        case .operation(let operation):
+            guard let type = operation.returnType else { return nil }
+            text = "$metadata#\(type)"
+        }
+    }
+
+    /// A context URL as it came, absolute or relative.
+    public init(_ text: String) { self.text = text }
+
+    /// What the payload is; `nil` when the text names something that the model does not have.
+    public func content(in model: EntityDataModel) -> Content? {
+        guard let hash = text.lastIndex(of: "#") else {
+            return text.hasSuffix("$metadata") ? .serviceDocument : nil
+        }
+        let fragment = text[text.index(after: hash)...]
+        if fragment == "$ref" { return .references(isCollection: false) }
+        if fragment == "Collection($ref)" { return .references(isCollection: true) }
+        var segments = Self.segments(fragment)
+        guard !segments.isEmpty else { return .serviceDocument }
+        let last = segments[segments.count - 1]
+        if last.hasPrefix("$") { segments.removeLast() }
+        guard !segments.isEmpty, let content = resolve(segments, in: model) else {
+            return Self.type(String(fragment), in: model)
+        }
+        switch (content, last) {
+        case (.collection(let shape), "$entity"): return .entity(shape)
+        case (.collection(let shape), "$delta"), (.collection(let shape), "$link"),
+            (.collection(let shape), "$deletedLink"), (.collection(let shape), "$deletedEntity"):
+            return .delta(shape)
+        default: return content
+        }
+    }
+
+    private func resolve(_ segments: [String], in model: EntityDataModel) -> Content? {
+        var content: Content?
+        for (index, segment) in segments.enumerated() {
+            if index == 0 {
+                if let shape = model.shape(ofSet: segment) {
+                    content = .collection(shape)
+                } else if let singleton = model.singleton(segment), let shape = model.shape(singleton.type) {
+                    content = .entity(shape)
+                } else {
+                    return nil
+                }
+                continue
+            }
+            if segment.contains("."), let name = QualifiedName(segment), let shape = model.shape(name) {
+                switch content {
+                case .collection: content = .collection(shape)
+                case .entity: content = .entity(shape)
+                default: content = .value(.complex(name))
+                }
+                continue
+            }
+            guard let shape = Self.shape(of: content, in: model) else { return nil }
+            if let navigation = shape.navigationProperty(segment), let target = model.shape(navigation.target) {
+                content = navigation.isCollection ? .collection(target) : .entity(target)
+            } else if let property = shape.property(segment) {
+                content = .value(property.type)
+            } else {
+                return nil
+            }
+        }
+        return content
+    }
+
+    private static func shape(of content: Content?, in model: EntityDataModel) -> Shape? {
+        switch content {
+        case .collection(let shape), .entity(let shape): return shape
+        case .value(let type):
+            guard case .complex(let name?) = type.element else { return nil }
+            return model.shape(name)
+        default: return nil
+        }
+    }
+
+    private static func type(_ fragment: String, in model: EntityDataModel) -> Content? {
+        var text = fragment
+        // A selection may follow a type's name.
+        if !text.hasPrefix("Collection("), let parenthesis = text.firstIndex(of: "(") {
+            text = String(text[..<parenthesis])
+        }
+        if text.hasSuffix("/$entity") { text.removeLast("/$entity".count) }
+        let type = model.typeReference(text)
+        switch type {
+        case .entity(let name?): return model.shape(name).map { .entity($0) }
+        case .collection(.entity(let name?)): return model.shape(name).map { .collection($0) }
+        case .untyped(let name) where name != "Edm.Untyped" && name != "Edm.PrimitiveType": return nil
+        default: return .value(type)
+        }
+    }
+
+    /// The segments without what stands in parentheses: keys and selections say nothing of the type.
+    private static func segments(_ fragment: Substring) -> [String] {
+        var segments = [""]
+        var depth = 0
+        var isQuoted = false
+        for character in fragment {
+            switch character {
+            case "'" where depth > 0: isQuoted.toggle()
+            case "(" where !isQuoted: depth += 1
+            case ")" where !isQuoted: depth -= 1
+            case "/" where depth <= 0: segments.append("")
+            // A plus sign marks a recursive expand.
+            case "+" where depth <= 0: break
+            default: if depth <= 0 { segments[segments.count - 1].append(character) }
+            }
+        }
+        return segments.filter { !$0.isEmpty }
+    }
+
+    // MARK: Writing
+
+    private static func entities(
+        _ path: ResourcePath, _ resource: BoundResource, _ shape: Shape, _ set: EntitySet?
+    ) -> String {
+        var cast = ""
+        if case .cast(let shape)? = resource.steps.last(where: { if case .key = $0 { false } else { true } }) {
+            cast = "/\(shape.name)"
+        }
+        if let set { return set.name + cast }
+        if hasOperation(resource) { return "Collection(\(shape.name))" }
+        // Contained entities are known by their path.
+        return ODataURL(path: path).urlEncoded()
+    }
+
+    private static func hasOperation(_ resource: BoundResource) -> Bool {
+        resource.steps.contains { if case .operation = $0 { true } else { false } }
+    }
+
+    private static func withoutLastKey(_ path: ResourcePath) -> ResourcePath {
+        var path = path
+        switch path.segments.last {
+        case .key?: path.segments.removeLast()
+        case .name(let name, .key)?, .name(let name, .named)?:
+            path.segments[path.segments.count - 1] = .name(name, .none)
+        default: break
+        }
+        return path
+    }
+
+    private static func selection(_ options: QueryOptions, _ query: BoundQuery?) -> String {
+        if let query, !query.apply.isEmpty {
+            let names =
+                query.resultShape.properties.map(\.name) + query.resultShape.navigationProperties.map { "\($0.name)()" }
+            return query.resultShape == query.shape || names.isEmpty ? "" : "(\(names.joined(separator: ",")))"
+        }
+        let items = items(options)
+        return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
+    }
+
+    private static func items(_ options: QueryOptions) -> [String] {
+        var items: [String] = []
+        let expanded = Set(options.expand.map { $0.path.map(\.text).joined(separator: "/") })
+        for item in options.select {
+            switch item.kind {
+            case .all: items.append("*")
+            case .operations(let namespace): items.append("\(namespace).*")
+            case .operation(let path, _): items.append(path.map(\.text).joined(separator: "/"))
+            case .path(let path):
+                let name = path.map(\.text).joined(separator: "/")
+                // Selected and expanded as well: the expanded item says more.
+                if expanded.contains(name) { continue }
+                let nested = Self.items(item.options)
+                items.append(nested.isEmpty ? name : "\(name)(\(nested.joined(separator: ",")))")
+            }
+        }
+        for item in options.expand where item.form == .entities {
+            let name = item.path.map(\.text).joined(separator: "/")
+            let recursion = item.options.levels == nil ? "" : "+"
+            items.append("\(name)\(recursion)(\(Self.items(item.options).joined(separator: ",")))")
+        }
+        return items
+    }
+}

@@ -1,0 +1,189 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataHTTP
+
+/// What the service accepts: strictly (rule 34).
+@Suite struct RequestDecoderTests {
+    private func decode(_ text: String) async throws -> IncomingRequest {
+        let (message, body) = Transcript.request(text)
+        return try await ExampleService.requestDecoder().decode(message, body: body)
+    }
+
+    private func refusal(_ text: String, _ location: SourceLocation = #_sourceLocation) async -> ODataError? {
+        await #expect(throws: ODataError.self, sourceLocation: location) { _ = try await decode(text) }
+    }
+
+    @Test("11.2 a read has its URL, preferences and format")
+    func read() async throws {
+        let incoming = try await decode(
+            """
+            GET /service/Products?$top=2
+            Accept: application/json;odata.metadata=full
+            OData-MaxVersion: 4.0
+            Prefer: odata.maxpagesize=7
+            If-None-Match: W/"1"
+
+            """)
+        #expect(incoming.request.method == .read)
+        #expect(incoming.request.url == (try ODataURL.of("Products?$top=2")))
+        #expect(incoming.request.preferences.maxPageSize == 7)
+        #expect(incoming.request.ifNoneMatch == "W/\"1\"")
+        #expect(
+            incoming.request.format
+                == ResponseFormat(metadata: .full, version: .v4, serviceRoot: "http://host/service/"))
+    }
+
+    @Test("11.4.2 a created entity is read with its type, bindings and null")
+    func create() async throws {
+        let incoming = try await decode(
+            """
+            POST /service/Products
+            Content-Type: application/json;odata.metadata=minimal;charset=UTF-8
+
+            {"@odata.type":"#ODataDemo.Book","ID":1,"Name":null,"Price":"12.50","Category@odata.bind":"Categories(3)"}
+            """)
+        guard case .entity(let entity) = incoming.request.body else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(entity.shape.name == QualifiedName("ODataDemo", "Book"))
+        #expect(entity["Name"] == .null)
+        #expect(entity["Price"] == ODataDecimal("12.50").map { .decimal($0) })
+        #expect(entity["Stock"] == nil)
+        #expect(entity.related["Category"] == .references(["Categories(3)"]))
+    }
+
+    @Test("11.4.9 values of properties come wrapped or raw")
+    func values() async throws {
+        let wrapped = try await decode(
+            "PUT /service/Products(1)/Name\nContent-Type: application/json\n\n{\"value\":\"x\"}")
+        guard case .value(.string("x"), .primitive(.string)) = wrapped.request.body else {
+            Issue.record("\(wrapped.request.body)")
+            return
+        }
+        let raw = try await decode("PUT /service/Products(1)/Price/$value\nContent-Type: text/plain\n\n1.25")
+        guard case .value(.decimal, .primitive(.decimal)) = raw.request.body else {
+            Issue.record("\(raw.request.body)")
+            return
+        }
+        #expect(await refusal("PUT /service/Products(1)/Price/$value\nContent-Type: text/plain\n\nmuch")?.status == 400)
+    }
+
+    @Test("11.5.5 parameters of actions are checked")
+    func parameters() async throws {
+        let path = "POST /service/Survey\nContent-Type: application/json\n\n"
+        guard case .parameters(let values) = try await decode(path + #"{"stars":5}"#).request.body else { return }
+        #expect(values == ["stars": 5])
+        #expect(await refusal(path + #"{"text":"x"}"#)?.target == "stars")
+        #expect(await refusal(path + #"{"stars":"many"}"#)?.message.contains("line 1, column") == true)
+        #expect(await refusal(path + #"{"stars":5,"moons":1}"#)?.message.contains("stars, text") == true)
+        guard case .parameters = try await decode("POST /service/Reset\n\n").request.body else {
+            Issue.record("an action without parameters needs no body")
+            return
+        }
+    }
+
+    @Test("URL 4.17 a query may come in the body")
+    func queryInBody() async throws {
+        let incoming = try await decode(
+            "POST /service/Products/$query?$count=true\nContent-Type: text/plain\n\n$filter=Price%20gt%201&$top=3")
+        #expect(incoming.request.method == .read)
+        #expect(incoming.request.url == (try ODataURL.of("Products?$count=true&$filter=Price gt 1&$top=3")))
+        #expect(
+            await refusal("POST /service/Products/$query\nContent-Type: application/json\n\n{}")?.status == 415)
+    }
+
+    @Test("URL 4.8 $entity stands for the entity with the id")
+    func entityByID() async throws {
+        let incoming = try await decode("GET /service/$entity?$id=http://host/service/Products(1)&$select=Name\n\n")
+        #expect(incoming.request.url == (try ODataURL.of("Products(1)?$select=Name")))
+        #expect(await refusal("GET /service/$entity?$id=http://other/Products(1)\n\n")?.status == 400)
+    }
+
+    @Test("8.2.5 repeatability fields go together and hold an HTTP date")
+    func repeatability() async throws {
+        let head = "DELETE /service/Products(1)\n"
+        let both = try await decode(
+            head + "Repeatability-Request-ID: a\nRepeatability-First-Sent: Sun, 06 Nov 1994 08:49:37 GMT\n\n")
+        #expect(both.request.repeatability == Repeatability(requestID: "a", firstSent: "Sun, 06 Nov 1994 08:49:37 GMT"))
+        for bad in [
+            "Repeatability-Request-ID: a\n\n", "Repeatability-First-Sent: Sun, 06 Nov 1994 08:49:37 GMT\n\n",
+            "Repeatability-Request-ID: a\nRepeatability-First-Sent: yesterday\n\n",
+        ] {
+            let error = await refusal(head + bad)
+            #expect(error?.status == 400)
+            #expect(error?.repeatabilityResult == .rejected)
+        }
+    }
+
+    @Test(
+        "9.3 what cannot be understood is refused with the place",
+        arguments: [
+            ("GET /service/Produkts\n\n", 404), ("GET /other/Products\n\n", 404),
+            ("GET /service/Products?$filter=(Price\n\n", 400),
+            ("GET /service/Products?$filter=Prize gt 1\n\n", 400), ("BREW /service/Products\n\n", 405),
+            ("DELETE /service/\n\n", 405), ("POST /service/$metadata\n\n", 405),
+            ("PUT /service/Products/$count\n\n", 405),
+            ("GET /service/Reset\n\n", 405), ("POST /service/MostExpensive()\n\n", 405),
+            ("GET /service/Products\nAccept: text/html\n\n", 406),
+            ("GET /service/$metadata\nAccept: application/json\n\n", 406),
+            ("GET /service/Products\nOData-Version: 3.0\n\n", 400),
+            ("GET /service/Products\nOData-MaxVersion: 2.0\n\n", 400),
+            ("GET /service/Products\nOData-Isolation: snapshot\n\n", 412),
+            ("POST /service/Products\n\n{}", 415), ("POST /service/Products\nContent-Type: text/html\n\n<html/>", 415),
+            ("POST /service/Products\nContent-Type: application/xml\n\n<a/>", 415),
+            ("POST /service/Products\nContent-Type: application/json;charset=latin1\n\n{}", 415),
+            ("POST /service/Products\nContent-Type: application/json;shiny=1\n\n{}", 415),
+            ("POST /service/Products\nContent-Type: application/json\n\n", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n<html><body>Hi</body></html>", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"Nme\":\"x\"}", 400),
+            ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1,\"ID\":2}", 400),
+            (
+                "POST /service/Products\nContent-Type: application/json\n\n{\"@type\":\"#ODataDemo.Order\",\"ID\":1}",
+                400
+            ),
+            ("PATCH /service/Products(1)\nContent-Type: application/json\n\n[1]", 400),
+            ("PUT /service/Categories(1)/Name\nContent-Type: application/json\n\n{\"value\":null}", 400),
+            ("PUT /service/Products(1)/Category/$ref\nContent-Type: application/json\n\n{\"x\":1}", 400),
+        ])
+    func refusals(_ text: String, _ status: Int) async throws {
+        let error = await refusal(text)
+        #expect(error?.status == status, "\(text.prefix(60)): \(error?.description ?? "accepted")")
+        #expect(error?.message.isEmpty == false)
+    }
+
+    @Test("21 a broken body is refused with line and column")
+    func place() async throws {
+        let error = await refusal(
+            "POST /service/Products\nContent-Type: application/json\n\n{\n  \"ID\": 1,\n  \"Price\": {}\n}")
+        #expect(error?.message.contains("line 3, column") == true, "\(error?.message ?? "")")
+        #expect(error?.target == "Price")
+    }
+
+    @Test("11.5.5 405 says what is allowed")
+    func allow() async throws {
+        #expect(await refusal("PUT /service/Products/$count\n\n")?.allowedMethods == ["GET"])
+        #expect(await refusal("DELETE /service/Survey\n\n")?.allowedMethods == ["POST"])
+    }
+
+    @Test func `a body over the limit is 413, a URL over the limit 414`() async throws {
+        let big = String(repeating: " ", count: 100_001)
+        #expect(await refusal("POST /service/Products\nContent-Type: application/json\n\n" + big)?.status == 413)
+        let long = String(repeating: "a", count: RequestDecoder.maxURLLength)
+        #expect(await refusal("GET /service/\(long)\n\n")?.status == 414)
+    }
+
+    @Test("11.4.8.1 media come as a stream, JSON for a media set as an entity")
+    func media() async throws {
+        let stream = try await decode("POST /service/Photos\nContent-Type: image/png\n\nxyz")
+        guard case .media(let bytes, "image/png") = stream.request.body else {
+            Issue.record("no media")
+            return
+        }
+        #expect(try await bytes.collect(limit: 10) == Array("xyz".utf8))
+    }
+}

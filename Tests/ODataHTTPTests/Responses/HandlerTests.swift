@@ -1,0 +1,292 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import Synchronization
+import Testing
+
+@testable import ODataHTTP
+
+/// Answers whatever a test says, and keeps the requests it got.
+final class ScriptedProvider: ODataProvider {
+    let scriptedModel: EntityDataModel
+    private let answer: @Sendable (ODataRequest) async throws -> ODataResponse
+    private let seen = Mutex<[ODataRequest]>([])
+
+    init(_ answer: @escaping @Sendable (ODataRequest) async throws -> ODataResponse) throws {
+        scriptedModel = try ExampleService.model()
+        self.answer = answer
+    }
+
+    var model: EntityDataModel { get async throws { scriptedModel } }
+    var requests: [ODataRequest] { seen.withLock { $0 } }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        seen.withLock { $0.append(request) }
+        return try await answer(request)
+    }
+
+    func entity(_ set: String, _ properties: [String: ODataValue]) -> Entity {
+        Entity(shape: scriptedModel.shape(ofSet: set) ?? .untyped, properties)
+    }
+}
+
+/// What the service sends, against messages written after the examples of the specification (rule 34).
+@Suite struct HandlerTests {
+    private func answer(
+        _ text: String, _ script: @escaping @Sendable (ScriptedProvider, ODataRequest) async throws -> ODataResponse
+    ) async throws -> String {
+        let box = Mutex<ScriptedProvider?>(nil)
+        let provider = try ScriptedProvider { request in
+            guard let provider = box.withLock({ $0 }) else { return ODataResponse() }
+            return try await script(provider, request)
+        }
+        box.withLock { $0 = provider }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let (message, body) = Transcript.request(text)
+        var (response, stream) = await handler.handle(message, body)
+        if let length = stream.length, response.status == .ok, message.method != .head {
+            #expect(response.headerFields[.contentLength] == String(length))
+        }
+        response.headerFields[.contentLength] = nil
+        return try await Transcript.text(response, stream)
+    }
+
+    @Test("JSON 5 the service document lists sets, singletons and function imports")
+    func serviceDocument() async throws {
+        let text = try await answer("GET /service/\n\n") { _, _ in ODataResponse() }
+        #expect(
+            text == """
+                200
+                OData-Version: 4.01
+                Content-Type: application/json;odata.metadata=minimal
+
+                {"@context":"http://host/service/$metadata","value":[\
+                {"name":"Products","kind":"EntitySet","url":"Products"},\
+                {"name":"Categories","kind":"EntitySet","url":"Categories"},\
+                {"name":"Customers","kind":"EntitySet","url":"Customers"},\
+                {"name":"Orders","kind":"EntitySet","url":"Orders"},\
+                {"name":"Photos","kind":"EntitySet","url":"Photos"},\
+                {"name":"Contoso","kind":"Singleton","url":"Contoso"},\
+                {"name":"MostExpensive","kind":"FunctionImport","url":"MostExpensive"}]}
+                """)
+    }
+
+    @Test("11.1.2 metadata is XML and says which version it is")
+    func metadata() async throws {
+        let text = try await answer("GET /service/$metadata\n\n") { _, _ in ODataResponse() }
+        #expect(text.contains("Content-Type: application/xml\n"))
+        #expect(text.contains("<edmx:Edmx"))
+        let model = try CSDLReader.read(xml: Array((text.components(after: "\n\n")).utf8))
+        #expect(model.schemas == (try ExampleService.model().schemas))
+    }
+
+    @Test("11.2.6 a collection in 4.01 and in 4.0 (Protocol, example 35)")
+    func collection() async throws {
+        let script: @Sendable (ScriptedProvider, ODataRequest) async throws -> ODataResponse = { provider, _ in
+            var entity = provider.entity("Products", ["ID": 1, "Name": "Bread", "Stock": 5])
+            entity.control.etag = "W/\"1\""
+            var page = EntityPage(entities: [entity], count: 3, nextLink: "Products?$skiptoken=1")
+            page.deltaLink = nil
+            var response = ODataResponse(body: .page(page))
+            response.preferencesApplied = ["maxpagesize=1"]
+            return response
+        }
+        #expect(
+            try await answer("GET /service/Products?$count=true\n\n", script) == """
+                200
+                OData-Version: 4.01
+                Preference-Applied: maxpagesize=1
+                Content-Type: application/json;odata.metadata=minimal
+
+                {"@context":"http://host/service/$metadata#Products","@count":3,"value":[\
+                {"@etag":"W/\\"1\\"","ID":1,"Name":"Bread","Stock":5}],"@nextLink":"Products?$skiptoken=1"}
+                """)
+        let old = try await answer(
+            "GET /service/Products?$count=true\nOData-MaxVersion: 4.0\nAccept: application/json;IEEE754Compatible=true\n\n",
+            script)
+        #expect(old.contains("OData-Version: 4.0\n"))
+        #expect(old.contains("Preference-Applied: odata.maxpagesize=1\n"))
+        #expect(old.contains("Content-Type: application/json;odata.metadata=minimal;IEEE754Compatible=true\n"))
+        #expect(old.contains(#""@odata.count":"3""#) && old.contains(#""@odata.etag":"W/\"1\"""#))
+        #expect(old.contains(#""Stock":"5""#))
+        let none = try await answer("GET /service/Products\nAccept: application/json;odata.metadata=none\n\n", script)
+        #expect(!none.contains("context") && !none.contains("etag") && none.contains("nextLink"))
+    }
+
+    @Test(
+        "10 context URLs say what was selected and expanded",
+        arguments: [
+            ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
+            ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
+            ("Products?$expand=Category", "$metadata#Products(Category())"),
+            ("Products/ODataDemo.Book", "$metadata#Products/ODataDemo.Book"),
+            ("Categories(1)/Products", "$metadata#Products"),
+            ("Orders(1)/Items", "$metadata#Orders(1)/Items"),
+            ("Products?$apply=groupby((Name),aggregate(Price with sum as Total))", "$metadata#Products(Name,Total)"),
+        ])
+    func contexts(_ url: String, _ context: String) async throws {
+        let path = url.replacing(" ", with: "%20")
+        let text = try await answer("GET /service/\(path)\n\n") { _, _ in ODataResponse(body: .page(EntityPage())) }
+        #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
+    }
+
+    @Test(
+        "10.2 the context of an entity, a derived one, a contained one, a singleton",
+        arguments: [
+            ("Products(1)", "$metadata#Products/$entity"),
+            ("Products(1)?$select=Name", "$metadata#Products(Name)/$entity"),
+            ("Orders(1)/Items(2)", "$metadata#Orders(1)/Items/$entity"), ("Contoso", "$metadata#Contoso"),
+            ("Products(1)/Category", "$metadata#Categories/$entity"),
+        ])
+    func entityContexts(_ url: String, _ context: String) async throws {
+        let text = try await answer("GET /service/\(url)\n\n") { provider, _ in
+            ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
+        }
+        #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
+        #expect(PayloadContext("x/" + context).content(in: try ExampleService.model()) != nil)
+    }
+
+    @Test("11.4.2 a created entity: 201 with Location and ETag, 204 with OData-EntityId")
+    func created() async throws {
+        let request = "POST /service/Products\nContent-Type: application/json\n\n{\"ID\":9}"
+        let full = try await answer(request) { provider, _ in
+            var response = ODataResponse(
+                status: 201, body: .entity(provider.entity("Products", ["ID": 9])), etag: "\"5\"")
+            response.location = "Products(9)"
+            return response
+        }
+        #expect(
+            full == """
+                201
+                OData-Version: 4.01
+                ETag: "5"
+                Location: http://host/service/Products(9)
+                Content-Type: application/json;odata.metadata=minimal
+
+                {"@context":"http://host/service/$metadata#Products/$entity","ID":9}
+                """)
+        let minimal = try await answer(request) { _, _ in
+            var response = ODataResponse(status: 201)
+            response.location = "Products(9)"
+            response.entityID = "Products(9)"
+            response.preferencesApplied = ["return=minimal"]
+            response.repeatabilityResult = .accepted
+            return response
+        }
+        #expect(
+            minimal == """
+                204
+                OData-Version: 4.01
+                Location: http://host/service/Products(9)
+                OData-EntityId: http://host/service/Products(9)
+                Preference-Applied: return=minimal
+                Repeatability-Result: accepted
+
+
+                """)
+    }
+
+    @Test("11.2.4 properties, null, counts, raw values, references")
+    func others() async throws {
+        let name = try await answer("GET /service/Products(1)/Name\n\n") { _, _ in
+            ODataResponse(body: .value("Bread", .primitive(.string)))
+        }
+        #expect(name.hasSuffix(#"{"@context":"http://host/service/$metadata#Products(1)/Name","value":"Bread"}"#))
+        let null = try await answer("GET /service/Products(1)/Name\n\n") { _, _ in
+            ODataResponse(body: .value(.null, .primitive(.string)))
+        }
+        #expect(null.hasPrefix("204\n"))
+        let count = try await answer("GET /service/Products/$count\n\n") { _, _ in ODataResponse(body: .count(42)) }
+        #expect(count.contains("Content-Type: text/plain\n") && count.hasSuffix("\n\n42"))
+        let raw = try await answer("GET /service/Products(1)/Color/$value\n\n") { provider, _ in
+            ODataResponse(body: .value(.enumeration(2), .enumeration(QualifiedName("ODataDemo", "Color"))))
+        }
+        #expect(raw.contains("Content-Type: text/plain;charset=utf-8\n") && raw.hasSuffix("\n\nBlue"))
+        let references = try await answer("GET /service/Categories(1)/Products/$ref\n\n") { _, _ in
+            ODataResponse(body: .references(["Products(1)"], isCollection: true))
+        }
+        #expect(
+            references.hasSuffix(
+                #"{"@context":"http://host/service/$metadata#Collection($ref)","value":[{"@id":"Products(1)"}]}"#))
+        let sum = try await answer("GET /service/Sum(a=1,b=2)\n\n") { _, _ in
+            ODataResponse(body: .value(3, .primitive(.int32)))
+        }
+        #expect(sum.hasSuffix(#"{"@context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
+    }
+
+    @Test("11.2.7 304 for what the client has already")
+    func notModified() async throws {
+        let text = try await answer("GET /service/Products(1)\nIf-None-Match: \"4\", W/\"5\"\n\n") { provider, _ in
+            ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])), etag: "\"5\"")
+        }
+        #expect(text == "304\nOData-Version: 4.01\nETag: \"5\"\n\n")
+    }
+
+    @Test("21.1 refusals are error objects, with what headers they need")
+    func refusals() async throws {
+        let conflict = try await answer("DELETE /service/Products(1)\nX-Request-ID: r7\n\n") { _, _ in
+            var error = ODataError.preconditionFailed("Products(1)")
+            error.details = [.init(code: "D", message: "detail", target: "Name")]
+            error.retryAfter = 3
+            throw error
+        }
+        #expect(
+            conflict == """
+                412
+                OData-Version: 4.01
+                Content-Type: application/json;odata.metadata=minimal
+                Retry-After: 3
+                X-Request-ID: r7
+
+                {"error":{"code":"PreconditionFailed","message":"Products(1) was changed by somebody else.",\
+                "target":"Products(1)","details":[{"code":"D","message":"detail","target":"Name"}]}}
+                """)
+        let allowed = try await answer("PUT /service/Products/$count\n\n") { _, _ in ODataResponse() }
+        #expect(allowed.hasPrefix("405\n") && allowed.contains("Allow: GET\n"))
+        #expect(allowed.contains(#"{"error":{"code":"MethodNotAllowed""#))
+        let unknown = try await answer("GET /service/Nothing\n\n") { _, _ in ODataResponse() }
+        #expect(unknown.hasPrefix("404\n"))
+    }
+
+    @Test func `what breaks inside is told without a word of it`() async throws {
+        struct SecretError: Error { let password = "hunter2" }
+        let text = try await answer("GET /service/Products\n\n") { _, _ in throw SecretError() }
+        #expect(text.hasPrefix("500\n"))
+        #expect(!text.contains("hunter2") && !text.contains("SecretError"))
+    }
+
+    @Test func `a stream that fails before its first byte is refused in full, later it is cut`() async throws {
+        let early = try await answer("GET /service/Products\n\n") { _, _ in
+            ODataResponse(
+                body: .encoded(ByteStream { throw ODataError.notFound("The table") }, contentType: "application/json"))
+        }
+        #expect(early.hasPrefix("404\n"))
+        await #expect(throws: ODataError.self) {
+            _ = try await answer("GET /service/Products\n\n") { _, _ in
+                let first = Mutex(true)
+                let stream = ByteStream {
+                    let isFirst = first.withLock { value in
+                        defer { value = false }
+                        return value
+                    }
+                    if isFirst { return Array("{\"value\":[".utf8) }
+                    throw ODataError.notFound("The rest")
+                }
+                return ODataResponse(body: .encoded(stream, contentType: "application/json"))
+            }
+        }
+    }
+
+    @Test func `HEAD has the fields of GET and no body`() async throws {
+        let text = try await answer("HEAD /service/Products/$count\n\n") { _, _ in ODataResponse(body: .count(42)) }
+        #expect(text == "200\nOData-Version: 4.01\nContent-Type: text/plain\n\n")
+    }
+}
+
+extension String {
+    /// What follows the first occurrence of a text.
+    func components(after separator: String) -> String {
+        firstRange(of: separator).map { String(self[$0.upperBound...]) } ?? ""
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import ODataModel
+import Testing
+
+@testable import ODataQuery
+
+@Suite("Nothing that a client sends traps")
+struct ParserRobustnessTests {
+    static let urls = [
+        "Orders?$filter=Freight gt 50 and startswith(ShipCity,'B')&$expand=Items($filter=Quantity gt 1;$top=2)",
+        "Orders(OrderID=1,ProductID='a%20b')/Items/$count?$search=red AND (NOT \"blue green\" OR x)",
+        "$crossjoin(A,B)?$apply=filter(A/ID eq B/ID)/groupby((A/Name,rollup($all,B/X)),aggregate(A/Amount with sum as Total))",
+        "Orders?$apply=groupby((rolluprecursive($root/Orgs,H,Org/ID,descendants($root/Orgs,H,ID,filter(ID eq 'E'),2,keep start))),aggregate($count as N))/traverse($root/Orgs,H,Org/ID,preorder,Name desc)",
+        "Orders?$filter=geo.distance(Loc,geography'SRID=4326;Point(1.5 -2)') lt 10&@p=[1,{\"a\":\"b\\u00e4\"},'x']",
+        "Orders?$select=A/B,Ns.*,Ns.F(a,b),C($select=D)&$compute=case(X gt 0:1,true:-1) as S&$orderby=A/$count($filter=x) desc",
+        "Orders?$filter=A in ('x','y') or not (B has Ns.C'D,3') or cast(E,Edm.Int32) eq -5 or F/any(f:f/G/all(g:g eq $it/H))",
+        "Orders?$filter=D gt 2012-09-03T22:09:02.5+01:00 or T lt 11:22:33 or G eq 01234567-89ab-cdef-0123-456789abcdef or P eq duration'-P1DT2H'",
+        "Customers/O'Neil/Smartphone%2FTablet/$filter(A/B eq 'x/y')/Ns.F(a=@b)(2)/$each?@b=$root/X('%F0%9F%99%82')/Y&$levels=2",
+        "$metadata#Customers(Name,Orders+(ID))/$entity",
+    ]
+
+    @Test("Every prefix of a URL is read or refused with its place", arguments: urls)
+    func prefixes(url: String) {
+        for length in 0...url.count {
+            let prefix = String(url.prefix(length))
+            for dialect in [QueryDialect.v4, .v2] {
+                do throws(QueryError) {
+                    _ = try ODataURL(parsing: prefix, options: ParsingOptions(dialect: dialect))
+                } catch {
+                    let offset = error.offset ?? -1
+                    #expect(offset >= 0 && offset <= prefix.count, "\(prefix): \(error)")
+                    #expect(error.text == prefix)
+                }
+            }
+        }
+    }
+
+    @Test("Every prefix of a random expression is read or refused")
+    func expressionPrefixes() {
+        var random = RandomQuery(seed: 3)
+        for _ in 0..<50 {
+            let text = random.expression(depth: 4).description
+            for end in text.indices { _ = try? Expression(parsing: String(text[..<end])) }
+        }
+    }
+
+    @Test("URLs with bytes changed at random are read or refused", arguments: urls)
+    func mutations(url: String) throws {
+        var generator = SeededGenerator(seed: 4)
+        let alphabet = Array("()'\"/%$,;:=&?@*+- ab0\u{0}\u{e4}#{}[]\\".utf8)
+        let model = try ShopModel.make()
+        for _ in 0..<300 {
+            var bytes = Array(url.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                bytes[place] = alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
+            }
+            guard let parsed = try? ODataURL(parsing: String(decoding: bytes, as: UTF8.self)) else { continue }
+            _ = try? Binder(model: model).bind(parsed)
+            _ = parsed.urlEncoded()
+        }
+    }
+
+    @Test(
+        "A megabyte of one construct is refused at a limit, quickly",
+        arguments: [
+            "(", "not ", "-", "a(", "[", "{\"a\":", "x/any(y:", "concat(", "case(", "x/", "x in (",
+            "$it/x/$count($filter=", "%27 ",
+            "cast(", "1 add ", "true and ", "a eq ", "@", "geo.distance(", "-(", "x/aggregate(", "x/$filter(", "not(",
+            "1 in ",
+        ])
+    func megabyte(piece: String) throws {
+        let count = 1_000_000 / piece.utf8.count
+        let text = String(repeating: piece, count: count)
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            let error = try #require(throws: QueryError.self) { try Expression(parsing: text, isPercentEncoded: true) }
+            if piece == "(" { #expect(error.kind == .limit(name: "maxDepth")) }
+        }
+        #expect(time < .seconds(2))
+    }
+
+    @Test(
+        "A megabyte of one construct in an option is refused at a limit, quickly",
+        arguments: [
+            "$expand=", "$search=", "$apply=", "$select=", "$orderby=", "$compute=",
+        ])
+    func megabyteOption(option: String) throws {
+        let pieces = [
+            "$expand=": ["A($expand=", "A/", "*,", "A,"], "$search=": ["(", "NOT ", "a ", "a OR ", "\"a\" AND "],
+            "$apply=": [
+                "concat(", "identity/", "groupby((a),", "groupby((", "filter(", "nest(", "ancestors($root/A,H,I,",
+                "traverse($root/A,H,I,preorder,", "aggregate(", "expand(A,", "aggregate(a/", "search(",
+            ],
+            "$select=": ["A($select=", "A/", "A,", "*,"], "$orderby=": ["a,", "a desc,", "("],
+            "$compute=": ["a as b,", "("],
+        ]
+        for piece in pieces[option] ?? [] {
+            let text = option + String(repeating: piece, count: 1_000_000 / piece.utf8.count)
+            let time = ContinuousClock().measure { _ = try? QueryOptions(parsing: text) }
+            #expect(time < .seconds(3), "\(piece)")
+        }
+    }
+
+    @Test("A long chain is balanced and walks like any other tree")
+    func chain() throws {
+        let text = (0..<12_000).map { "a eq \($0)" }.joined(separator: " or ")
+        let tree = try Expression(parsing: text)
+        #expect(try Expression(parsing: tree.description) == tree)
+        let tooLong = (0..<100_000).map { "a eq \($0)" }.joined(separator: " or ")
+        let error = try #require(throws: QueryError.self) { try Expression(parsing: tooLong) }
+        #expect([.limit(name: "maxNodes"), .limit(name: "maxLength")].contains(error.kind))
+    }
+
+    @Test("Each limit holds at its value and refuses one over")
+    func limits() throws {
+        func nested(_ count: Int) -> String {
+            String(repeating: "(", count: count) + "true" + String(repeating: ")", count: count)
+        }
+        // The expression itself is the first level.
+        _ = try Expression(parsing: nested(QueryLimits.maxDepth - 1))
+        #expect(
+            try #require(throws: QueryError.self) { try Expression(parsing: nested(QueryLimits.maxDepth)) }.kind
+                == .limit(name: "maxDepth"))
+        let name = String(repeating: "n", count: QueryLimits.maxIdentifierLength)
+        _ = try Expression(parsing: name)
+        #expect(
+            try #require(throws: QueryError.self) { try Expression(parsing: name + "n") }.kind
+                == .limit(name: "maxIdentifierLength"))
+        let string = "'" + String(repeating: "s", count: QueryLimits.maxLength - 2) + "'"
+        _ = try Expression(parsing: string)
+        #expect(
+            try #require(throws: QueryError.self) { try Expression(parsing: string + " ") }.kind
+                == .limit(name: "maxLength"))
+        // A list is one node and each of its members another.
+        func list(_ count: Int) -> String { "[" + Array(repeating: "1", count: count).joined(separator: ",") + "]" }
+        _ = try Expression(parsing: list(QueryLimits.maxNodes - 1))
+        #expect(
+            try #require(throws: QueryError.self) { try Expression(parsing: list(QueryLimits.maxNodes)) }.kind
+                == .limit(name: "maxNodes"))
+    }
+
+    @Test("The deepest tree fits a thread of half a megabyte")
+    func smallStack() async throws {
+        let depth = QueryLimits.maxDepth - 1
+        let text =
+            String(repeating: "not (Items/any(x:", count: depth / 4) + "true"
+            + String(repeating: "))", count: depth / 4)
+        let parentheses = String(repeating: "(", count: depth) + "true" + String(repeating: ")", count: depth)
+        let model = try ShopModel.make()
+        let isDone: Bool = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let shape = model.shape(ofSet: "Orders")
+                for text in [text, parentheses] {
+                    guard let tree = try? Expression(parsing: text) else { continue }
+                    if let shape { _ = try? Binder(model: model).bind(tree, shape: shape, set: nil) }
+                    _ = tree.description
+                }
+                continuation.resume(returning: true)
+            }
+            thread.stackSize = 512 * 1024
+            thread.start()
+        }
+        #expect(isDone)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import ODataModel
+import Testing
+
+@testable import ODataQuery
+
+@Suite("What is printed reads back")
+struct RoundTripTests {
+    @Test("Random expressions read back to equal trees")
+    func expressions() throws {
+        var random = RandomQuery(seed: 1)
+        for _ in 0..<1500 {
+            let tree = random.expression(depth: 4)
+            let text = tree.description
+            let back = try Expression(parsing: text)
+            #expect(back == tree, "\(text)\n\(back)")
+        }
+    }
+
+    @Test("Random URLs read back to equal trees, in both forms")
+    func urls() throws {
+        var random = RandomQuery(seed: 2)
+        for _ in 0..<500 {
+            let tree = random.url()
+            for text in [tree.urlEncoded(), tree.description] {
+                do {
+                    let back = try ODataURL(parsing: text)
+                    #expect(back == tree, "\(text)\n\(back)")
+                } catch {
+                    Issue.record("\(text)\n\(error)")
+                }
+            }
+            #expect(tree.urlEncoded().utf8.allSatisfy { $0 > 32 && $0 < 127 })
+        }
+    }
+
+    @Test(
+        "V2 prints its own literal forms",
+        arguments: [
+            "Orders?$filter=OrderDate gt datetime'2000-01-01T00:00:00' and Token eq guid'01234567-89ab-cdef-0123-456789abcdef'",
+            "Orders?$filter=Total eq 10L and Freight gt 1.5M and Ratio lt 0.5f and Weight lt 2.0d",
+            "Orders?$filter=Scan eq X'1AFF' and Opens gt time'PT13H20M'&$inlinecount=allpages",
+            "Orders?$filter=substringof('a',ShipCity) and When lt datetimeoffset'2000-01-01T00:00:00Z'",
+            "Orders(1L)/$links/Items", "Orders?$filter=isof(Customer,'Shop.Customer')",
+        ])
+    func v2(text: String) throws {
+        let url = try ODataURL(parsing: text, options: ParsingOptions(dialect: .v2))
+        let printed = url.urlEncoded(dialect: .v2)
+        #expect(printed.removingPercentEncoding == text)
+        #expect(try ODataURL(parsing: printed, options: ParsingOptions(dialect: .v2)) == url)
+    }
+
+    @Test(
+        "V4 refuses the forms of V2",
+        arguments: [
+            "Orders?$filter=A eq datetime'2000-01-01T00:00:00'", "Orders?$filter=A eq 10L",
+            "Orders?$filter=substringof('a',A)", "Orders(1)/$links/Items", "Orders?$inlinecount=none",
+            "Orders?$filter=A eq X'1A'",
+        ])
+    func notV4(text: String) {
+        #expect(throws: QueryError.self) { try ODataURL(parsing: text) }
+    }
+
+    @Test("A slash, an ampersand and a plus within data are encoded")
+    func delimiters() throws {
+        var url = ODataURL(
+            path: ResourcePath([.name("Tags", .key(.single(.literal(Literal("a/b?c", type: .string)))))]))
+        url.options.filter = .binary(.equal, .path([.name("Name")]), .literal(Literal("x&y+z#1 100%", type: .string)))
+        #expect(
+            url.urlEncoded() == "Tags('a%2Fb%3Fc')?$filter=Name%20eq%20'x%26y%2Bz%231%20100%25'")
+        #expect(url.description == "Tags('a%2Fb%3Fc')?$filter=Name eq 'x%26y%2Bz%231 100%25'")
+    }
+
+    @Test("A plus is a plus, unless the server says that its clients encode forms")
+    func plus() throws {
+        let text = "Orders?$filter=Name+eq+'a'&x=1+1"
+        #expect(throws: QueryError.self) { try ODataURL(parsing: text) }
+        let url = try ODataURL(parsing: text, options: ParsingOptions(plusIsSpace: true))
+        #expect(url.options.filter == .binary(.equal, .path([.name("Name")]), .literal(Literal("a", type: .string))))
+        #expect(url.options.custom == [.init(name: "x", value: "1 1")])
+        #expect(try ODataURL(parsing: "Orders?x=1+1").options.custom == [.init(name: "x", value: "1+1")])
+    }
+}
