@@ -42,6 +42,7 @@ extension StoreProvider {
             return try call(operation, bound.resource, request, in: database)
         }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        if bound.resource.steps.last == .each { return try changeEach(request, bound, in: database) }
         switch (request.method, bound.resource.target) {
         case (.create, .entities): return try create(request, bound.resource, in: database)
         case (.update, .entity), (.replace, .entity): return try change(request, bound.resource, in: database)
@@ -85,7 +86,8 @@ extension StoreProvider {
         }
     }
 
-    private func entity(_ request: ODataRequest) throws -> Entity {
+    /// The entity in a request's body.
+    func entity(_ request: ODataRequest) throws -> Entity {
         switch request.body {
         case .entity(let entity): return entity
         case .media: throw ODataError.notImplemented("Media")
@@ -115,6 +117,7 @@ extension StoreProvider {
         _ request: ODataRequest, _ resource: BoundResource, in database: Database
     ) throws -> ODataResponse {
         let target = try WriteTarget(resource, writer: writer, database: database)
+        try target.checkCast(writer: writer, database: database)
         let entity = try entity(request)
         let row =
             request.method == .replace
@@ -132,6 +135,7 @@ extension StoreProvider {
         guard model.singleton(target.set) == nil else {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(resource))
         }
+        try target.checkCast(writer: writer, database: database)
         try writer.delete(
             key: target.key, in: target.set, parent: target.parent, request: request, database: database)
         return ODataResponse(status: 204)

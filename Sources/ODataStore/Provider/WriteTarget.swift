@@ -46,8 +46,7 @@ struct WriteTarget {
                 current = try source.following(navigation, writer: writer, database: database)
             case .property(let property, _, _): current?.properties.append(property)
             case .cast(let shape): current?.cast = shape
-            case .filter: throw ODataError.notImplemented("Changing a filtered collection")
-            case .each: throw ODataError.notImplemented("$each")
+            case .filter, .each: throw ODataError.notImplemented("Changing a filtered collection without $each")
             case .operation(let operation, _): throw ODataError.notImplemented(operation.name.description)
             }
         }
@@ -70,6 +69,17 @@ struct WriteTarget {
                 shape.map { EntityID.canonical(set: set, key: key, shape: $0, model: writer.mapping.model) } ?? set)
         }
         return row
+    }
+
+    /// An entity that is not of the type that the path casts it to is not there under that path.
+    ///
+    /// - Throws: 404.
+    func checkCast(writer: RowWriter, database: Database) throws {
+        guard let cast else { return }
+        let row = try row(writer: writer, database: database)
+        guard writer.mapping.model.isType(row.entity.shape.name, cast.name) else {
+            throw ODataError.notFound("\(row.id)/\(cast.name)")
+        }
     }
 
     private func following(

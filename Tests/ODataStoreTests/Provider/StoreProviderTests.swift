@@ -188,6 +188,61 @@ struct StoreProviderTests {
         #expect(try await page("\(Self.customer)/Friends").isEmpty)
     }
 
+    @Test("11.4.13 All members of a filtered collection are changed or deleted, or none is")
+    func each() async throws {
+        try await fill()
+        _ = try await execute(
+            .update, "Orders/$filter(Quantity gt 1)/$each", .entity(try entity("Orders", ["Quantity": 9])))
+        #expect(try await page("Orders?$orderby=OrderID").map { $0["Quantity"] } == [1, 9, 9])
+        let refused = await refusal(
+            .update, "Orders/$filter(Quantity gt 0)/$each", .entity(try entity("Orders", ["Source": "phone"])))
+        #expect(refused?.target == "Source")
+        #expect(try await read("Orders(1)")?["Source"] == .null)
+        _ = try await execute(.delete, "Orders/$filter(Quantity gt 1)/$each")
+        #expect(try await page("Orders").map { $0["OrderID"] } == [1])
+    }
+
+    @Test("An entity is not changed under a type that it is not of")
+    func casts() async throws {
+        try await fill()
+        let vip = try #require(provider.mapping.model.shape(ShopModel.name("Vip")))
+        #expect(
+            await refusal(.update, "\(Self.customer)/Shop.Vip", .entity(Entity(shape: vip, ["Name": "x"])))?.status
+                == 404)
+        let id = ODataValue.guid(ODataGuid(high: 3, low: 3))
+        let created = try await execute(
+            .create, "Customers",
+            .entity(Entity(shape: vip, ["ID": id, "Name": "V", "Discount": .decimal(ODataDecimal(5))])))
+        let url = try #require(created.location)
+        _ = try await execute(
+            .update, "\(url)/Shop.Vip", .entity(Entity(shape: vip, ["Discount": .decimal(ODataDecimal(6))])))
+        #expect(try await read("\(url)/Shop.Vip")?["Discount"] == .decimal(ODataDecimal(6)))
+    }
+
+    @Test("Operations are answered by the handlers that the options name, in a transaction")
+    func operations() async throws {
+        let name = ShopModel.name("Reset")
+        let schemas = provider.mapping.model.schemas.map { schema in
+            var schema = schema
+            schema.operations = [Operation(name: name, kind: .action)]
+            schema.container?.operationImports = [OperationImport(name: "Reset", operation: name, kind: .action)]
+            return schema
+        }
+        let mapping = OfflineLayout(model: try EntityDataModel(schemas: schemas)).mapping
+        var options = StoreProvider.Options()
+        options.operations[name] = { _, database in
+            try database.execute(sql: "DELETE FROM Orders")
+            return .none
+        }
+        try await fill()
+        let service = StoreProvider(database: queue, mapping: mapping, options: options)
+        #expect(try await service.execute(try request(.create, "Reset")).status == 204)
+        #expect(try await page("Orders").isEmpty)
+        await #expect(throws: ODataError.methodNotAllowed(.read, allowed: ["POST"])) {
+            try await service.execute(try request(.read, "Reset"))
+        }
+    }
+
     @Test("What a resource does not allow is 405 with what it does")
     func methods() async throws {
         #expect(await refusal(.delete, "Orders")?.allowedMethods == ["GET", "POST"])
