@@ -77,16 +77,16 @@ struct ForeignModelTests {
         for (property, name) in expected { #expect(type(foreign, "odd", property) == name, "\(property)") }
         let shape = try #require(foreign.model.shape(ofSet: "odd"))
         #expect(shape.property("both") == nil)
-        #expect(shape.property("fine")?.facets == Facets(precision: 6, scale: .fixed(2)))
+        #expect(shape.property("fine")?.facets == Facets(scale: .variable))
         #expect(shape.property("price")?.facets == Facets(scale: .variable))
         #expect(shape.property("name")?.facets.maxLength == nil)
         if case .column(let column)? = foreign.mapping.tables["odd"]?.properties[11] {
             #expect(column.codec == .unixTime(unitsPerSecond: 1000))
         }
-        for column in ["day", "at", "n", "x", "price", "loud", "name", "both"] {
+        for column in ["day", "at", "n", "x", "loud", "name", "both"] {
             #expect(foreign.warnings.contains { $0.contains("odd.\(column)") }, "\(column)")
         }
-        #expect(foreign.warnings.count == 8)
+        #expect(foreign.warnings.count == 7)
     }
 
     @Test("Names become identifiers that stay apart, and keep their originals")
