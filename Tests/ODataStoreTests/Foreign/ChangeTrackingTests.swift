@@ -77,7 +77,9 @@ struct ChangeTrackingTests {
         #expect(page.deltaLink == nil)
         try fixture.elsewhere("UPDATE item SET name = 'new' WHERE id = 1")
         while let next = page.nextLink {
-            page = try await database.page(next, pageSize: 2)
+            let request = ODataRequest(following: next, preferences: Preferences(maxPageSize: 2))
+            guard case .page(let following) = try await database.execute(request).body else { break }
+            page = following
             ids += page.entities.compactMap(\.control.id)
         }
         #expect(ids.count == 5)

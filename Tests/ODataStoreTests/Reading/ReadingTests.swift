@@ -28,7 +28,7 @@ struct ReadingTests {
         #expect(
             text == #"{"@odata.context":"http://nw/$metadata#Customers","value":[{"@odata.type":"#
                 + ##""#NW.Vip","@odata.etag":"\"c1\"","ID":"C","Name":null,"Address":{"City":null,"Zip":null},"##
-                + #""Tags":null,"Phones":[],"Discount":15.50}]}"#)
+                + #""Tags":null,"Phones":[],"Discount":15.5}]}"#)
     }
 
     @Test("Every codec is written as OData JSON")

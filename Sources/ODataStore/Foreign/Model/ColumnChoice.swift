@@ -7,10 +7,10 @@ import ODataModel
 /// | integer | INTEGER | `Edm.Int64` |
 /// | | INTEGER and REAL | `Edm.Double`; `Edm.Decimal` when an integer is beyond 2^53 |
 /// | boolean | INTEGER 0 and 1 | `Edm.Boolean`; other INTEGER: `Edm.Int64` |
-/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal` of any scale |
+/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal` of any scale, whatever the declared one |
 /// | floating point | INTEGER, REAL | `Edm.Double` |
 /// | date, date and time | `YYYY-MM-DD` | `Edm.Date` |
-/// | | one form of date and time, `Z` or no suffix, the same number of fractional digits | `Edm.DateTimeOffset` in UTC, the digits its precision |
+/// | | one form of date and time: separator, fractional digits, `Z` or none | `Edm.DateTimeOffset` in UTC |
 /// | | INTEGER | `Edm.DateTimeOffset`, the unit (s, ms, µs, ns) told by the greatest |
 /// | time | `hh:mm[:ss[.f]]` | `Edm.TimeOfDay` |
 /// | GUID | text, or BLOBs of 16 bytes | `Edm.Guid` |
@@ -58,7 +58,7 @@ struct ColumnChoice {
                 && (probe.range.map { 0 <= $0.lowerBound && $0.upperBound <= 1 } ?? true)
             return fits ? ColumnChoice(type: .boolean, codec: .boolean) : nil
         case .double: return numbersOnly ? ColumnChoice(type: .double, codec: .double) : nil
-        case .decimal: return decimal(declared, probe)
+        case .decimal: return decimal(probe)
         case .date, .dateTime, .time: return temporal(declared.kind, probe)
         case .guid:
             if probe.isEmpty || probe.consists(of: [.guid]) { return ColumnChoice(type: .guid, codec: .guidText) }
@@ -106,18 +106,12 @@ struct ColumnChoice {
         return ColumnChoice(type: .decimal, codec: .numericDecimal, facets: Facets(scale: .variable))
     }
 
-    private static func decimal(_ declared: DeclaredType, _ probe: ColumnProbe) -> ColumnChoice? {
+    private static func decimal(_ probe: ColumnProbe) -> ColumnChoice? {
         let needed = probe.texts + probe.blobs + probe.reals > 0
         guard !needed || probe.consists(of: [.integer, .real, .number]) else { return nil }
-        var choice = ColumnChoice(type: .decimal, codec: .numericDecimal, facets: Facets(scale: .variable))
-        guard let precision = declared.size, (1...18).contains(precision) else { return choice }
-        let scale = min(max(declared.scale ?? 0, 0), precision)
-        // SQLite enforces neither, and sums of REAL have digits beyond any scale: stated as facets they would be
-        // promises that the next row breaks.
-        if probe.misfits > 0 || probe.texts > 0 {
-            choice.warning = "holds numbers beyond its precision of \(precision) and scale of \(scale)"
-        }
-        return choice
+        // SQLite keeps to no precision and scale, and the sums of other programs leave 4.140000000000001 in a
+        // DECIMAL(8,2): a scale that is stated would make clients refuse such a row later.
+        return ColumnChoice(type: .decimal, codec: .numericDecimal, facets: Facets(scale: .variable))
     }
 
     private static func temporal(_ kind: DeclaredType.Kind, _ probe: ColumnProbe) -> ColumnChoice? {

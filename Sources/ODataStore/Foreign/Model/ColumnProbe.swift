@@ -20,8 +20,6 @@ struct ColumnProbe {
     var range: ClosedRange<Int64>?
     /// The greatest length of a text in characters.
     var maxLength = 0
-    /// How many numbers do not fit the declared precision and scale.
-    var misfits = 0
 
     /// Whether there is no value but NULL.
     var isEmpty: Bool { integers + reals + texts + blobs == 0 }
@@ -61,20 +59,19 @@ struct ColumnProbe {
     ) throws -> [ColumnProbe] {
         let expressions = columns.flatMap { column -> [String] in
             let name = quoted(column.name)
-            let declared = DeclaredType(column.declaredType)
             return [
                 "TOTAL(typeof(\(name)) = 'integer')", "TOTAL(typeof(\(name)) = 'real')",
                 "TOTAL(typeof(\(name)) = 'text')", "TOTAL(typeof(\(name)) = 'blob')",
                 "MIN(CASE typeof(\(name)) WHEN 'integer' THEN \(name) END)",
                 "MAX(CASE typeof(\(name)) WHEN 'integer' THEN \(name) END)",
-                "MAX(CASE typeof(\(name)) WHEN 'text' THEN length(\(name)) END)", misfitCount(name, declared),
+                "MAX(CASE typeof(\(name)) WHEN 'text' THEN length(\(name)) END)",
             ]
         }
         let sql = "SELECT COUNT(*), \(expressions.joined(separator: ", ")) FROM \(quoted(table))"
         guard let row = try Row.fetchOne(database, sql: sql) else { return columns.map { _ in ColumnProbe() } }
         func count(_ index: Int) -> Int { Int((row[index] as Double?) ?? 0) }
         return columns.indices.map { index in
-            let first = 1 + index * 8
+            let first = 1 + index * 7
             var probe = ColumnProbe()
             probe.integers = count(first)
             probe.reals = count(first + 1)
@@ -84,23 +81,9 @@ struct ColumnProbe {
                 probe.range = least...greatest
             }
             probe.maxLength = row[first + 6] ?? 0
-            probe.misfits = count(first + 7)
             probe.nulls = (row[0] as Int? ?? 0) - probe.integers - probe.reals - probe.texts - probe.blobs
             return probe
         }
-    }
-
-    /// Counts the numbers beyond a declared precision and scale.
-    private static func misfitCount(_ name: String, _ declared: DeclaredType) -> String {
-        guard declared.kind == .decimal, let precision = declared.size, (1...18).contains(precision) else {
-            return "0.0"
-        }
-        let scale = min(max(declared.scale ?? 0, 0), precision)
-        let limit = "1" + String(repeating: "0", count: precision - scale)
-        return """
-            TOTAL(typeof(\(name)) IN ('integer', 'real') \
-            AND (ABS(\(name)) >= \(limit).0 OR ROUND(\(name), \(scale)) <> \(name)))
-            """
     }
 
     /// Whether the storage classes alone do not tell the type.

@@ -165,7 +165,7 @@ struct ForeignModelBuilder {
         }
         if let refusal {
             warn(
-                "The primary key of \(name) is not used, since \(refusal); the key is its rowid, which VACUUM may change."
+                "The primary key of \(name) is not used, since \(refusal); its rowid is, which VACUUM may change."
             )
         } else {
             warn("\(name) has no primary key; the key is its rowid, which VACUUM may change.")

@@ -93,8 +93,8 @@ struct ForeignNames {
 
     /// The singular of an English plural where that is trivial; `nil` where it is not.
     ///
-    /// Judged by the last word: `…ies` after a consonant gives `…y`, `…sses`, `…xes`, `…shes` and `…tches` lose
-    /// `es`, any other `…s` loses it, unless `ss`, `us`, `is`, `uses` or `ches` stand at the end, where English has
+    /// Judged by the last word: `-ies` after a consonant gives `-y`, `-sses`, `-xes`, `-shes` and `-tches` lose
+    /// `es`, any other `-s` loses it, unless `ss`, `us`, `is`, `uses` or `ches` stand at the end, where English has
     /// no rule.
     static func singular(_ name: String) -> String? {
         let word = lastWord(of: name)
