@@ -47,6 +47,15 @@ struct BoundStatement {
         }
     }
 
+    /// Binds the bytes of a tuple of integers as they lie in memory.
+    private func bindBytes<Bytes: BitwiseCopyable>(of bytes: Bytes, at index: Int32) throws {
+        try check(
+            withUnsafeBytes(of: bytes) { bytes in
+                bytes.baseAddress.map { sqlite3_bind_blob64(handle, index, $0, UInt64(bytes.count), transient) }
+                    ?? sqlite3_bind_zeroblob(handle, index, 0)
+            })
+    }
+
     /// A value that is too long for SQLite, or memory that has run out.
     private func check(_ code: Int32) throws {
         guard code != SQLITE_OK else { return }
@@ -66,6 +75,14 @@ struct BoundStatement {
         case (.date, .date(let date)): try bind(date.daysSinceEpoch, at: index)
         case (.double, .double(let number)) where !number.isNaN:
             try check(sqlite3_bind_double(handle, index, number))
+        case (.guid, .guid(let guid)):
+            try bindBytes(of: (guid.high.bigEndian, guid.low.bigEndian), at: index)
+        case (.dateTimeOffset, .dateTimeOffset(let instant)):
+            // The bytes of `InstantKey`, without an array and a `Data` for each value.
+            let seconds = UInt64(bitPattern: instant.seconds) ^ (1 << 63)
+            let offset = UInt16(clamping: instant.offsetMinutes + 840)
+            try bindBytes(
+                of: (seconds.bigEndian, UInt64(clamping: instant.picoseconds).bigEndian, offset.bigEndian), at: index)
         default:
             let stored: DatabaseValue
             do throws(StoredValueError) {

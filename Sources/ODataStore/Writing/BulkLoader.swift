@@ -319,8 +319,10 @@ public final class BulkLoader {
     private func insertStatement() throws -> BoundStatement {
         if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
         let statement = try inserts[pattern] ?? makeInsertStatement(namesRowID: isSingleton)
-        inserts[pattern] = statement
-        lastInsert = (pattern, statement)
+        // A copy with storage of its own: the pattern at hand changes with each row and is not to be copied then.
+        let known = pattern.map { $0 }
+        inserts[known] = statement
+        lastInsert = (known, statement)
         return statement
     }
 
@@ -406,7 +408,7 @@ public final class BulkLoader {
 
     private func update(_ entity: Entity, rowID: Int64, bits: [UInt8], dynamic: String?) throws {
         let statement = try updates[pattern] ?? makeUpdateStatement()
-        updates[pattern] = statement
+        updates[pattern.map { $0 }] = statement
         var index: Int32 = 1
         func next() -> Int32 {
             defer { index += 1 }
