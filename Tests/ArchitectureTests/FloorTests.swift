@@ -39,7 +39,9 @@ struct FloorTests {
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 let words = line.split(separator: " ")
                 guard let position = words.firstIndex(of: "import"), position < 3, words.count > position + 1,
-                    words[..<position].allSatisfy({ $0.hasPrefix("@") || $0 == "public" || $0 == "internal" || $0 == "package" })
+                    words[..<position].allSatisfy({
+                        $0.hasPrefix("@") || $0 == "public" || $0 == "internal" || $0 == "package"
+                    })
                 else { continue }
                 let module = String(words[words.count - 1].prefix { $0 != "." })
                 if known.contains(module) { found.append((file.lastPathComponent, module)) }

@@ -45,7 +45,8 @@ struct BadInputTests {
             (200, "application/json", "{\"hello\": \"world\"}", "metadata"),
             (
                 200, "application/xml",
-                "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\"><edmx:DataServ", "line"
+                "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\"><edmx:DataServ",
+                "line"
             ),
             (401, "text/plain", "who are you?", "--user"),
         ])

@@ -42,7 +42,8 @@ struct KillTests {
                 _ = try await store.execute(
                     ODataRequest(.create, try ODataURL(parsing: "Orders"), body: .entity(order)))
             }
-            let product = Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": .integer(Int64(made))])
+            let product = Entity(
+                shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": .integer(Int64(made))])
             _ = try await store.execute(
                 ODataRequest(.update, try ODataURL(parsing: "Products(5)"), body: .entity(product)))
             try store.close()
@@ -87,7 +88,8 @@ struct KillTests {
             ("Order_Lines", "OrderID,LineNumber"),
         ] {
             let ours = try await site.tool.run("query", clone, "\(set)?$orderby=\(order)", "--json", "--key-file", key)
-            let theirs = try await site.tool.run("query", fresh, "\(set)?$orderby=\(order)", "--json", "--key-file", key)
+            let theirs = try await site.tool.run(
+                "query", fresh, "\(set)?$orderby=\(order)", "--json", "--key-file", key)
             #expect(ours.code == 0)
             #expect(ours.output == theirs.output, "\(set)")
         }

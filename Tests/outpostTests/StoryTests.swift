@@ -16,15 +16,19 @@ struct StoryTests {
         site.stop()
 
         let query = try await tool.run(
-            "query", clone, "Orders?$filter=Freight gt 250&$orderby=Freight desc&$expand=Customer&$count=true", "--json")
+            "query", clone, "Orders?$filter=Freight gt 250&$orderby=Freight desc&$expand=Customer&$count=true", "--json"
+        )
         #expect(query.code == 0, "\(query.errors)")
         let payload = try #require(try JSONSerialization.jsonObject(with: Data(query.output.utf8)) as? [String: Any])
         let rows = try #require(payload["value"] as? [[String: Any]])
         #expect(rows.count == (payload["@count"] ?? payload["@odata.count"]) as? Int)
-        #expect(rows.count == (try SQLite.integer("SELECT COUNT(*) FROM Orders WHERE Freight > 250", in: site.database)))
+        #expect(
+            rows.count == (try SQLite.integer("SELECT COUNT(*) FROM Orders WHERE Freight > 250", in: site.database)))
         #expect(rows.allSatisfy { $0["Customer"] is [String: Any] })
 
-        #expect(try await tool.run("create", clone, "Customers", "CustomerID=NEWCO", "CompanyName=New", "Country=Norway").code == 0)
+        #expect(
+            try await tool.run("create", clone, "Customers", "CustomerID=NEWCO", "CompanyName=New", "Country=Norway")
+                .code == 0)
         #expect(try await tool.run("update", clone, "Orders(1001)", "Freight=99.95").code == 0)
         #expect(try await tool.run("delete", clone, "Order_Lines(OrderID=1003,LineNumber=1)").code == 0)
         #expect(try await tool.run("update", clone, "Products(6)", "Stock=-4").code == 0)
@@ -39,7 +43,8 @@ struct StoryTests {
         let push = try await tool.run("push", clone)
         #expect(push.code == 3, "\(push.errors)")
         #expect(push.output.contains("Pushed 3 changes, 1 refused"))
-        #expect(try SQLite.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'NEWCO'", in: site.database) == "New")
+        #expect(
+            try SQLite.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'NEWCO'", in: site.database) == "New")
         #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
         #expect(try await tool.run("push", clone).code == 0)
         #expect(try await tool.run("errors", clone).output.contains("No change was refused."))
@@ -54,7 +59,9 @@ struct StoryTests {
         #expect(try await tool.run("log", clone).output.contains("download"))
     }
 
-    @Test("Northwind, with its names with spaces, text dates, views and composite keys", .enabled(if: Site.northwind != nil))
+    @Test(
+        "Northwind, with its names with spaces, text dates, views and composite keys",
+        .enabled(if: Site.northwind != nil))
     func northwind() async throws {
         let site = try Site()
         let tool = site.tool
@@ -68,7 +75,9 @@ struct StoryTests {
         #expect(details.code == 0, "\(details.errors)")
         #expect(details.output.contains("Queso Cabrales"))
         let groups = try await tool.run(
-            "query", clone, "Orders?$apply=groupby((ShipCountry),aggregate($count as N,Freight with sum as Sum))&$orderby=N desc&$top=1", "--json")
+            "query", clone,
+            "Orders?$apply=groupby((ShipCountry),aggregate($count as N,Freight with sum as Sum))&$orderby=N desc&$top=1",
+            "--json")
         #expect(groups.output.contains("\"ShipCountry\":\"Germany\""), "\(groups.output) \(groups.errors)")
         #expect(try await tool.run("update", clone, "Orders(10248)", "Freight=40.5").code == 0)
         #expect(try await tool.run("create", clone, "Customers", "CustomerID=NEWCO", "CompanyName=New").code == 0)

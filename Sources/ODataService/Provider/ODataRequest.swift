@@ -68,7 +68,9 @@ extension ODataRequest {
     ///
     /// - Throws: ``ODataError`` with status 400 when the link is no URL relative to the service root.
     public func parsingLink() throws(ODataError) -> ODataRequest {
-        guard let link else { return self }
+        guard var link else { return self }
+        // Links are absolute where the request that got them told the service root.
+        if let root = format?.serviceRoot, !root.isEmpty, link.hasPrefix(root) { link.removeFirst(root.count) }
         var request = self
         do throws(QueryError) {
             request.url = try ODataURL(parsing: link)

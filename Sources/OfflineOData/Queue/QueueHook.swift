@@ -39,7 +39,8 @@ struct QueueHook: WriteHook {
             guard case .column(let column) = table.properties[ordinal], column.codec == .integer else { break }
             let least =
                 try Int64.fetchOne(
-                    database, sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
+                    database,
+                    sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
                         + table.table.quotedDatabaseIdentifier) ?? 0
             guard let floor = type.integerRange?.lowerBound, min(least, 0) > floor else { break }
             return .integer(min(least, 0) - 1)

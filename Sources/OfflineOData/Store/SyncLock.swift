@@ -9,6 +9,10 @@
 final class SyncLock: Sendable {
     private let descriptor: Int32
 
+    /// How often the lock is tried, and the pause between in microseconds: 0.2 seconds in all.
+    private static let attempts = 10
+    private static let pause: UInt32 = 20_000
+
     /// Takes the lock or says who has it.
     ///
     /// - Parameter path: the lock file, made when missing.
@@ -16,7 +20,15 @@ final class SyncLock: Sendable {
     init(path: String) throws(OfflineError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .fileAccess(path: path, reason: String(cString: strerror(errno))) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        var attempts = Self.attempts
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            // A process that is being started holds copies of our descriptors for a moment, and with them a lock
+            // that was given back already.
+            attempts -= 1
+            guard attempts <= 0 else {
+                usleep(Self.pause)
+                continue
+            }
             var buffer = [UInt8](repeating: 0, count: 20)
             let count = pread(descriptor, &buffer, buffer.count, 0)
             close(descriptor)

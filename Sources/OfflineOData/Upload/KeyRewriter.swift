@@ -20,7 +20,9 @@ struct KeyRewriter {
         try Rows.update(table, rowID: request.rowID, values, in: database)
         try database.execute(
             sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
-            arguments: [request.entitySet, KeyURL.url(set: request.entitySet, key: request.key).description, request.rowID])
+            arguments: [
+                request.entitySet, KeyURL.url(set: request.entitySet, key: request.key).description, request.rowID,
+            ])
         for waiting in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         where waiting.id != request.id {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
@@ -47,7 +49,9 @@ struct KeyRewriter {
     ) throws {
         for table in mapping.tables.values {
             for navigation in table.shape.navigationProperties where !navigation.isCollection {
-                guard table.navigation[navigation.name]?.target == set, !navigation.constraints.isEmpty else { continue }
+                guard table.navigation[navigation.name]?.target == set, !navigation.constraints.isEmpty else {
+                    continue
+                }
                 var oldValues: [String: ODataValue] = [:]
                 var newValues: [String: ODataValue] = [:]
                 for constraint in navigation.constraints {

@@ -25,8 +25,9 @@ struct UploadOutcomes: Sendable {
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
-        let isLocal = try before.image(
-            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database) == nil
+        let isLocal =
+            try before.image(
+                set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database) == nil
         if request.kind == .create, let key = theirs?.key, key != request.key {
             try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
         }

@@ -79,7 +79,8 @@ struct Sync: AsyncParsableCommand {
         let report = try await connected.run { try await $0.sync(options: options) }
         let bytes = connected.connector.received
         if json {
-            print(JSONText(Report(push: PushReport(report.upload), pull: PullReport(report.download, bytes: bytes))).text)
+            print(
+                JSONText(Report(push: PushReport(report.upload), pull: PullReport(report.download, bytes: bytes))).text)
         } else {
             PushReport.show(report.upload)
             PullReport.show(report.download, bytes: bytes)

@@ -13,7 +13,9 @@ struct Table {
     }
 
     mutating func add(_ row: [String]) {
-        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell.replacing(",", with: "")) == nil { isNumeric[column] = false }
+        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell.replacing(",", with: "")) == nil {
+            isNumeric[column] = false
+        }
         rows.append(row)
     }
 
@@ -21,7 +23,9 @@ struct Table {
     func rendered(width: Int = Terminal.isInteractive(.output) ? Terminal.width : .max) -> String {
         guard !header.isEmpty else { return "" }
         var widths = header.map { Self.columns($0) }
-        for row in rows { for (column, cell) in row.enumerated() { widths[column] = max(widths[column], Self.columns(cell)) } }
+        for row in rows {
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], Self.columns(cell)) }
+        }
         // The widest column gives way first.
         while widths.reduce(0, +) + 2 * (widths.count - 1) > width, let widest = widths.max(), widest > 8 {
             guard let index = widths.firstIndex(of: widest) else { break }

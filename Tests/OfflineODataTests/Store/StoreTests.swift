@@ -104,7 +104,9 @@ final class FileLock {
     private let handle: FileHandle
 
     init(path: String) throws {
-        if !FileManager.default.fileExists(atPath: path) { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
         handle = try #require(FileHandle(forUpdatingAtPath: path))
         #expect(flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
     }

@@ -160,7 +160,7 @@ public final class ServedDatabase: ODataProvider {
     /// - Throws: ``ODataError`` alone: what the database refuses is translated.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {
-            let request = try Self.followed(request)
+            let request = try request.parsingLink()
             if case .batch(let items) = request.body {
                 return try await batch(items, continueOnError: request.preferences.continueOnError)
             }
@@ -169,19 +169,6 @@ public final class ServedDatabase: ODataProvider {
         } catch {
             throw ODataError(translating: error)
         }
-    }
-
-    /// A request with the link that it follows, one of ours, taken apart.
-    private static func followed(_ request: ODataRequest) throws -> ODataRequest {
-        guard var link = request.link else { return request }
-        // Links are absolute where the request that got them told the service root.
-        if let root = request.format?.serviceRoot, !root.isEmpty, link.hasPrefix(root) {
-            link.removeFirst(root.count)
-        }
-        var request = request
-        request.url = try ODataURL(parsing: link)
-        request.link = nil
-        return request
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
