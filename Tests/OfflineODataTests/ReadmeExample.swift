@@ -5,9 +5,12 @@ import ODataQuery
 import ODataService
 import ODataStore
 import OfflineOData
+import Secrets
+
+// The second example of the README, as it stands there; a test holds the two together and runs it.
 
 struct Order: EntityRepresentable {
-    static let typeName = QualifiedName("shop", "Orders")
+    static let typeName = QualifiedName("Database", "Order")
     var id: Int64
     var freight: ODataDecimal
 
@@ -22,23 +25,23 @@ struct Order: EntityRepresentable {
     }
 }
 
-func takeOrdersOffline(
-    from root: String, over transport: some HTTPTransport, to directory: String, key: StoreProtection
+func raiseFreight(
+    at root: String, over transport: some HTTPTransport, in directory: String, key: EncryptionKey
 ) async throws {
+    let client = try ODataClient(serviceRoot: root, transport: transport)
     let store = try await OfflineODataProvider.create(
-        at: directory, protection: key, serviceRoot: root,
-        remote: ODataClient(serviceRoot: root, transport: transport),
-        queries: [DefiningQuery("orders", "Orders?$filter=Freight gt 100"), DefiningQuery("people", "Customers")])
+        at: directory, protection: .encrypted(.key(key)), serviceRoot: root, remote: client,
+        queries: [DefiningQuery("costly", "Orders?$filter=Freight gt 100"), DefiningQuery("people", "Customers")])
     try await store.download()
 
     let service = DataService(store)  // no network from here on
-    let costly = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
-    let customers = try await service.entities(Query("Customers").orderBy(.property("CompanyName")).top(3))
-    print("\(costly.count) costly orders;", customers.compactMap { $0["CompanyName"] })
+    let orders = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
+    let names = try await service.entities(Query("Customers").orderBy(.property("CompanyName")).top(3))
+    print("\(orders.count) costly orders; first customers:", names.compactMap { $0["CompanyName"] })
 
-    if var order = try await service.entity("Orders", key: .integer(costly[0].id)) {
-        order["Freight"] = .decimal(ODataDecimal(120))
-        try await service.update(order, in: "Orders")  // queued in the same transaction
+    if let first = orders.first, var order = try await service.entity("Orders", key: .integer(first.id)) {
+        order["Freight"] = .decimal(ODataDecimal(300))
+        _ = try await service.update(order, in: "Orders")  // queued in the transaction that changes the row
     }
     let report = try await store.upload()
     print("\(report.accepted.count) accepted, \(report.failed.count) refused")
