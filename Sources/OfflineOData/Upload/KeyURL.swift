@@ -25,7 +25,7 @@ enum KeyURL {
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }
 
-    /// The key that stands at the end of an entity id such as `http://host/root/Orders(1)`.
+    /// The key that stands at the end of an entity id such as `http://host/service/Orders(1)`.
     ///
     /// - Returns: `nil` when the id does not follow the conventions.
     static func key(inID id: String, shape: Shape, model: EntityDataModel) -> EntityKey? {
