@@ -59,10 +59,7 @@ let package = Package(
     ],
     targets: [
         // floor 0
-        .target(
-            name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings,
-            // Rounding is in the mathematics library, which only Foundation would link otherwise.
-            linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux, .android]))]),
+        .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
