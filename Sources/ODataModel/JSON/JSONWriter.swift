@@ -1,3 +1,11 @@
+// Int64(exactly:) of a number rounds by the mathematics library, which is linked by this import alone where a
+// program does without Foundation.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Appends JSON (RFC 8259) to a buffer that the caller takes away when it is full enough.
 ///
 /// Commas come by themselves. Nothing is escaped that need not be.
