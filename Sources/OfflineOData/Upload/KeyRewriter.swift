@@ -18,11 +18,8 @@ struct KeyRewriter {
         var values: [String: ODataValue] = [:]
         for name in names { values[name] = new[name] }
         try Rows.update(table, rowID: request.rowID, values, in: database)
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
-            arguments: [
-                request.entitySet, KeyURL.url(set: request.entitySet, key: request.key).description, request.rowID,
-            ])
+        try Aliases(mapping: mapping).add(
+            set: request.entitySet, key: request.key, rowID: request.rowID, in: database)
         for waiting in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         where waiting.id != request.id {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
@@ -60,8 +57,21 @@ struct KeyRewriter {
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
                 try rewriteRequests(table, from: oldValues, to: newValues, in: database)
+                try keepKeys(table, oldValues, in: database)
                 try Rows.replace(oldValues, with: newValues, table, in: database)
             }
+        }
+    }
+
+    /// Where the reference is part of the key, the rows' own old links stay aliases too.
+    private func keepKeys(_ table: TableStorage, _ old: [String: ODataValue], in database: Database) throws {
+        guard table.shape.key.contains(where: { old[$0.path] != nil }), mapping.model.entitySet(table.set) != nil else {
+            return
+        }
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        for rowID in try Rows.all(table, old, in: database) {
+            guard let key = try loader.read(rowID)?.key else { continue }
+            try Aliases(mapping: mapping).add(set: table.set, key: key, rowID: rowID, in: database)
         }
     }
 

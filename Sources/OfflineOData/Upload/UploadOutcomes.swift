@@ -89,9 +89,35 @@ struct UploadOutcomes: Sendable {
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
             // It was deleted here after all, and the service never took it: both sides agree.
             for later in rest { try queue.remove(later.id, in: database) }
+            try Undo(mapping: mapping, queue: queue, before: before)
+                .undoDependents(of: Set(rest.map(\.id)), in: database)
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+    }
+
+    /// A person says that a request in doubt has acted.
+    ///
+    /// - Parameter key: the key that the service gave, where it is known.
+    /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
+    func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
+        if let key {
+            let shape = request.changes.shape
+            return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)
+        }
+        guard request.kind == .create, !request.omitted.isEmpty else {
+            return try accept(request, theirs: nil, etag: nil, in: database)
+        }
+        let waits = try queue.requests(in: database).contains { other in
+            other.dependsOn.contains(request.id)
+        }
+        guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
+        try queue.remove(request.id, in: database)
+        // The next download brings it under its own key, and takes the row under the temporary one away.
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [request.entitySet, request.rowID])
+        try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
     /// Gives a change up in favour of the service's version.

@@ -168,7 +168,8 @@ struct Uploader: Sendable {
         if request.kind == .create, theirs?.key == nil {
             // A lean answer may leave the key to Location.
             if let key = createdKey(request, response) {
-                theirs = await readAgain(request, key) ?? theirs.map { $0.withKey(key) }
+                theirs =
+                    await readAgain(request, key) ?? theirs.map { $0.withKey(key) }
                     ?? Entity(shape: request.changes.shape, key: key)
             } else {
                 isWithoutKey = true
