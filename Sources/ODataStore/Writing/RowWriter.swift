@@ -200,7 +200,8 @@ public struct RowWriter: Sendable {
     /// The navigation properties of an entity that become rows of link tables, of which only this tells the hook.
     private func linked(by entity: Entity, plan: WritePlan) -> [String] {
         entity.related.keys.filter { name in
-            if case .link? = plan.storage.navigation[name] { entity.related[name] != RelatedEntities.none } else { false }
+            guard case .link? = plan.storage.navigation[name] else { return false }
+            return entity.related[name] != RelatedEntities.none
         }
     }
 

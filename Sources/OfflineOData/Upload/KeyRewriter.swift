@@ -33,6 +33,13 @@ struct KeyRewriter {
     ) throws {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let twin = try loader.find(key), twin != rowID else { return }
+        // Changes of the one are changes of the other.
+        try database.execute(
+            sql: "UPDATE outpost_queue SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
+        try database.execute(
+            sql: "UPDATE OR REPLACE outpost_before SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         try loader.delete(twin)
         try Rows.setOwner(owner, table, rowID: rowID, in: database)

@@ -25,9 +25,6 @@ struct UploadOutcomes: Sendable {
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
-        let isLocal =
-            try before.image(
-                set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database) == nil
         if request.kind == .create, let key = theirs?.key, key != request.key {
             try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
         }
@@ -37,8 +34,8 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if let next = rest.first { try queue.setETag(etag, of: next.id, in: database) }
-        if request.kind == .create, isLocal {
+        if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
+            // In no query, as far as is known: the next download decides (rule 12).
             try database.execute(
                 sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
                 arguments: [request.entitySet, request.rowID])
@@ -49,6 +46,14 @@ struct UploadOutcomes: Sendable {
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
         accepted.control.etag = etag
+        if let next = rest.first {
+            // The next change is one of what the service made of this one.
+            let base = next.kind == .update ? accepted.only(where: { next.changes[$0] != nil }) : accepted
+            try queue.rewrite(
+                next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base,
+                in: database)
+            try queue.setETag(etag, of: next.id, in: database)
+        }
         if rest.isEmpty {
             try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
             try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, accepted)

@@ -342,7 +342,7 @@ struct Uploader: Sendable {
         }
     }
 
-    /// For services without ETags: what the service has now, when it differs from what the change was based
+    /// Where no ETag is known, as at services without: what the service has now, when it differs from what the change was based
     /// on (rule 8).
     private func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
         guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
@@ -353,7 +353,7 @@ struct Uploader: Sendable {
             if request.kind == .delete { return nil }
             return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
         }
-        guard theirs.control.etag == nil, !matches(theirs, base) else { return nil }
+        guard !matches(theirs, base) else { return nil }
         return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
     }
 
@@ -408,7 +408,7 @@ struct Uploader: Sendable {
 
 extension ODataError {
     /// Whether nothing was decided: the way to the service or its gate was closed, for now.
-    fileprivate var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
+    var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
 }
 
 extension InvalidResponseError {
