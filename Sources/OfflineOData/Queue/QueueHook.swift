@@ -265,6 +265,12 @@ extension Entity {
     /// This entity with every loaded property of another put over it.
     func merging(_ other: Entity) -> Entity {
         var result = self
+        if other.values.count > values.count {
+            // The other one knows the type better; the properties of a base type come first in each that derives.
+            result = Entity(shape: other.shape, values: values)
+            result.dynamicProperties = dynamicProperties
+            result.control = control
+        }
         for ordinal in other.values.indices where other.values[ordinal] != nil {
             result.values[ordinal] = other.values[ordinal]
         }

@@ -137,15 +137,20 @@ struct Uploader: Sendable {
     /// The request as the service gets it.
     private func message(for request: QueuedRequest, isRepeatable: Bool?) -> ODataRequest {
         var message: ODataRequest
+        var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
+        if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
+            // Of a derived type, which the service cannot know from the URL (OData JSON Format 4.01, 4.6.3).
+            changes.control.type = changes.shape.name
+        }
         switch request.kind {
         case .create:
             message = ODataRequest(
                 .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
-                body: .entity(request.changes.only(where: { !request.omitted.contains($0) })),
+                body: .entity(changes),
                 preferences: Preferences(returns: .representation))
         case .update:
             message = ODataRequest(
-                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(request.changes),
+                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(changes),
                 preferences: Preferences(returns: .representation))
             message.ifMatch = request.etag
         case .delete:
@@ -360,6 +365,7 @@ struct Uploader: Sendable {
     private func matches(_ entity: Entity, _ properties: Entity) -> Bool {
         properties.values.indices.allSatisfy { ordinal in
             guard let expected = properties.values[ordinal] else { return true }
+            guard ordinal < entity.values.count else { return true }
             return entity.values[ordinal] == nil || entity.values[ordinal] == expected
         }
     }
