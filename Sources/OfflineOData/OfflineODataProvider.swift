@@ -159,6 +159,10 @@ public final class OfflineODataProvider: ODataProvider {
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
+            // Under the first key, such a change would make a new entity.
+            return try await local.execute(redirected)
+        }
         do {
             return try await local.execute(request)
         } catch let error as ODataError where error.status == 404 {
@@ -175,13 +179,8 @@ public final class OfflineODataProvider: ODataProvider {
         else { return nil }
         let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
         guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
-        let text = KeyURL.url(set: set.text, key: key).description
-        let newKey = try await database.read { [mapping] database -> EntityKey? in
-            let rowID = try Int64.fetchOne(
-                database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
-                arguments: [set.text, text])
-            guard let rowID else { return nil }
-            return try BulkLoader(set: table.set, mapping: mapping, in: database).read(rowID)?.key
+        let newKey = try await database.read { [mapping] database in
+            try Aliases(mapping: mapping).key(set: table.set, formerly: key, in: database)
         }
         guard let newKey, shape.key.count == newKey.parts.count else { return nil }
         var redirected = request

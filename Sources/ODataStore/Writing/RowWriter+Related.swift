@@ -139,10 +139,15 @@ extension RowWriter {
                     continue
                 }
                 guard let path = dependent.path(ofColumn: pair.target),
-                    dependent.storage.shape.ordinal(of: path) != nil,
-                    let source = plan.path(ofColumn: pair.source)
+                    let ordinal = other.shape.ordinal(of: path), let source = plan.path(ofColumn: pair.source)
                 else { throw ODataError.notImplemented("Deep insert into \(name)") }
-                other[path] = written.entity[source] ?? .null
+                let value = written.entity[source] ?? .null
+                // Set by name only where the others were: a body gives all that it has.
+                if other.changedProperties.isEmpty {
+                    other.values[ordinal] = value
+                } else {
+                    other[path] = value
+                }
             }
         }
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)

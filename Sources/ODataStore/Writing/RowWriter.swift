@@ -70,8 +70,10 @@ public struct RowWriter: Sendable {
         let plan = try writable(set, "InsertRestrictions", "Insertable", request)
         var entity = entity
         removeComputed(from: &entity)
+        // Before references set properties by name: what a body brought would seem not to be given then.
+        let own = Self.given(entity)
         try resolveReferences(in: &entity, of: plan, request: request, database: database)
-        let given = Self.given(entity)
+        let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan))
         try hook?.prepareInsert(&entity, into: plan.storage, in: database)
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
@@ -175,7 +177,9 @@ public struct RowWriter: Sendable {
         }
         var patch = try changes(of: entity, to: before, replaces: replaces, plan: plan)
         patch.related = entity.related
+        let own = Self.given(patch)
         try resolveReferences(in: &patch, of: plan, request: request, database: database)
+        let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try checkGiven(patch)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &row)
@@ -185,12 +189,20 @@ public struct RowWriter: Sendable {
             try hook.didWrite(
                 RowChange(
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
-                    after: written.entity, changedProperties: Self.given(patch), request: request), in: database)
+                    after: written.entity, changedProperties: given, request: request), in: database)
             // The hook may have given the row a new version.
             written = try reread(found, plan: plan, database: database)
         }
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
         return written
+    }
+
+    /// The navigation properties of an entity that become rows of link tables, of which only this tells the hook.
+    private func linked(by entity: Entity, plan: WritePlan) -> [String] {
+        entity.related.keys.filter { name in
+            guard case .link? = plan.storage.navigation[name] else { return false }
+            return entity.related[name] != RelatedEntities.none
+        }
     }
 
     private func insert(

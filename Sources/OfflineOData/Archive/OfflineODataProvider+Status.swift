@@ -87,7 +87,36 @@ extension OfflineODataProvider {
         }
     }
 
-    /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too.
+    /// Treats requests in doubt as having acted: they leave the archive, and what waits for them goes on.
+    ///
+    /// An entity that was created so is brought by the next download under the key that the service gave it.
+    /// Where other changes wait for that key, it must be given.
+    /// - Parameters:
+    ///   - ids: the requests; all that are in doubt when empty.
+    ///   - keys: by request, the key under which the service has the created entity.
+    /// - Returns: how many were accepted.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in doubt;
+    ///   ``OfflineError/keyNeeded(request:)``.
+    @discardableResult
+    public func accept(_ ids: [Int64] = [], keys: [Int64: EntityKey] = [:]) async throws -> Int {
+        let outcomes = UploadOutcomes(mapping: mapping, environment: options.environment)
+        return try await database.write { [queue] database in
+            let chosen = try Self.archived(ids, queue, in: database)
+            if !ids.isEmpty, let refused = chosen.first(where: { $0.state != .inDoubt }) {
+                throw OfflineError.unknown(kind: "request in doubt", name: String(refused.id))
+            }
+            let doubtful = chosen.filter { $0.state == .inDoubt }
+            for request in doubtful {
+                // One accepted before may have given this one another key.
+                guard let current = try queue.request(request.id, in: database) else { continue }
+                try outcomes.accept(inDoubt: current, key: keys[request.id], in: database)
+            }
+            return doubtful.count
+        }
+    }
+
+    /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too, and
+    /// so do changes of other rows that waited for them, such as the lines of an order that will not be.
     ///
     /// - Parameter ids: the requests; all archived ones when empty.
     /// - Returns: how many rows were restored.

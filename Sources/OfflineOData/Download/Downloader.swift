@@ -20,18 +20,33 @@ struct Downloader: Sendable {
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
         let uploaded = try await uploadedRows()
-        let results = try await withThrowingTaskGroup(of: (Int, DownloadReport.Query).self) { group in
+        let results = try await withThrowingTaskGroup(
+            of: (Int, Result<DownloadReport.Query, ODataError>).self
+        ) { group in
             var waiting = Array(queries.enumerated().reversed())
             var running = 0
             var results: [(Int, DownloadReport.Query)] = []
+            var refusal: ODataError?
             while running > 0 || !waiting.isEmpty {
                 while running < Self.parallelQueries, let (index, query) = waiting.popLast() {
-                    group.addTask { (index, try await download(query)) }
+                    group.addTask {
+                        do {
+                            return (index, .success(try await download(query)))
+                        } catch let error as ODataError where !error.isOfCommunication {
+                            return (index, .failure(error))
+                        }
+                    }
                     running += 1
                 }
-                if let result = try await group.next() { results.append(result) }
+                switch try await group.next() {
+                case (let index, .success(let report))?: results.append((index, report))
+                // A query that the service refuses, since it has no such set any more, does not hold up the others.
+                case (_, .failure(let error))?: refusal = refusal ?? error
+                case nil: break
+                }
                 running -= 1
             }
+            if let refusal { throw refusal }
             return results
         }
         try await releaseUploadedRows(uploaded, unlessQueriesMissing: queries)
@@ -66,8 +81,13 @@ struct Downloader: Sendable {
             do {
                 page = try await fetch(try request(query, table, link: link))
             } catch let error as ODataError where link != nil && (error.status == 410 || error.status == 404) {
-                // The link to the next page has expired: start again; rows that are here stay and match by key.
+                // The link to the next page has expired.
                 link = nil
+                try await database.bulkWrite { database in
+                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                    try applier.startAgain()
+                    try QueryTable.setNextLink(nil, of: query.id, in: database)
+                }
                 page = try await fetch(try request(query, table, link: nil))
             }
             let next = page.nextLink
@@ -100,7 +120,8 @@ struct Downloader: Sendable {
         var report = DownloadReport.Query(
             name: query.name, method: .delta, received: page.entities.count + page.removed.count, inserted: 0,
             updated: 0, removed: 0)
-        if page.nextLink != nil {
+        let isStaged = page.nextLink != nil
+        if isStaged {
             // Several pages are staged, so that they are applied in one transaction: a reader sees all or nothing.
             try await clearStage(query)
             while let next = page.nextLink {
@@ -114,7 +135,12 @@ struct Downloader: Sendable {
         let time = environment.instant.description
         let counts = try await database.write { database in
             var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-            try applyStage(query, table, &applier, in: database)
+            if isStaged {
+                try applyStage(query, table, &applier, in: database)
+            } else {
+                // What an earlier attempt left is out of date: all of it came again, or has gone.
+                try Self.clearStage(query, in: database)
+            }
             for entity in last.entities { try applier.apply(entity) }
             for removed in last.removed {
                 if let key = key(of: removed, table) { try applier.remove(key) }
@@ -220,10 +246,12 @@ struct Downloader: Sendable {
     // MARK: Staging
 
     private func clearStage(_ query: StoredQuery) async throws {
-        try await database.bulkWrite { database in
-            try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
-            try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
-        }
+        try await database.bulkWrite { try Self.clearStage(query, in: $0) }
+    }
+
+    private static func clearStage(_ query: StoredQuery, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
+        try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
     }
 
     private func stage(_ page: EntityPage, _ query: StoredQuery, _ table: TableStorage) async throws {
@@ -264,8 +292,7 @@ struct Downloader: Sendable {
                 try applier.remove(key)
             }
         }
-        try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
-        try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
+        try Self.clearStage(query, in: database)
     }
 
     // MARK: Rows of our own
@@ -295,12 +322,12 @@ struct Downloader: Sendable {
             guard try QueryTable.all(in: database).allSatisfy({ downloaded.contains($0.id) }) else { return }
             let queue = QueueTable(model: mapping.model)
             for row in rows {
+                guard try !queue.hasRequests(set: row.set, rowID: row.rowID, in: database) else { continue }
                 try database.execute(
                     sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
                     arguments: [row.set, row.rowID])
                 guard let table = mapping.tables[row.set],
-                    try Rows.owner(table, rowID: row.rowID, in: database) == 0,
-                    try !queue.hasRequests(set: row.set, rowID: row.rowID, in: database)
+                    try Rows.owner(table, rowID: row.rowID, in: database) == 0
                 else { continue }
                 try BulkLoader(set: table.set, mapping: mapping, in: database).delete(row.rowID)
             }

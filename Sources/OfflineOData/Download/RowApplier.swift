@@ -68,9 +68,21 @@ struct RowApplier {
             guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
                 return
             }
-            image.entity = nil
-            try before.save(image, set: table.set, rowID: rowID, in: database)
             counts.removed += 1
+            let owner = try Rows.owner(table, rowID: rowID, in: database) ?? image.owner
+            if owner != query, owner != 0 { return try removeMember(query, rowID) }
+            if owner == query, let heir = try heir(of: rowID) {
+                // It only left this query's result: the back-end version is what the other holds.
+                try removeMember(heir, rowID)
+                try Rows.setOwner(heir, table, rowID: rowID, in: database)
+                image.owner = heir
+            } else {
+                // Nobody holds it: when its changes are through, the next download takes it away.
+                try Rows.setOwner(0, table, rowID: rowID, in: database)
+                image.owner = 0
+                image.entity = nil
+            }
+            try before.save(image, set: table.set, rowID: rowID, in: database)
             return
         }
         guard let rowID = try loader.find(key) else { return }
@@ -81,25 +93,25 @@ struct RowApplier {
     mutating func letGo(_ rowID: Int64) throws {
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
         if owner != query {
-            try database.execute(
-                sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
-                arguments: [table.set, rowID, query])
+            try removeMember(query, rowID)
             if database.changesCount > 0 { counts.removed += 1 }
             return
         }
         counts.removed += 1
-        let heir = try Int64.fetchOne(
-            database,
-            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1",
-            arguments: [table.set, rowID])
-        guard let heir else {
+        guard let heir = try heir(of: rowID) else {
             try loader.delete(rowID)
             return
         }
         try Rows.setOwner(heir, table, rowID: rowID, in: database)
-        try database.execute(
-            sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
-            arguments: [table.set, rowID, heir])
+        try removeMember(heir, rowID)
+    }
+
+    /// The query that takes a row over from its owner.
+    private func heir(of rowID: Int64) throws -> Int64? {
+        try Int64.fetchOne(
+            database,
+            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1",
+            arguments: [table.set, rowID])
     }
 
     /// The row of a key, when it has local changes; rows deleted here are found by their before image.
@@ -115,10 +127,15 @@ struct RowApplier {
         counts.updated += 1
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let merged = known?.entity?.merging(entity) ?? entity
+        let imageOwner = known.map { $0.owner == 0 ? query : $0.owner } ?? query
         try before.save(
-            BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: known?.owner ?? query),
+            BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: imageOwner),
             set: table.set, rowID: rowID, in: database)
-        guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
+        guard let owner = try Rows.owner(table, rowID: rowID, in: database) else {
+            // Deleted here: should that be taken back, each query that holds it must still do so.
+            if imageOwner != query { try addMember(query, rowID) }
+            return
+        }
         if owner != query { try join(rowID, owner: owner) }
         var current = merged
         for request in try queue.requests(set: table.set, rowID: rowID, in: database) {
@@ -152,10 +169,32 @@ struct RowApplier {
             arguments: [table.set, rowID, query])
     }
 
+    private func removeMember(_ query: Int64, _ rowID: Int64) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+            arguments: [table.set, rowID, query])
+    }
+
     private static func isHidden(_ query: Int64, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_hidden_owner WHERE id = ?)", arguments: [query])
             ?? false
+    }
+
+    /// Lets go of all rows that a first download has brought so far, since it must start again: what has gone
+    /// meanwhile would never be told.
+    mutating func startAgain() throws {
+        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
+        let rows = try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
+                WHERE \(column.quotedDatabaseIdentifier) = ?1
+                UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
+                """, arguments: [query, table.set])
+        for rowID in rows where try !queue.hasRequests(set: table.set, rowID: rowID, in: database) {
+            try letGo(rowID)
+        }
     }
 
     /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row

@@ -42,8 +42,14 @@ struct QueueHook: WriteHook {
                     database,
                     sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
                         + table.table.quotedDatabaseIdentifier) ?? 0
-            guard let floor = type.integerRange?.lowerBound, min(least, 0) > floor else { break }
-            return .integer(min(least, 0) - 1)
+            // One that was given before is never given again, although its entity is gone or has its own key by
+            // now: what still refers to that one must not come to refer to this one.
+            let setting = "temporary.\(table.set).\(property.name)"
+            let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
+            let next = min(least, given, 0) - 1
+            guard let floor = type.integerRange?.lowerBound, next >= floor else { break }
+            try Settings.set(setting, String(next), in: database)
+            return .integer(next)
         default: break
         }
         throw ODataError(
@@ -58,15 +64,38 @@ struct QueueHook: WriteHook {
         for name in change.changedProperties where change.table.shape.navigationProperty(name) != nil {
             throw ODataError.notImplemented("Linking \(name) offline other than by its foreign key")
         }
+        guard mapping.model.entitySet(change.table.set) != nil else {
+            throw ODataError.notImplemented("Changing \(change.table.set) offline")
+        }
+        let change = try followingAliases(change, rowID: rowID, in: database)
         let earlier = try queue.requests(set: change.table.set, rowID: rowID, in: database)
         switch change.kind {
         case .insert: try queueCreate(change, rowID: rowID, in: database)
-        case .update: try queueUpdate(change, rowID: rowID, earlier: earlier, in: database)
-        case .delete: try queueDelete(change, rowID: rowID, earlier: earlier, in: database)
+        case .update:
+            guard try queueUpdate(change, rowID: rowID, earlier: earlier, in: database) else { return }
+        case .delete: return try queueDelete(change, rowID: rowID, earlier: earlier, in: database)
         }
-        guard change.kind != .delete else { return }
         // Other programs that read this store see by the ETag that the row changed here.
         try setLocalETag(change.table, rowID: rowID, in: database)
+    }
+
+    /// Puts the keys that the service gave meanwhile in the place of temporary ones that an app still holds.
+    private func followingAliases(_ change: RowChange, rowID: Int64, in database: Database) throws -> RowChange {
+        guard change.kind != .delete, var after = change.after else { return change }
+        let aliases = Aliases(mapping: mapping)
+        if change.kind == .insert, change.request.method != .create, let key = after.key,
+            try aliases.rowID(set: change.table.set, key: key, in: database) != nil
+        {
+            // An update of an entity that has got another key since the request looked for it.
+            throw ODataError.notFound(KeyURL.url(set: change.table.set, key: key).description)
+        }
+        let replaced = try aliases.references(of: after, table: change.table, in: database)
+        guard !replaced.isEmpty else { return change }
+        try Rows.update(change.table, rowID: rowID, replaced, in: database)
+        for (name, value) in replaced { after[name] = value }
+        var change = change
+        change.after = after
+        return change
     }
 
     private func queueCreate(_ change: RowChange, rowID: Int64, in database: Database) throws {
@@ -78,22 +107,31 @@ struct QueueHook: WriteHook {
             base: nil, etag: nil, omitted: omitted, earlier: [], in: database)
     }
 
+    /// - Returns: whether there is anything to send.
     private func queueUpdate(
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
-    ) throws {
-        guard let old = change.before, let after = change.after else { return }
+    ) throws -> Bool {
+        guard let old = change.before, let after = change.after else { return false }
         let changed = change.changedProperties.filter { after[$0] != old[$0] }
         // Nothing that differs is nothing to send.
-        guard !changed.isEmpty else { return }
+        guard !changed.isEmpty else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)
         if let refused = earlier.first(where: { $0.state == .refused && $0.kind != .delete }) {
-            return try mend(refused, with: changes, base: base, later: earlier, in: database)
+            let referenced = try creationsReferenced(by: after, table: change.table, in: database)
+                .subtracting([refused.id])
+            if try !queue.anyWaits(referenced, for: refused.id, in: database) {
+                try mend(refused, with: changes, base: base, later: earlier, in: database)
+                try queue.setDependencies(referenced.union(refused.dependsOn), of: refused.id, in: database)
+                return true
+            }
+            // What it refers to now waits for it: mended in its place, each would wait for the other for ever.
         }
         try append(
             .update, change, rowID: rowID, changes: changes, base: base,
             etag: earlier.isEmpty ? old.control.etag : nil, omitted: [], earlier: earlier, in: database)
+        return true
     }
 
     /// Editing again is how a refused change is mended: the new values join it in its place, so that what
@@ -133,8 +171,10 @@ struct QueueHook: WriteHook {
             rest.removeAll { $0.id == refused.id }
         }
         if neverExisted {
-            // The service refused to create it, so there is nothing to delete there.
+            // The service refused to create it, so there is nothing to delete there, and nothing to refer to.
             for request in rest { try queue.remove(request.id, in: database) }
+            try Undo(mapping: mapping, queue: queue, before: before)
+                .undoDependents(of: Set(earlier.map(\.id)), in: database)
             try before.remove(set: change.table.set, rowID: rowID, in: database)
             return
         }
@@ -163,6 +203,12 @@ struct QueueHook: WriteHook {
         var depends = Set(earlier.map(\.id))
         if kind != .delete {
             depends.formUnion(try creationsReferenced(by: entity, table: change.table, in: database))
+        }
+        if kind == .create, let key = entity.key,
+            let deleted = try before.rowID(set: change.table.set, key: key, shape: change.table.shape, in: database)
+        {
+            // Its key is free only when the one that had it is gone.
+            depends.formUnion(try queue.requests(set: change.table.set, rowID: deleted, in: database).map(\.id))
         }
         let keys = Set(entity.shape.key.map(\.path))
         _ = try queue.append(
@@ -219,6 +265,12 @@ extension Entity {
     /// This entity with every loaded property of another put over it.
     func merging(_ other: Entity) -> Entity {
         var result = self
+        if other.values.count > values.count {
+            // The other one knows the type better; the properties of a base type come first in each that derives.
+            result = Entity(shape: other.shape, values: values)
+            result.dynamicProperties = dynamicProperties
+            result.control = control
+        }
         for ordinal in other.values.indices where other.values[ordinal] != nil {
             result.values[ordinal] = other.values[ordinal]
         }

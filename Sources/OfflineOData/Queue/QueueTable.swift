@@ -116,6 +116,26 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
+    func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET depends = ? WHERE id = ?",
+            arguments: [ids.sorted().map(String.init).joined(separator: ","), id])
+    }
+
+    /// Whether any of some requests waits for another one, at whatever distance.
+    func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
+        guard !ids.isEmpty else { return false }
+        var dependencies: [Int64: [Int64]] = [:]
+        for request in try requests(in: database) { dependencies[request.id] = request.dependsOn }
+        var open = Array(ids)
+        var seen = ids
+        while let next = open.popLast() {
+            if next == id { return true }
+            for further in dependencies[next] ?? [] where seen.insert(further).inserted { open.append(further) }
+        }
+        return false
+    }
+
     func remove(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
     }

@@ -10,9 +10,16 @@ struct SnapshotCoder: Sendable {
         var writer = JSONWriter(reservingCapacity: 256)
         writer.beginArray()
         if let etag = entity.control.etag { writer.string(etag) } else { writer.null() }
-        writer.value(.complex(entity), type: .entity(entity.shape.name), model: model)
+        writer.value(.complex(entity), type: .entity(root(of: entity.shape)), model: model)
         writer.endArray()
         return Data(writer.bytes)
+    }
+
+    /// The type at the root of a hierarchy, seen from which every derived type is named in what is written.
+    private func root(of shape: Shape) -> QualifiedName {
+        var name = shape.name
+        while let base = model.shape(name)?.baseType { name = base }
+        return name
     }
 
     /// - Throws: ``OfflineError/damagedQueue(reason:)``.

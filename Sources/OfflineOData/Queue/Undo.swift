@@ -8,14 +8,15 @@ struct Undo {
     let queue: QueueTable
     let before: BeforeImages
 
-    /// Removes every queued and archived request of a row and restores what the back end has.
+    /// Removes every queued and archived request of a row and restores what the back end has; the rows whose
+    /// requests waited for one of them are taken back too, since what they wait for will never be.
     ///
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when one of them is on its way.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` when one that waited is on its way.
     func undo(set: String, rowID: Int64, in database: Database) throws {
         guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
-        for request in try queue.requests(set: set, rowID: rowID, in: database) {
-            try queue.remove(request.id, in: database)
-        }
+        let requests = try queue.requests(set: set, rowID: rowID, in: database)
+        for request in requests { try queue.remove(request.id, in: database) }
+        try undoDependents(of: Set(requests.map(\.id)), in: database)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
             try loader.delete(rowID)
@@ -33,5 +34,14 @@ struct Undo {
             try loader.restore(rowID, entity, owner: image.owner)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
+    }
+    /// Takes back the rows whose requests waited for some that will never be sent.
+    func undoDependents(of ids: Set<Int64>, in database: Database) throws {
+        for request in try queue.requests(in: database) where !ids.isDisjoint(with: request.dependsOn) {
+            // Taking one back may have taken others back.
+            guard try queue.request(request.id, in: database) != nil else { continue }
+            guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+            try undo(set: request.entitySet, rowID: request.rowID, in: database)
+        }
     }
 }

@@ -18,6 +18,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case unknown(kind: String, name: String)
     /// A queued request is on its way and cannot be taken back.
     case alreadySent(request: Int64)
+    /// A request in doubt created an entity whose key is not known here, and other requests wait for that key.
+    case keyNeeded(request: Int64)
     /// The store has never been connected to a service: it cannot sync.
     case notConnected
     /// The engine's own tables do not hold what they must; nothing was changed.
@@ -34,6 +36,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
+        case .keyNeeded(let request):
+            "Other changes wait for the key of what request \(request) created: give the key, or discard them."
         case .notConnected: "This store was opened without a connection to its service."
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         }

@@ -31,6 +31,16 @@ enum Rows {
             arguments: [value, rowID])
     }
 
+    /// All rows whose columns have the given property values.
+    static func all(
+        _ table: TableStorage, _ values: [String: ODataValue], in database: Database
+    ) throws -> [Int64] {
+        guard let id = table.rowID, let condition = try condition(table, values) else { return [] }
+        return try Int64.fetchAll(
+            database, sql: "SELECT \(quoted(id)) FROM \(quoted(table.table)) WHERE \(condition.sql)",
+            arguments: condition.arguments)
+    }
+
     /// The first row whose columns have the given property values.
     static func find(
         _ table: TableStorage, _ values: [String: ODataValue], in database: Database

@@ -18,11 +18,8 @@ struct KeyRewriter {
         var values: [String: ODataValue] = [:]
         for name in names { values[name] = new[name] }
         try Rows.update(table, rowID: request.rowID, values, in: database)
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
-            arguments: [
-                request.entitySet, KeyURL.url(set: request.entitySet, key: request.key).description, request.rowID,
-            ])
+        try Aliases(mapping: mapping).add(
+            set: request.entitySet, key: request.key, rowID: request.rowID, in: database)
         for waiting in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         where waiting.id != request.id {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
@@ -36,6 +33,13 @@ struct KeyRewriter {
     ) throws {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let twin = try loader.find(key), twin != rowID else { return }
+        // Changes of the one are changes of the other.
+        try database.execute(
+            sql: "UPDATE outpost_queue SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
+        try database.execute(
+            sql: "UPDATE OR REPLACE outpost_before SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         try loader.delete(twin)
         try Rows.setOwner(owner, table, rowID: rowID, in: database)
@@ -60,8 +64,21 @@ struct KeyRewriter {
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
                 try rewriteRequests(table, from: oldValues, to: newValues, in: database)
+                try keepKeys(table, oldValues, in: database)
                 try Rows.replace(oldValues, with: newValues, table, in: database)
             }
+        }
+    }
+
+    /// Where the reference is part of the key, the rows' own old links stay aliases too.
+    private func keepKeys(_ table: TableStorage, _ old: [String: ODataValue], in database: Database) throws {
+        guard table.shape.key.contains(where: { old[$0.path] != nil }), mapping.model.entitySet(table.set) != nil else {
+            return
+        }
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        for rowID in try Rows.all(table, old, in: database) {
+            guard let key = try loader.read(rowID)?.key else { continue }
+            try Aliases(mapping: mapping).add(set: table.set, key: key, rowID: rowID, in: database)
         }
     }
 

@@ -25,9 +25,6 @@ struct UploadOutcomes: Sendable {
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
-        let isLocal =
-            try before.image(
-                set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database) == nil
         if request.kind == .create, let key = theirs?.key, key != request.key {
             try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
         }
@@ -37,8 +34,8 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if let next = rest.first { try queue.setETag(etag, of: next.id, in: database) }
-        if request.kind == .create, isLocal {
+        if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
+            // In no query, as far as is known: the next download decides (rule 12).
             try database.execute(
                 sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
                 arguments: [request.entitySet, request.rowID])
@@ -49,6 +46,14 @@ struct UploadOutcomes: Sendable {
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
         accepted.control.etag = etag
+        if let next = rest.first {
+            // The next change is one of what the service made of this one.
+            let base = next.kind == .update ? accepted.only(where: { next.changes[$0] != nil }) : accepted
+            try queue.rewrite(
+                next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base,
+                in: database)
+            try queue.setETag(etag, of: next.id, in: database)
+        }
         if rest.isEmpty {
             try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
             try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, accepted)
@@ -89,9 +94,35 @@ struct UploadOutcomes: Sendable {
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
             // It was deleted here after all, and the service never took it: both sides agree.
             for later in rest { try queue.remove(later.id, in: database) }
+            try Undo(mapping: mapping, queue: queue, before: before)
+                .undoDependents(of: Set(rest.map(\.id)), in: database)
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+    }
+
+    /// A person says that a request in doubt has acted.
+    ///
+    /// - Parameter key: the key that the service gave, where it is known.
+    /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
+    func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
+        if let key {
+            let shape = request.changes.shape
+            return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)
+        }
+        guard request.kind == .create, !request.omitted.isEmpty else {
+            return try accept(request, theirs: nil, etag: nil, in: database)
+        }
+        let waits = try queue.requests(in: database).contains { other in
+            other.dependsOn.contains(request.id)
+        }
+        guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
+        try queue.remove(request.id, in: database)
+        // The next download brings it under its own key, and takes the row under the temporary one away.
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [request.entitySet, request.rowID])
+        try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
     /// Gives a change up in favour of the service's version.

@@ -76,27 +76,51 @@ struct Uploader: Sendable {
 
     // MARK: One request
 
-    private func send(_ request: QueuedRequest) async throws -> Result {
+    /// How often a request is sent on top of the other's version before its conflict goes to the archive: a
+    /// service that finds a conflict every time must not hold up the queue.
+    private static let maxRebases = 5
+
+    private func send(_ request: QueuedRequest, rebases: Int = 0) async throws -> Result {
         let wasSent = request.state == .sending
         let isRepeatable = try await database.read {
             try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0)
         }
-        if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
-        if !wasSent, let conflict = try await differenceFromBase(request) {
-            return try await resolve(conflict: conflict, request)
+        do {
+            if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
+            if !wasSent || isRepeatable != true, let conflict = try await differenceFromBase(request) {
+                return try await resolve(conflict: conflict, request, rebases: rebases)
+            }
+        } catch let error as ODataError where !error.isOfCommunication {
+            // The entity cannot be looked at, and will not be the next time: the rest must not wait for that.
+            return try await archive(request, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
         let marked = try await mark(request)
+        let response: ODataResponse
         do {
-            let response = try await remote.execute(message(for: marked, isRepeatable: isRepeatable))
-            try await accept(marked, response)
-            return .accepted
+            response = try await remote.execute(message(for: marked, isRepeatable: isRepeatable))
         } catch let error as ODataError {
-            return try await refuse(marked, error, isRepeatable: isRepeatable)
+            return try await refuse(
+                marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
         } catch let error as TransportError where error.isCertainlyUnsent {
-            try await database.write { try outcomes.queue.markPending(marked.id, forgetsIdentification: false, in: $0) }
+            try await putBack(marked, wasSent: wasSent)
             throw error
+        } catch let error as InvalidResponseError where error.isFromService {
+            let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
+            return try await archive(marked, .inDoubt, doubt, message: doubt.message)
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
+        return try await accept(marked, response)
+    }
+
+    /// Puts back a request that did not act now. One that was sent before may have acted then: it stays marked.
+    private func putBack(_ request: QueuedRequest, wasSent: Bool) async throws {
+        guard !wasSent else { return }
+        try await write { try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: $0) }
+    }
+
+    /// Stores an answer, also when the task was cancelled since it arrived: what is known must not get lost.
+    private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Task { try await database.write(body) }.value
     }
 
     private func mark(_ request: QueuedRequest) async throws -> QueuedRequest {
@@ -113,15 +137,20 @@ struct Uploader: Sendable {
     /// The request as the service gets it.
     private func message(for request: QueuedRequest, isRepeatable: Bool?) -> ODataRequest {
         var message: ODataRequest
+        var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
+        if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
+            // Of a derived type, which the service cannot know from the URL (OData JSON Format 4.01, 4.6.3).
+            changes.control.type = changes.shape.name
+        }
         switch request.kind {
         case .create:
             message = ODataRequest(
                 .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
-                body: .entity(request.changes.only(where: { !request.omitted.contains($0) })),
+                body: .entity(changes),
                 preferences: Preferences(returns: .representation))
         case .update:
             message = ODataRequest(
-                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(request.changes),
+                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(changes),
                 preferences: Preferences(returns: .representation))
             message.ifMatch = request.etag
         case .delete:
@@ -136,44 +165,50 @@ struct Uploader: Sendable {
 
     // MARK: Answers
 
-    private func accept(_ request: QueuedRequest, _ response: ODataResponse) async throws {
+    /// Stores that the service has acted. Whatever is missing in its answer, the request must not be sent again.
+    private func accept(_ request: QueuedRequest, _ response: ODataResponse) async throws -> Result {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
-        if request.kind != .delete, theirs == nil {
-            theirs = try await readAgain(request, response)
+        var isWithoutKey = false
+        if request.kind == .create, theirs?.key == nil {
+            // A lean answer may leave the key to Location.
+            if let key = createdKey(request, response) {
+                theirs =
+                    await readAgain(request, key) ?? theirs.map { $0.withKey(key) }
+                    ?? Entity(shape: request.changes.shape, key: key)
+            } else {
+                isWithoutKey = true
+            }
+        } else if request.kind == .update, theirs == nil, response.etag == nil {
+            theirs = await readAgain(request, request.key)
+        }
+        guard !isWithoutKey else {
+            return try await archive(
+                request, .inDoubt, ODataError(status: response.status, code: "NoKey", message: ""),
+                message: "The service created \(request.entitySet) without saying under which key.")
         }
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
         let current = theirs
-        try await database.write { database in
+        try await write { database in
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
             try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? response.etag, in: database)
         }
+        return .accepted
     }
 
-    /// After an answer without a body: the entity as it is now, with the key and ETag that the next requests
-    /// need (rule 5).
-    private func readAgain(_ request: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
-        guard let shape = mapping.model.shape(ofSet: request.entitySet) else { return nil }
-        let key: EntityKey?
-        if request.kind == .create {
-            key =
-                (response.location ?? response.entityID).flatMap {
-                    KeyURL.key(inID: $0, shape: shape, model: mapping.model)
-                } ?? (request.omitted.isEmpty ? request.key : nil)
-        } else {
-            key = request.key
-        }
-        guard let key else {
-            throw ODataError(
-                status: 502, code: "NoKey",
-                message: "The service created \(request.entitySet) without saying under which key.")
-        }
-        if request.kind == .update, response.etag != nil {
-            return nil
-        }
-        return try await current(set: request.entitySet, key: key) ?? Entity(shape: shape, key: key)
+    /// The key of a created entity as the headers of the answer tell it.
+    private func createdKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
+        (response.location ?? response.entityID).flatMap {
+            KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
+        } ?? (request.omitted.isEmpty ? request.key : nil)
+    }
+
+    /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
+    /// need (rule 5). Not being able to read it does not undo the change.
+    private func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> Entity? {
+        try? await current(set: request.entitySet, key: key)
     }
 
     /// The entity as the service has it now; `nil` when it has none.
@@ -189,16 +224,16 @@ struct Uploader: Sendable {
     }
 
     private func refuse(
-        _ request: QueuedRequest, _ error: ODataError, isRepeatable: Bool?
+        _ request: QueuedRequest, _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, rebases: Int
     ) async throws -> Result {
         if error.repeatabilityResult == .rejected {
-            if error.status == 501 {
+            if error.status == 501, isRepeatable != false {
                 // The service says that it does not know repeatable requests: once more without (rule 2).
-                try await database.write { database in
+                try await write { database in
                     try ServiceKnowledge.setRepeatable(false, in: database)
                     try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                 }
-                return try await send(request.asPending)
+                return try await send(request.asPending, rebases: rebases)
             }
             if error.status == 412 {
                 return try await archive(
@@ -207,37 +242,46 @@ struct Uploader: Sendable {
             }
         }
         switch error.status {
-        case 401, 407, 408, 429, 502, 503, 504:
-            // A failure of communication: nothing was decided, so it is not for the archive.
-            try await database.write {
-                try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: $0)
-            }
+        case 502, 504:
+            // The service may have acted for a gateway that did not wait: settled by the next upload (rule 1).
+            throw error
+        case _ where error.isOfCommunication:
+            // Nothing was decided, so it is not for the archive.
+            try await putBack(request, wasSent: wasSent)
             throw error
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
             // Somebody else has deleted it: what was asked for is so.
-            try await database.write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+            try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
+        case 404 where request.kind == .update, 410 where request.kind == .update:
+            return try await resolve(conflict: Conflict(theirs: nil, error: error), request, rebases: rebases)
+        case 409 where error.code == "RepeatInDoubt":
+            // Our own server, when it died at the wrong moment and others changed the rows since.
+            return try await archive(request, .inDoubt, error, message: error.message)
         case 412, 428:
-            let theirs = try await current(set: request.entitySet, key: request.key)
+            let theirs: Entity?
+            do {
+                theirs = try await current(set: request.entitySet, key: request.key)
+            } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+                return try await archive(request, .refused, error, message: error.message)
+            }
             if request.kind == .delete, theirs == nil {
                 // Somebody else has deleted it: what was asked for is so.
-                try await database.write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+                try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
                 return .accepted
             }
-            if isRepeatable != true, let theirs, wasRepeated(request), matches(theirs, request.changes) {
+            if request.kind == .update, isRepeatable != true, wasSent, let theirs, matches(theirs, request.changes) {
                 // Our own first try acted and changed the ETag.
-                try await database.write {
+                try await write {
                     try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
                 }
                 return .accepted
             }
-            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request)
+            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
         default:
             return try await archive(request, .refused, error, message: error.message)
         }
     }
-
-    private func wasRepeated(_ request: QueuedRequest) -> Bool { request.state == .sending }
 
     private func archive(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ error: ODataError, message: String,
@@ -246,7 +290,7 @@ struct Uploader: Sendable {
         let failure = QueuedRequest.Failure(
             status: error.status, code: error.code, message: message, target: error.target, theirs: theirs,
             at: environment.instant.description)
-        try await database.write { try outcomes.fail(request, state, failure, in: $0) }
+        try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed
     }
 
@@ -257,7 +301,9 @@ struct Uploader: Sendable {
         var error: ODataError
     }
 
-    private func resolve(conflict: Conflict, _ request: QueuedRequest) async throws -> Result {
+    private func resolve(
+        conflict: Conflict, _ request: QueuedRequest, rebases: Int
+    ) async throws -> Result {
         let base = request.base
         let decision: ConflictDecision
         switch options.conflictPolicy {
@@ -277,7 +323,7 @@ struct Uploader: Sendable {
                 ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
             return try await archive(request, .refused, conflict.error, message: message, theirs: conflict.theirs)
         case .theirs:
-            try await database.write {
+            try await write {
                 try outcomes.yield(request, to: conflict.theirs, in: $0)
             }
             return .accepted
@@ -286,18 +332,22 @@ struct Uploader: Sendable {
                 return try await archive(
                     request, .refused, conflict.error, message: "The entity was deleted by somebody else.")
             }
+            guard rebases < Self.maxRebases else {
+                return try await archive(
+                    request, .refused, conflict.error, message: conflict.error.message, theirs: theirs)
+            }
             var changes = request.changes
             if case .merged(let merged) = decision { changes = merged }
             let rebased = changes
-            try await database.write { try outcomes.rebase(request, changes: rebased, onto: theirs, in: $0) }
+            try await write { try outcomes.rebase(request, changes: rebased, onto: theirs, in: $0) }
             guard let again = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) else {
                 return .failed
             }
-            return try await send(again)
+            return try await send(again, rebases: rebases + 1)
         }
     }
 
-    /// For services without ETags: what the service has now, when it differs from what the change was based
+    /// Where no ETag is known, as at services without: what the service has now, when it differs from what the change was based
     /// on (rule 8).
     private func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
         guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
@@ -308,13 +358,14 @@ struct Uploader: Sendable {
             if request.kind == .delete { return nil }
             return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
         }
-        guard theirs.control.etag == nil, !matches(theirs, base) else { return nil }
+        guard !matches(theirs, base) else { return nil }
         return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
     }
 
     private func matches(_ entity: Entity, _ properties: Entity) -> Bool {
         properties.values.indices.allSatisfy { ordinal in
             guard let expected = properties.values[ordinal] else { return true }
+            guard ordinal < entity.values.count else { return true }
             return entity.values[ordinal] == nil || entity.values[ordinal] == expected
         }
     }
@@ -335,7 +386,7 @@ struct Uploader: Sendable {
             guard let theirs = try await current(set: request.entitySet, key: request.key),
                 matches(theirs, request.changes)
             else { return nil }
-            try await database.write {
+            try await write {
                 try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
             }
             return .accepted
@@ -345,7 +396,7 @@ struct Uploader: Sendable {
                 guard matches(theirs, request.changes) else {
                     return try await archive(request, .inDoubt, doubt, message: doubt.message)
                 }
-                try await database.write {
+                try await write {
                     try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
                 }
                 return .accepted
@@ -358,6 +409,33 @@ struct Uploader: Sendable {
         ODataError(
             status: 0, code: "InDoubt",
             message: "The answer was lost, and the service cannot tell whether the request acted.")
+    }
+}
+
+extension ODataError {
+    /// Whether nothing was decided: the way to the service or its gate was closed, for now.
+    var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
+}
+
+extension InvalidResponseError {
+    /// Whether the service itself gave the answer, so that asking again gives the same one; a web page or a
+    /// redirect is of something in between, such as a sign-in page.
+    fileprivate var isFromService: Bool {
+        guard (200..<300).contains(status) else { return false }
+        switch problem {
+        case .webPage, .redirect: return false
+        case .mediaType, .malformed, .unknownContext, .tooLarge: return true
+        }
+    }
+}
+
+extension Entity {
+    /// The same entity under a key that it does not show itself.
+    fileprivate func withKey(_ key: EntityKey) -> Entity {
+        var result = self
+        for property in shape.key { result[property.path] = key[property.name] }
+        result.markUnchanged()
+        return result
     }
 }
 

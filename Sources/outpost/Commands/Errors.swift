@@ -5,17 +5,19 @@ import OfflineOData
 /// `outpost errors`.
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See, retry or discard the changes that the service refused.",
+        abstract: "See, retry, accept or discard the changes that the service refused or that are in doubt.",
         discussion: """
             A refused change keeps its place in the clone until you decide: edit the entity again to mend it,
-            retry it as it is (after a conflict, on top of the other's version), or discard it.
+            retry it as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt
+            nobody knows whether the service made it: look there, then accept it as made, retry it or discard it.
 
             EXAMPLE
               outpost errors shop
               outpost errors retry shop 3
+              outpost errors accept shop 4
               outpost errors discard shop
             """,
-        subcommands: [List.self, Retry.self, Discard.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Retry.self, Accept.self, Discard.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -76,6 +78,27 @@ struct Errors: AsyncParsableCommand {
             let count = try await provider.retry(ids)
             try provider.close()
             print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
+        }
+    }
+
+    struct Accept: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Treat changes in doubt as made by the service.",
+            discussion: """
+                EXAMPLE
+                  outpost errors accept shop
+                  outpost errors accept shop 4
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let provider = try await store.open()
+            let count = try await provider.accept(ids)
+            try provider.close()
+            print(json ? JSONText(["accepted": count]).text : "\(Terminal.plural(count, "change")) taken as made.")
         }
     }
 

@@ -103,4 +103,47 @@ struct DeltaTests {
         await #expect(throws: (any Error).self) { try await store.download() }
         #expect(try await store.rows("Orders").count == 200)
     }
+
+    @Test("of one query that the service no longer has does not hold up the others")
+    func missingQuery() async throws {
+        let shop = try await Shop()
+        let isGone = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard isGone.isSet, request.url.description.hasPrefix("Categories") else { return nil }
+                throw ODataError(status: 404, code: "NotFound", message: "There is no such set.")
+            })
+        let store = try await shop.clone(through: service)
+        isGone.set()
+        try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1001")
+        await #expect(throws: ODataError.self) { try await store.download() }
+        #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))
+    }
+
+    @Test("forgets the pages of one that was broken off: what they held may be gone by now")
+    func staleStage() async throws {
+        let shop = try await Shop()
+        let isBroken = LockedFlag()
+        var ghost = Entity(shape: try #require(shop.database.model.shape(ofSet: "Categories")))
+        ghost["CategoryID"] = 66
+        ghost["Name"] = "Ghost"
+        ghost.markUnchanged()
+        let entity = ghost
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard let link = request.link else { return nil }
+                if link == "next" {
+                    isBroken.set()
+                    throw ODataError(status: 503, code: "Busy", message: "Come again.")
+                }
+                guard !isBroken.isSet else { return nil }
+                return ODataResponse(body: .page(EntityPage(entities: [entity], nextLink: "next")))
+            })
+        let store = try await shop.clone([DefiningQuery(entitySet: "Categories")], through: service)
+        await #expect(throws: ODataError.self) { try await store.download() }
+        try await store.download()
+        #expect(try await store.rows("Categories").count == 5)
+    }
 }

@@ -88,4 +88,20 @@ struct FirstDownloadTests {
         await #expect(throws: OfflineError.self) { try await shop.store() }
         #expect(try await store.rows("Categories").count == 5)
     }
+
+    @Test("that must start again keeps nothing of what has gone since it began")
+    func restarted() async throws {
+        let shop = try await Shop(pageSize: 50)
+        let isExpired = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.link != nil, !isExpired.isSet else { return nil }
+                isExpired.set()
+                try await shop.sql("DELETE FROM \"Order Lines\"; DELETE FROM Orders WHERE OrderID = 1001")
+                throw ODataError(status: 410, code: "Gone", message: "The link has expired.")
+            })
+        let store = try await shop.clone([DefiningQuery(entitySet: "Orders")], through: service)
+        #expect(try await store.rows("Orders").count == 199)
+    }
 }

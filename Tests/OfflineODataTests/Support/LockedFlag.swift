@@ -1,3 +1,4 @@
+import ODataService
 import Synchronization
 
 /// A flag that several threads may set and read.
@@ -7,4 +8,13 @@ final class LockedFlag: Sendable {
     var isSet: Bool { value.withLock { $0 } }
 
     func set() { value.withLock { $0 = true } }
+}
+
+/// Requests in the order in which several threads add them.
+final class LockedList: Sendable {
+    private let value = Mutex<[ODataRequest]>([])
+
+    var requests: [ODataRequest] { value.withLock { $0 } }
+
+    func append(_ request: ODataRequest) { value.withLock { $0.append(request) } }
 }

@@ -97,3 +97,114 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 }
+
+@Suite("What waits for an archived change")
+struct ArchiveDependencyTests {
+    private static let order: [String: ODataValue] = [
+        "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+    ]
+    private static let line: [String: ODataValue] = [
+        "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
+    ]
+
+    private func refusedOrder(_ shop: Shop) async throws -> OfflineODataProvider {
+        let store = try await shop.clone()
+        try await store.create("Orders", Self.order)
+        try await store.create("Order_Lines", Self.line)
+        #expect(try await store.upload().failed.map(\.entitySet) == ["Orders"])
+        return store
+    }
+
+    @Test("goes with a refused create that is discarded: it would refer to nothing")
+    func discarded() async throws {
+        let shop = try await Shop()
+        let store = try await refusedOrder(shop)
+        try await store.discard()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("goes with a refused create that is deleted here")
+    func deleted() async throws {
+        let shop = try await Shop()
+        let store = try await refusedOrder(shop)
+        try await store.delete("Orders(-1)")
+        try await shop.expectEqual(store)
+    }
+
+    @Test("may be what mends it: what the mended change refers to is sent first")
+    func mendedByLater() async throws {
+        let shop = try await Shop()
+        let store = try await refusedOrder(shop)
+        try await store.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+        try await store.update("Orders(-1)", ["CustomerID": "NEWCO"])
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.entitySet) == ["Customers", "Orders", "Order_Lines"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is a new entity under the key of one whose delete was refused: both can be discarded")
+    func recreated() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.delete("Customers('C0001')")
+        try await store.create("Customers", ["CustomerID": "C0001", "CompanyName": "New", "Country": "Norway"])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.kind) == [.delete])
+        #expect(report.waiting.map(\.kind) == [.create])
+        try await store.discard()
+        try await shop.expectEqual(store)
+    }
+}
+
+@Suite("A request in doubt")
+struct AcceptTests {
+    private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineODataProvider {
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.create(
+            "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+        if withLine {
+            try await store.create(
+                "Order_Lines",
+                ["OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5))])
+        }
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        return store
+    }
+
+    @Test("is accepted as having acted: the next download brings what it made")
+    func accepted() async throws {
+        let shop = try await Shop()
+        let store = try await inDoubt(shop)
+        #expect(try await store.accept() == 1)
+        #expect(try await store.rows("Orders").count == 201, "the entity is not lost in between")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is accepted under the key that the service gave, so that what waits for it can follow")
+    func acceptedWithKey() async throws {
+        let shop = try await Shop()
+        let store = try await inDoubt(shop, withLine: true)
+        let id = try #require(try await store.status().failed.first?.id)
+        await #expect(throws: OfflineError.self) { try await store.accept([id]) }
+        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        #expect(try await store.upload().accepted.map(\.entitySet) == ["Order_Lines"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is accepted only when it is in doubt, not when it was refused")
+    func refused() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(6)", ["Stock": -4])
+        let id = try #require(try await store.upload().failed.first?.id)
+        await #expect(throws: OfflineError.self) { try await store.accept([id]) }
+        #expect(try await store.accept() == 0)
+        #expect(try await store.status().failed.count == 1)
+    }
+}

@@ -1,0 +1,55 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+/// Keys under which rows were known before the back end gave them their own (rule 11).
+struct Aliases {
+    let mapping: StorageMapping
+
+    /// Keeps a key as an alias of a row.
+    func add(set: String, key: EntityKey, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
+            arguments: [set, KeyURL.url(set: set, key: key).description, rowID])
+    }
+
+    /// The row that had a key; `nil` when none had, or when the key is that of a row now.
+    func rowID(set: String, key: EntityKey, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
+            arguments: [set, KeyURL.url(set: set, key: key).description])
+    }
+
+    /// The key that a row has now, found by one that it had; `nil` when there is a row under the given key.
+    func key(set: String, formerly key: EntityKey, in database: Database) throws -> EntityKey? {
+        guard let rowID = try rowID(set: set, key: key, in: database) else { return nil }
+        let loader = try BulkLoader(set: set, mapping: mapping, in: database)
+        guard try loader.find(key) == nil else { return nil }
+        return try loader.read(rowID)?.key
+    }
+
+    /// The foreign key properties of an entity that hold a former key, with what stands there now.
+    func references(of entity: Entity, table: TableStorage, in database: Database) throws -> [String: ODataValue] {
+        var replaced: [String: ODataValue] = [:]
+        for navigation in entity.shape.navigationProperties where !navigation.isCollection {
+            guard let set = table.navigation[navigation.name]?.target, let target = mapping.tables[set],
+                mapping.model.entitySet(set) != nil
+            else { continue }
+            var properties: [String: String] = [:]
+            for constraint in navigation.constraints {
+                properties[constraint.referencedProperty] = constraint.property
+            }
+            let parts = target.shape.key.compactMap { part -> EntityKey.Part? in
+                guard let name = properties[part.path], let value = entity[name], !value.isNull else { return nil }
+                return EntityKey.Part(name: part.name, value: value)
+            }
+            guard !parts.isEmpty, parts.count == target.shape.key.count,
+                let current = try key(set: set, formerly: EntityKey(parts), in: database)
+            else { continue }
+            for part in target.shape.key {
+                if let name = properties[part.path], let value = current[part.name] { replaced[name] = value }
+            }
+        }
+        return replaced
+    }
+}

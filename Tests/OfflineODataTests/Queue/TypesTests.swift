@@ -1,0 +1,111 @@
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("The queue of changes")
+struct TypesTests {
+    private static let metadata = """
+        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+        <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+          <EntityType Name="Plan"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.String" Nullable="false"/>
+            <Property Name="Title" Type="Edm.String"/>
+            <NavigationProperty Name="Steps" Type="Collection(S.Step)" ContainsTarget="true"/>
+            <NavigationProperty Name="Tags" Type="Collection(S.Tag)"/>
+          </EntityType>
+          <EntityType Name="BigPlan" BaseType="S.Plan"><Property Name="Size" Type="Edm.Int32"/></EntityType>
+          <EntityType Name="Step"><Key><PropertyRef Name="No"/></Key>
+            <Property Name="No" Type="Edm.Int32" Nullable="false"/></EntityType>
+          <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
+            <Property Name="Name" Type="Edm.String" Nullable="false"/></EntityType>
+          <EntityContainer Name="C"><EntitySet Name="Plans" EntityType="S.Plan">
+              <NavigationPropertyBinding Path="Tags" Target="Tags"/></EntitySet>
+            <EntitySet Name="Tags" EntityType="S.Tag"/>
+          </EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    /// Says yes to everything, and has nothing.
+    private struct Service: ODataProvider {
+        let parsed: EntityDataModel
+        let seen: LockedList
+
+        var model: EntityDataModel { get async throws { parsed } }
+
+        func execute(_ request: ODataRequest) async throws -> ODataResponse {
+            guard request.method != .read else { return ODataResponse(body: .page(EntityPage())) }
+            seen.append(request)
+            return ODataResponse(status: 204, etag: "W/\"1\"")
+        }
+    }
+
+    private func store() async throws -> (OfflineODataProvider, LockedList, String) {
+        let seen = LockedList()
+        let service = Service(parsed: try CSDLReader.read(xml: Array(Self.metadata.utf8)), seen: seen)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
+        let store = try await OfflineODataProvider.create(
+            at: path, protection: .unencrypted, serviceRoot: "http://plans.test/", remote: service)
+        try await store.download()
+        return (store, seen, path)
+    }
+
+    private func shape(_ name: String, _ store: OfflineODataProvider) throws -> Shape {
+        let qualified = try #require(QualifiedName("S.\(name)"))
+        return try #require(store.model.shape(qualified))
+    }
+
+    @Test("keeps the properties of derived types")
+    func derived() async throws {
+        let (store, seen, path) = try await store()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let shape = try shape("BigPlan", store)
+        let plan = Entity(shape: shape, ["ID": "a", "Title": "A", "Size": 3])
+        _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Plans"), body: .entity(plan)))
+        var patch = Entity(shape: shape)
+        patch["Size"] = 4
+        _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
+        #expect(try await store.status().pending.map { $0.changes["Size"] } == [3, 4])
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        let sent = seen.requests.compactMap { request -> Entity? in
+            if case .entity(let entity) = request.body { entity } else { nil }
+        }
+        #expect(sent.map { $0["Size"] } == [3, 4])
+        #expect(sent.map(\.control.type) == [shape.name, shape.name], "the URL does not tell it")
+        #expect(try await store.rows("Plans('a')").first?["Size"] == 4)
+    }
+
+    @Test("takes keys as they are: empty, with a slash, a quote, a percent sign, or beyond ASCII")
+    func keys() async throws {
+        let (store, _, path) = try await store()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let keys = ["", "a/b", "it's", "50%", "日本", "a b?c#d", "e\u{301}"]
+        for key in keys { try await store.create("Plans", ["ID": .string(key), "Title": "A"]) }
+        #expect(try await store.status().pending.map { $0.key.parts[0].value } == keys.map { .string($0) })
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        #expect(try await store.rows("Plans").count == keys.count)
+    }
+
+    @Test("refuses what it cannot send, and stays whole: contained entities, links without a foreign key")
+    func refused() async throws {
+        let (store, _, path) = try await store()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await store.create("Plans", ["ID": "a", "Title": "A"])
+        try await store.create("Tags", ["Name": "t"])
+        let step = Entity(shape: try shape("Step", store), ["No": 1])
+        await #expect(throws: ODataError.self) {
+            _ = try await store.execute(
+                ODataRequest(.create, ODataURL(parsing: "Plans('a')/Steps"), body: .entity(step)))
+        }
+        var linked = Entity(shape: try #require(store.model.shape(ofSet: "Plans")), ["ID": "b"])
+        linked.related["Tags"] = .references(["Tags('t')"])
+        let body = linked
+        await #expect(throws: ODataError.self) {
+            _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Plans"), body: .entity(body)))
+        }
+        #expect(try await store.status().pending.map(\.entityText) == ["Plans('a')", "Tags('t')"])
+        #expect(try await store.rows("Plans").count == 1)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("An upload in doubt")
+struct DoubtTests {
+    private static let order: [String: ODataValue] = [
+        "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+    ]
+
+    @Test("counts a create as done although reading it again fails: it is not sent twice")
+    func readAgainFails() async throws {
+        let shop = try await Shop()
+        let isUploading = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard request.method == .read, isUploading.isSet else { return nil }
+                throw ODataError(status: 503, code: "Busy", message: "Come again.")
+            },
+            after: { request, response in
+                guard request.method == .create else { return response }
+                var answer = ODataResponse(status: 204, etag: response.etag)
+                answer.location = response.location
+                return answer
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        isUploading.set()
+        for _ in 1...2 { _ = try? await store.upload() }
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        #expect(try await store.status().pending.map(\.entityText) == [])
+        #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+
+    @Test("does not repeat a create that a gateway gave up waiting for", arguments: [502, 504])
+    func gatewayTimeout(status: Int) async throws {
+        let shop = try await Shop()
+        let isLost = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            after: { request, response in
+                guard request.method == .create, !isLost.isSet else { return response }
+                isLost.set()
+                throw ODataError(status: status, code: "Gateway", message: "The service did not answer.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        await #expect(throws: ODataError.self) { try await store.upload() }
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+    }
+
+    @Test("does not take a delete for done that met another's change (rule 5)")
+    func deleteConflict() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        try await shop.sql("UPDATE \"Order Lines\" SET Quantity = 99 WHERE OrderID = 1003 AND LineNumber = 1")
+        let failed = try await store.upload().failed
+        #expect(failed.map(\.failure?.isConflict) == [true])
+        try await store.discard()
+        #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 99)
+    }
+
+    @Test("holds a create whose success cannot be read in doubt, and goes on with the rest")
+    func unreadable() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard request.method == .create else { return response }
+                throw InvalidResponseError(status: 201, problem: .malformed("at byte 1"), url: "Orders")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        try await store.update("Products(5)", ["Stock": 77])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt])
+        #expect(report.accepted.map(\.entitySet) == ["Products"])
+    }
+
+    @Test(
+        "ends where a service finds a conflict every time, although the client's version is to win",
+        .timeLimit(.minutes(1)))
+    func endlessConflict() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .update else { return nil }
+                throw ODataError(status: 412, code: "Conflict", message: "No.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.update("Products(5)", ["Stock": 77])
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map(\.failure?.status) == [412])
+    }
+
+    @Test("goes on when the other's version may not be read")
+    func forbiddenTheirs() async throws {
+        let shop = try await Shop()
+        let isUploading = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard isUploading.isSet, request.url.description.hasPrefix("Customers") else { return nil }
+                throw ODataError(status: request.method == .read ? 403 : 412, code: "No", message: "No.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await store.update("Products(5)", ["Stock": 77])
+        isUploading.set()
+        let report = try await store.upload()
+        #expect(report.failed.map(\.entitySet) == ["Customers"])
+        #expect(report.accepted.map(\.entitySet) == ["Products"])
+    }
+
+    @Test("takes an update of what is gone for a conflict: the policy decides")
+    func goneUpdate() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .update else { return nil }
+                throw ODataError(status: 404, code: "NotFound", message: "Gone.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 5])
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1")
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.failed.map(\.entityText) == [])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("learns the key from Location when the returned entity does not show it (rule 11)")
+    func bodyWithoutKey() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard request.method == .create, case .entity(var entity) = response.body else { return response }
+                entity.values[0] = nil
+                var response = response
+                response.body = .entity(entity)
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        try await store.upload()
+        #expect(try await store.rows("Orders(1201)").count == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("stores an answer that has arrived although its task is cancelled (rule 3)")
+    func cancelled() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            after: { request, response in
+                if request.method == .create { withUnsafeCurrentTask { $0?.cancel() } }
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        await Task { _ = try? await store.upload() }.value
+        #expect(try await store.status().pending.map(\.entityText) == [])
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+}
