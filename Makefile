@@ -19,11 +19,11 @@ lint:
 setup:
 	@scripts/setup.sh
 
-asan: setup ## tests under the address sanitizer
-	swift test --sanitize=address --scratch-path $(SCRATCH)-asan -j 2
+asan: ## tests under the address sanitizer
+	SCRATCH=$(SCRATCH) scripts/sanitize.sh address $(FILTER)
 
-tsan: setup ## tests under the thread sanitizer
-	swift test --sanitize=thread --scratch-path $(SCRATCH)-tsan -j 2
+tsan: ## tests under the thread sanitizer
+	SCRATCH=$(SCRATCH) scripts/sanitize.sh thread $(FILTER)
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
