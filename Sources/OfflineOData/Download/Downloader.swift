@@ -363,6 +363,11 @@ struct Downloader: Sendable {
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "The service answered a query without a collection.")
         }
+        guard page.nextLink == nil || page.nextLink != request.link else {
+            // Followed, it would never end.
+            throw ODataError(
+                status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads to the same page.")
+        }
         return page
     }
 

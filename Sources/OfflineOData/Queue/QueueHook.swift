@@ -171,11 +171,11 @@ struct QueueHook: WriteHook {
             rest.removeAll { $0.id == refused.id }
         }
         if neverExisted {
-            // The service refused to create it, so there is nothing to delete there, and nothing to refer to.
-            for request in rest { try queue.remove(request.id, in: database) }
-            try Undo(mapping: mapping, queue: queue, before: before)
-                .undoDependents(of: Set(earlier.map(\.id)), in: database)
-            try before.remove(set: change.table.set, rowID: rowID, in: database)
+            // The service refused to create it, so there is nothing to delete there, and nothing to refer to. What
+            // it has under the same key is somebody else's, and comes back.
+            let undo = Undo(mapping: mapping, queue: queue, before: before)
+            try undo.undoDependents(of: Set(earlier.map(\.id)), in: database)
+            try undo.undo(set: change.table.set, rowID: rowID, in: database)
             return
         }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)

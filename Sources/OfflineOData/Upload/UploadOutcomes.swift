@@ -92,10 +92,10 @@ struct UploadOutcomes: Sendable {
             environment, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
-            // It was deleted here after all, and the service never took it: both sides agree.
-            for later in rest { try queue.remove(later.id, in: database) }
-            try Undo(mapping: mapping, queue: queue, before: before)
-                .undoDependents(of: Set(rest.map(\.id)), in: database)
+            // It was deleted here after all, and the service never took it: both sides agree. What the service
+            // has under the same key is somebody else's, and comes back.
+            try Undo(mapping: mapping, queue: queue, before: before).undo(
+                set: request.entitySet, rowID: request.rowID, in: database)
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
