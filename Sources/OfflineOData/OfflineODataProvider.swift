@@ -159,11 +159,19 @@ public final class OfflineODataProvider: ODataProvider {
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        var first = request
+        // An update of what is not there creates it (11.4.4). With a condition it is refused instead, so that an
+        // alias is found before a second entity is made under the first key.
+        let mayCreate =
+            (request.method == .update || request.method == .replace) && request.ifMatch == nil
+            && request.ifNoneMatch == nil
+        if mayCreate { first.ifMatch = "*" }
         do {
+            return try await local.execute(first)
+        } catch let error as ODataError where error.status == 404 || (error.status == 412 && first.ifMatch == "*") {
+            if let redirected = try await followingAlias(request) { return try await local.execute(redirected) }
+            guard mayCreate else { throw error }
             return try await local.execute(request)
-        } catch let error as ODataError where error.status == 404 {
-            guard let redirected = try await followingAlias(request) else { throw error }
-            return try await local.execute(redirected)
         }
     }
 
