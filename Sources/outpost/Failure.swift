@@ -30,7 +30,7 @@ struct Failure: Error {
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error)
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message.withoutControls(keepingLines: true))")
         if let advice = failure.advice { Terminal.error(advice) }
         exit(failure.status.rawValue)
     }

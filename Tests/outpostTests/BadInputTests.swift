@@ -192,6 +192,21 @@ struct BadInputTests {
         #expect(try await site.tool.run("status", clone).output.contains("Nothing to push"))
     }
 
+    @Test("control characters in the data do nothing to the terminal; JSON keeps them, escaped")
+    func controls() async throws {
+        let site = try Site()
+        try SQLite.execute(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, n TEXT); INSERT INTO t VALUES (1, 'a' || char(27) || ']0;b');",
+            in: site.database)
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let table = try await site.tool.run("query", clone, "t")
+        #expect(table.output.contains("a ]0;b") && !table.output.contains("\u{1B}"))
+        let json = try await site.tool.run("query", clone, "t", "--json")
+        #expect(json.output.contains(#"a\u001b]0;b"#) || json.output.contains(#"a\u001B]0;b"#), "\(json.output)")
+    }
+
     @Test("the metadata can be asked for, with and without --json")
     func metadata() async throws {
         let site = try Site()
