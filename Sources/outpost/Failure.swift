@@ -30,7 +30,7 @@ struct Failure: Error {
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error)
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message.withoutControls(keepingLines: true))")
         if let advice = failure.advice { Terminal.error(advice) }
         exit(failure.status.rawValue)
     }
@@ -56,6 +56,9 @@ struct Failure: Error {
         case let error as OfflineError: self.init(offline: error)
         case let error as MetadataError: self.init(metadata: error)
         case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
+        case let error as ServerStartError: self.init(serving: error)
+        case let error as ForeignDatabaseError: self.init(foreign: error)
+        case let error as DataVaultError: self.init(vault: error)
         case let error as any CustomStringConvertible: self.init(message: error.description)
         default: self.init(message: error.localizedDescription)
         }
@@ -86,7 +89,8 @@ struct Failure: Error {
         case .webPage: advice = "Open the address in a browser to see what it wants."
         case .redirected: advice = "Use the new address in place of this one."
         case .incomplete: advice = "Nothing was kept: run the same command again."
-        case .invalid, .refused: advice = "This is for the people who run the service."
+        case .invalid: advice = "This is for the people who run the service."
+        case .refused: advice = "Give the root of the service; if this is it, ask the people who run it."
         }
         self.init(message: error.description, advice: advice)
     }
@@ -104,6 +108,39 @@ struct Failure: Error {
         self.init(message: error.description, advice: advice)
     }
 
+    private init(serving error: ServerStartError) {
+        let advice: String
+        switch error {
+        case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host that is this machine's."
+        case .unusableCertificate: advice = "Give PEM files with --tls-certificate and --tls-key."
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(foreign error: ForeignDatabaseError) {
+        let advice: String?
+        switch error {
+        case .notADatabase, .notFound: advice = "Give a SQLite database, or the directory of a clone."
+        case .encryptedOrDamaged: advice = "A clone is served by its directory; other encrypted files cannot be served."
+        case .locked: advice = "Wait until it is done, or end it, and try again."
+        case .noAccess: advice = "Ask its owner for access, or run this as another user."
+        case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
+        default: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(vault error: DataVaultError) {
+        let advice: String?
+        switch error {
+        case .system, .noHome:
+            advice = "Name a folder of your own in XDG_DATA_HOME, or keep the key yourself with --key-file FILE."
+        case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path)"
+        default: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
     private init(store error: StoreError) {
         let advice: String?
         switch error {
@@ -111,6 +148,7 @@ struct Failure: Error {
         case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."
         case .newerVersion: advice = "Install the newer version of outpost."
+        case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }
         self.init(message: error.description, advice: advice)

@@ -138,6 +138,85 @@ struct BadInputTests {
         #expect(none.errors.contains("outpost clone"))
     }
 
+    @Test("a clone that was killed while it was made is known as such, and can be made again")
+    func halfAClone() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        try FileManager.default.createDirectory(atPath: clone, withIntermediateDirectories: true)
+        try Data(#"{"isUnfinished":true,"key":{"vault":{"name":"clone-gone"}}}"#.utf8).write(
+            to: URL(fileURLWithPath: clone + "/outpost.json"))
+        try Data("half a store".utf8).write(to: URL(fileURLWithPath: clone + "/store.db"))
+        let status = try await site.tool.run("status", clone)
+        #expect(status.code == 1)
+        #expect(status.errors.contains("interrupted") && status.errors.contains("outpost clone"), "\(status.errors)")
+        let again = try await site.tool.run("clone", site.url, clone)
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try await site.tool.run("query", clone, "Orders/$count").code == 0)
+    }
+
+    @Test("a clone killed at any early moment can be cloned or pulled, and never neither")
+    func killedClone() async throws {
+        let site = try Site()
+        try await site.serve()
+        for moment in 0..<8 {
+            let clone = site.path("clone\(moment)")
+            try await site.tool.kill("clone", site.url, clone, after: .milliseconds(60 + moment * 25))
+            let pulled = try await site.tool.run("pull", clone)
+            if pulled.code != 0 {
+                let cloned = try await site.tool.run("clone", site.url, clone)
+                #expect(cloned.code == 0, "\(pulled.errors) \(cloned.errors)")
+            }
+            #expect(try await site.tool.run("query", clone, "Customers/$count").code == 0)
+        }
+    }
+
+    @Test("changing what is not there, a key, or what the service computes is refused, and nothing waits")
+    func impossibleChanges() async throws {
+        let site = try Site()
+        try SQLite.execute(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, twice INTEGER GENERATED ALWAYS AS (n * 2));
+            INSERT INTO t (id, n) VALUES (1, 2);
+            """, in: site.database)
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let missing = try await site.tool.run("update", clone, "t(99)", "n=5")
+        #expect(missing.code == 1 && missing.errors.contains("does not exist"), "\(missing.errors)")
+        let key = try await site.tool.run("update", clone, "t(1)", "id=5")
+        #expect(key.code == 1 && key.errors.contains("key"), "\(key.errors)")
+        let computed = try await site.tool.run("update", clone, "t(1)", "twice=5")
+        #expect(computed.code == 1 && computed.errors.contains("computed"), "\(computed.errors)")
+        #expect(try await site.tool.run("update", clone, "t(1)", "=5").code == 2)
+        #expect(try await site.tool.run("status", clone).output.contains("Nothing to push"))
+    }
+
+    @Test("control characters in the data do nothing to the terminal; JSON keeps them, escaped")
+    func controls() async throws {
+        let site = try Site()
+        try SQLite.execute(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, n TEXT); INSERT INTO t VALUES (1, 'a' || char(27) || ']0;b');",
+            in: site.database)
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let table = try await site.tool.run("query", clone, "t")
+        #expect(table.output.contains("a ]0;b") && !table.output.contains("\u{1B}"))
+        let json = try await site.tool.run("query", clone, "t", "--json")
+        #expect(json.output.contains(#"a\u001b]0;b"#) || json.output.contains(#"a\u001B]0;b"#), "\(json.output)")
+    }
+
+    @Test("the metadata can be asked for, with and without --json")
+    func metadata() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let result = try await site.tool.run("query", clone, "$metadata")
+        #expect(result.code == 0 && result.output.contains("<edmx:Edmx"), "\(result.errors)")
+    }
+
     @Test("a wrong key: its own error, nothing written")
     func wrongKey() async throws {
         let site = try Site()

@@ -157,6 +157,10 @@ public final class StoreDatabase: Sendable {
     ///
     /// - Throws: ``StoreError/locked`` while a statement is still running.
     public func close() throws {
+        // SQLite moves the log when the last connection closes, but only one that may write. GRDB closes the writer
+        // first, so the readers go before it: else everything stays in the log, and whoever copies the database
+        // alone copies an empty store.
+        pool.invalidateReadOnlyConnections()
         try StoreError.translating(path: path) { try pool.close() }
     }
 }

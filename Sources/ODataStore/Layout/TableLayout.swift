@@ -185,5 +185,8 @@ extension TableStorage {
     private func derivedColumn(at name: String) -> ColumnStorage? { columns.first { $0.name == name } }
 }
 
-/// The name of a table or column as it stands in SQL: the one place where names are quoted.
-func quoted(_ identifier: String) -> String { identifier.quotedDatabaseIdentifier }
+/// The name of a table or column as it stands in SQL, with quotes inside it doubled.
+///
+/// GRDB's `quotedDatabaseIdentifier` does not double them, and the names of a foreign database are not ours to
+/// choose: an undoubled quote ends the name and makes SQL of the rest.
+func quoted(_ identifier: String) -> String { SQLFragment.quoted(identifier) }

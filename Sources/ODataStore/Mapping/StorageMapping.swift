@@ -61,6 +61,9 @@ public struct TableStorage: Sendable {
     /// Rows are seen only where this column's value is not in the given table's `id` column; used to hide
     /// what a first download has not finished.
     public var visibility: Visibility?
+    /// Whether NaN may be stored, as a BLOB of our own that only we read. Not in a foreign database: the column
+    /// would hold what its other programs cannot read, and would not be a number any more when it is next served.
+    public var storesNaN = true
 
     /// Hides rows whose owner is still being downloaded.
     public struct Visibility: Hashable, Sendable {

@@ -170,7 +170,10 @@ struct WritePlan: Sendable {
             switch node {
             case .slot(let index):
                 guard let column = slots[index].column else { continue }
-                do {
+                do throws(StoredValueError) {
+                    if !storage.storesNaN, value.isNaN {
+                        throw StoredValueError(found: "NaN", expected: "a number that SQLite can hold")
+                    }
                     row[index] = try column.codec.encode(value)
                 } catch {
                     throw error.at(table: storage.table, column: column.name)
@@ -317,6 +320,17 @@ struct WritePlan: Sendable {
         case .slot(let index): slots[index].bit.map { Self.contains($0, in: stored.notLoaded) } ?? false
         case .complex(_, _, let nested): nested.allSatisfy { isNotLoaded($0, stored) }
         case .absent: true
+        }
+    }
+}
+
+extension ODataValue {
+    /// Whether this is the value that SQLite has no number for.
+    fileprivate var isNaN: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .single(let number): number.isNaN
+        default: false
         }
     }
 }

@@ -166,7 +166,7 @@ extension OfflineODataProvider {
         guard !ids.isEmpty else { return all }
         return try ids.map { id in
             guard let request = all.first(where: { $0.id == id }) else {
-                throw OfflineError.unknown(kind: "request in the error archive", name: String(id))
+                throw OfflineError.unknown(kind: "refused request", name: String(id))
             }
             return request
         }

@@ -64,7 +64,10 @@ struct Clone: AsyncParsableCommand {
     func run() async throws {
         let target = directory ?? defaultDirectory
         let defining = try queries.map(Self.definingQuery)
-        guard dryRun || !FileManager.default.fileExists(atPath: target + "/store.db") else {
+        guard
+            dryRun || CloneFile.unfinished(in: target) != nil
+                || !FileManager.default.fileExists(atPath: target + "/store.db")
+        else {
             throw Failure(
                 message: "\(target) is a clone already.", advice: "Bring it up to date with: outpost pull \(target)")
         }
@@ -142,17 +145,33 @@ struct Clone: AsyncParsableCommand {
     private func clone(
         from client: ODataClient, _ connector: Connector, survey: ServiceSurvey, into target: String
     ) async throws {
+        if let left = CloneFile.unfinished(in: target) { left.removeUnfinished(in: target) }
         let (protection, keyPlace, said) = try chooseKey()
         let store: OfflineODataProvider
+        var isNew = false
         do {
+            isNew = try CloneFile.makeDirectory(target)
+            // Said before the store is made, so that a clone that is killed meanwhile is known as such and can be
+            // made again; without it a store would be left whose key nobody knows.
+            try CloneFile(key: keyPlace, isUnfinished: true).write(in: target)
             store = try await OfflineODataProvider.create(
                 at: target, protection: protection, serviceRoot: url, remote: client,
                 queries: survey.parts.map(\.query))
+            do {
+                try CloneFile(key: keyPlace).write(in: target)
+            } catch {
+                try? store.close()
+                throw error
+            }
         } catch {
-            if case .vault(let name) = keyPlace { KeyKeeper.remove(named: name) }
+            if let left = CloneFile.unfinished(in: target) {
+                left.removeUnfinished(in: target)
+            } else if case .vault(let name) = keyPlace {
+                KeyKeeper.remove(named: name)
+            }
+            if isNew { try? FileManager.default.removeItem(atPath: target) }
             throw error
         }
-        try CloneFile(key: keyPlace).write(in: target)
         let line = ProgressLine(store)
         do {
             let report = try await store.download()

@@ -25,7 +25,7 @@ struct Create: AsyncParsableCommand {
     func run() async throws {
         try await Edit(store: store, json: json).run { editor in
             let (url, shape) = try editor.collection(entitySet)
-            let entity = try editor.entity(shape, properties)
+            let entity = try editor.entity(shape, properties, isNew: true)
             return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
         }
     }
@@ -51,8 +51,17 @@ struct Update: AsyncParsableCommand {
     func run() async throws {
         try await Edit(store: store, json: json).run { editor in
             let (url, shape) = try editor.single(entity)
-            let changes = try editor.entity(shape, properties)
-            return try await editor.send(ODataRequest(.update, url, body: .entity(changes)), "Changed")
+            let changes = try editor.entity(shape, properties, isNew: false)
+            // With a condition, since an update of what is not there would create it (11.4.4): a mistyped key must
+            // not become an entity at the service.
+            let request = ODataRequest(.update, url, body: .entity(changes), ifMatch: "*")
+            do {
+                return try await editor.send(request, "Changed")
+            } catch let error as ODataError where error.status == 412 {
+                throw Failure(
+                    message: "\(entity) does not exist in \(store.directory).",
+                    advice: "See what is there with: outpost query, or make it with: outpost create")
+            }
         }
     }
 }
@@ -129,17 +138,36 @@ struct Edit {
             return (url, shape)
         }
 
-        func entity(_ shape: Shape, _ arguments: [String]) throws -> Entity {
+        func entity(_ shape: Shape, _ arguments: [String], isNew: Bool) throws -> Entity {
             var entity = Entity(shape: shape)
             for argument in arguments {
-                guard let mark = argument.firstIndex(of: "=") else {
+                guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else {
                     throw Failure(message: "'\(argument)' is not NAME=VALUE.", status: .misused)
                 }
                 let name = String(argument[..<mark])
                 let text = String(argument[argument.index(after: mark)...])
                 entity[name] = try value(text, of: name, shape)
+                try checkMayBeGiven(name, shape, isNew: isNew)
             }
             return entity
+        }
+
+        private func isComputed(_ name: String, _ shape: Shape) -> Bool {
+            let tag = shape.property(name)?.annotations.annotation("Org.OData.Core.V1.Computed")
+            return tag.map { $0.value?.boolean ?? true } ?? false
+        }
+
+        /// A service ignores what may not be set (11.4.3); a person who set it must be told.
+        private func checkMayBeGiven(_ name: String, _ shape: Shape, isNew: Bool) throws {
+            if isComputed(name, shape) {
+                throw Failure(
+                    message: "\(name) is computed by the service and cannot be set.", advice: "Leave it out.")
+            }
+            if !isNew, shape.key.contains(where: { $0.name == name }) {
+                throw Failure(
+                    message: "\(name) is part of the key, which cannot be changed.",
+                    advice: "Create an entity with the new key and delete this one.")
+            }
         }
 
         private func value(_ text: String, of name: String, _ shape: Shape) throws -> ODataValue {

@@ -61,9 +61,11 @@ struct Query: AsyncParsableCommand {
     /// What a program would get over HTTP, byte for byte.
     private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         let handler = ODataHandler(provider: provider)
+        // The metadata are XML, whatever the data are asked for as.
+        let accept = url.path.segments == [.metadata] ? "application/xml" : "application/json;odata.metadata=minimal"
         let request = HTTPRequest(
             method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded(),
-            headerFields: [.accept: "application/json;odata.metadata=minimal"])
+            headerFields: [.accept: accept])
         let (response, body) = await handler.handle(request, ByteStream([]))
         guard response.status.code < 400 else {
             // Asked again for the refusal itself.

@@ -103,7 +103,7 @@ struct RequestLine: Encodable {
         if request.state == .sending { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
             let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
-            text += " \(Terminal.red(kind)): \(failure.message)"
+            text += " \(Terminal.red(kind)): \(failure.message.withoutControls())"
         }
         return text
     }

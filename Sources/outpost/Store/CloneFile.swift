@@ -13,11 +13,26 @@ struct CloneFile: Codable {
     }
 
     var key: Key
+    /// Whether the store beside it may be half made: set until its making is complete.
+    var isUnfinished: Bool?
 
     private static func path(in directory: String) -> String { directory + "/outpost.json" }
 
+    /// What stands in a directory whose making was cut short; `nil` for any other directory.
+    static func unfinished(in directory: String) -> CloneFile? {
+        guard let data = FileManager.default.contents(atPath: path(in: directory)),
+            let file = try? JSONDecoder().decode(CloneFile.self, from: data), file.isUnfinished == true
+        else { return nil }
+        return file
+    }
+
     static func read(in directory: String) throws -> CloneFile {
         guard let data = FileManager.default.contents(atPath: path(in: directory)) else {
+            let isThere = FileManager.default.fileExists(atPath: directory)
+            guard !isThere || FileManager.default.isExecutableFile(atPath: directory) else {
+                throw Failure(
+                    message: "\(directory) may not be entered.", advice: "It belongs to the user who made the clone.")
+            }
             throw Failure(
                 message: "\(directory) is not a clone.", advice: "Make one with: outpost clone URL \(directory)")
         }
@@ -26,14 +41,55 @@ struct CloneFile: Codable {
                 message: "\(path(in: directory)) is damaged: it must say where the store's key is.",
                 advice: "If you have the key in a file, name it: --key-file FILE")
         }
+        guard file.isUnfinished != true else {
+            throw Failure(
+                message: "The clone in \(directory) was interrupted before it held anything.",
+                advice: "Make it again with: outpost clone URL \(directory)")
+        }
         return file
     }
 
     func write(in directory: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(self).write(to: URL(fileURLWithPath: Self.path(in: directory)), options: .atomic)
+        let path = Self.path(in: directory)
+        do {
+            try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw Failure(
+                message: "\(path) cannot be written: \(error.localizedDescription)",
+                advice: "Is the disk full, or the directory somebody else's?")
+        }
     }
 
-    static func remove(in directory: String) { try? FileManager.default.removeItem(atPath: path(in: directory)) }
+    /// Makes the directory of a clone, which only its owner can enter.
+    ///
+    /// - Returns: whether it is new.
+    static func makeDirectory(_ directory: String) throws -> Bool {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) {
+            guard isDirectory.boolValue else {
+                throw Failure(message: "\(directory) is not a directory.", advice: "Name another one after the URL.")
+            }
+            return false
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(
+                message: "The directory \(directory) cannot be made: \(error.localizedDescription)",
+                advice: "Name another one after the URL.")
+        }
+        return true
+    }
+
+    /// Removes what a making that was cut short has left: the store, which holds nothing yet, its key and this file.
+    func removeUnfinished(in directory: String) {
+        for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-journal", "sync.lock"] {
+            try? FileManager.default.removeItem(atPath: directory + "/" + name)
+        }
+        if case .vault(let name) = key { KeyKeeper.remove(named: name) }
+        try? FileManager.default.removeItem(atPath: Self.path(in: directory))
+    }
 }

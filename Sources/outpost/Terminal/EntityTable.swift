@@ -22,6 +22,9 @@ struct EntityTable {
             for (name, _) in pairs where seen.insert(name).inserted { columns.append(name) }
             return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         }
+        // Where some rows have no related entity, the others' columns say so by being empty.
+        let parents = Set(columns.compactMap { name in name.lastIndex(of: "/").map { String(name[..<$0]) } })
+        columns.removeAll { parents.contains($0) }
         guard !columns.isEmpty else { return Terminal.dim("no rows") + "\n" }
         var table = Table(columns)
         for row in rows { table.add(columns.map { row[$0] ?? "" }) }

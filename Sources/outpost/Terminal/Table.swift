@@ -60,7 +60,7 @@ extension ODataValue {
     func cell(type: TypeReference?, model: EntityDataModel) -> String {
         switch self {
         case .null: return ""
-        case .string(let text): return text.replacing("\n", with: " ").replacing("\t", with: " ")
+        case .string(let text): return text.withoutControls()
         case .binary(let bytes): return "<\(bytes.count) bytes>"
         case .collection(let values):
             return values.map { $0.cell(type: type?.element, model: model) }.joined(separator: ", ")
@@ -76,5 +76,19 @@ extension ODataValue {
             let text = String(decoding: writer.bytes, as: UTF8.self)
             return text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text
         }
+    }
+}
+
+extension String {
+    /// The text with a space for each control character: what a service or a database holds is not to move the
+    /// cursor, set the title or do worse to the terminal that it is shown on.
+    func withoutControls(keepingLines: Bool = false) -> String {
+        guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+        var result = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            let isControl = scalar.properties.generalCategory == .control && !(keepingLines && scalar == "\n")
+            result.append(isControl ? " " : scalar)
+        }
+        return String(result)
     }
 }

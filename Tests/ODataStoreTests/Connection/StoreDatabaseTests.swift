@@ -33,6 +33,20 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
+    @Test("leave one file behind when they are closed: nothing is only in the log", arguments: [false, true])
+    func closed(reads: Bool) async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+        try await store.write { try $0.execute(sql: "CREATE TABLE t (x); INSERT INTO t VALUES (7)") }
+        if reads { _ = try await store.read { try Int.fetchOne($0, sql: "SELECT x FROM t") } }
+        try store.close()
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        let again = try StoreDatabase.open(path: path, protection: .unencrypted)
+        #expect(try await again.read { try Int.fetchOne($0, sql: "SELECT x FROM t") } == 7)
+        try again.close()
+    }
+
     @Test("write in bulk at NORMAL and are back at FULL afterwards, also after a failure")
     func bulk() async throws {
         let path = temporaryPath()

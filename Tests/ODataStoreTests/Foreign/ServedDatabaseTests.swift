@@ -118,6 +118,38 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
+    @Test("Names with quotes in them are names, not SQL, when read, queried and written")
+    func quotes() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE "a""b" (id INTEGER PRIMARY KEY, "c""d" TEXT, "e'f" INTEGER);
+            INSERT INTO "a""b" VALUES (1, 'x', 2);
+            """)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let rows = try await database.page("a_b?$filter=c_d eq 'x' and e_f eq 2&$orderby=c_d", track: true)
+        #expect(rows.entities.count == 1)
+        let change = try database.entity("a_b", ["c_d": "y"])
+        _ = try await database.execute(try database.request(.update, "a_b(1)", change))
+        #expect(try fixture.value("SELECT \"c\"\"d\" FROM \"a\"\"b\"") == "y")
+        try await database.close()
+    }
+
+    @Test("NaN is refused, since a REAL column of somebody else's has no place for it")
+    func notANumber() async throws {
+        let fixture = try ForeignFixture(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL); INSERT INTO t VALUES (1, 2.5);")
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let change = try database.entity("t", ["r": .double(.nan)])
+        do {
+            _ = try await database.execute(try database.request(.update, "t(1)", change))
+            Issue.record("NaN was taken")
+        } catch let error as ODataError {
+            #expect(error.status == 400 && error.target == "r")
+        }
+        #expect(try fixture.value("SELECT typeof(r) FROM t") == "real")
+        try await database.close()
+    }
+
     @Test("Opening fails with the reason: missing, no database, damaged, locked")
     func opening() async throws {
         let fixture = try ForeignFixture(Self.people)
@@ -150,6 +182,18 @@ struct ServedDatabaseTests {
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         #expect(await error(fixture.path) == .locked(path: fixture.path))
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    @Test("An encrypted database that is opened by mistake keeps its log", arguments: ["-wal", "-journal"])
+    func encryptedWithLog(suffix: String) async throws {
+        let fixture = try ForeignFixture(Self.people)
+        let sealed = fixture.folder.appendingPathComponent("sealed ?#.db").path
+        let noise = Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 200) })
+        try noise.write(to: URL(fileURLWithPath: sealed))
+        try noise.write(to: URL(fileURLWithPath: sealed + suffix))
+        await #expect(throws: ForeignDatabaseError.self) { _ = try await ServedDatabase.open(path: sealed) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: sealed)) == noise)
+        #expect(FileManager.default.contents(atPath: sealed + suffix) == noise, "nothing was deleted")
     }
 
     @Test("Read-only serving refuses changes and says so in the model")

@@ -49,6 +49,10 @@ struct UploadTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID = 1201") == 1)
         #expect(try await store.rows("Orders(1201)/Order_Lines").count == 1)
         #expect(try await store.rows("Orders(-1)").first?["OrderID"] == .integer(1201), "the old key is an alias")
+        try await store.update("Orders(-1)", ["CustomerID": "C0002"])
+        #expect(try await store.rows("Orders(1201)").first?["CustomerID"] == "C0002", "also when it is changed")
+        #expect(try await store.status().pending.map(\.kind) == [.update], "nothing is made under the first key")
+        try await store.upload()
         try await store.download()
         try await shop.expectEqual(store)
     }

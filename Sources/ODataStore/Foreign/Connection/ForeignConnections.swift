@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The connections to a database that is not ours: one that writes and a few that only read, each opened by
 /// itself in the journal mode found, never by a pool that would convert the file to a write-ahead log
@@ -35,6 +36,7 @@ final class ForeignConnections: Sendable {
             throw ForeignDatabaseError.notFound(path: path)
         }
         guard !isDirectory.boolValue else { throw ForeignDatabaseError.notADatabase(path: path) }
+        try Self.checkBeginning(path)
         func configuration(readonly: Bool) -> Configuration {
             var configuration = Configuration()
             configuration.readonly = readonly
@@ -62,6 +64,26 @@ final class ForeignConnections: Sendable {
         } catch let error as DatabaseError {
             throw ForeignDatabaseError(error, path: path)
         }
+    }
+
+    /// Looks at how the file begins before it is opened together with the log beside it.
+    ///
+    /// SQLite takes the log of a file that it cannot read for an old one and deletes it: opening an encrypted
+    /// database without its key, a clone's among them, would destroy all that is only in its log. An immutable
+    /// file's log is left alone. SQLite does the reading, since closing a file by other means would drop the locks
+    /// that this process may hold on it.
+    /// - Throws: ``ForeignDatabaseError``; everything but the beginning is left to the opening itself.
+    private static func checkBeginning(_ path: String) throws(ForeignDatabaseError) {
+        let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#;"))
+        let absolute = URL(fileURLWithPath: path).path
+        guard let name = absolute.addingPercentEncoding(withAllowedCharacters: allowed) else { return }
+        var connection: OpaquePointer?
+        defer { sqlite3_close_v2(connection) }
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        guard sqlite3_open_v2("file:\(name)?immutable=1", &connection, flags, nil) == SQLITE_OK,
+            sqlite3_exec(connection, "SELECT COUNT(*) FROM sqlite_master", nil, nil, nil) == SQLITE_NOTADB
+        else { return }
+        throw ForeignDatabaseError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path)
     }
 
     /// Closes all connections.

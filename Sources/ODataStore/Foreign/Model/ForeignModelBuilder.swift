@@ -266,12 +266,13 @@ struct ForeignModelBuilder {
                     name: draft.set, operation: operation, view: draft.table.name, shape: shape, columns: columns)
                 continue
             }
-            tables.append(
-                TableStorage(
-                    set: draft.set, shape: shape, table: draft.table.name, rowID: draft.table.rowIDColumn,
-                    properties: columns.map { .column($0) }, navigation: draft.navigationStorage,
-                    etag: draft.table.isView ? .none : .contentDigest,
-                    isReadOnly: options.isReadOnly || draft.table.isView))
+            var storage = TableStorage(
+                set: draft.set, shape: shape, table: draft.table.name, rowID: draft.table.rowIDColumn,
+                properties: columns.map { .column($0) }, navigation: draft.navigationStorage,
+                etag: draft.table.isView ? .none : .contentDigest,
+                isReadOnly: options.isReadOnly || draft.table.isView)
+            storage.storesNaN = false
+            tables.append(storage)
         }
         return (model, StorageMapping(model: model, tables: tables), functions, warnings)
     }
