@@ -256,6 +256,29 @@ struct BadInputTests {
         #expect(try await site.tool.run("push", clone).code == 0)
     }
 
+    @Test("a disk without room: an error with advice, and the clone still opens and goes on when there is room")
+    func fullDisk() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        try SQLite.execute("UPDATE Orders SET Freight = Freight + 1", in: site.database)
+        // The kernel refuses writes beyond a file size, as it does on a full device.
+        let (process, _, errors) = site.tool.process([])
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" pull \"$1\"", Tool.executable.path, clone,
+        ]
+        try process.run()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1)
+        #expect(text.contains("error:"), "\(text)")
+        #expect(try await site.tool.run("status", clone).code == 0)
+        #expect(try await site.tool.run("pull", clone).code == 0)
+        #expect(try await site.tool.run("query", clone, "Orders/$count").output == "200\n")
+    }
+
     @Test(
         "commands used wrongly end with 2",
         arguments: [["frobnicate"], ["query"], ["serve", "x.db", "--port", "99999"], ["clone"], ["push", "--frob"]])

@@ -8,7 +8,14 @@ enum DefiningQueryCheck {
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``; `QueryError` for names that the model
     ///   does not have.
     static func entitySet(of query: DefiningQuery, model: EntityDataModel) throws -> String {
-        let bound = try Binder(model: model).bind(query.url)
+        let bound: BoundURL
+        do throws(QueryError) {
+            bound = try Binder(model: model).bind(query.url)
+        } catch {
+            var error = error
+            error.text = error.text ?? query.text
+            throw error
+        }
         guard case .entities(_, let set?) = bound.resource.target, bound.resource.steps.count == 1 else {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "it must read an entity set.")
         }
