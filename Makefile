@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan docs consumers clean
+.PHONY: build test demo lint setup asan tsan consumers clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -27,9 +27,6 @@ tsan: ## tests under the thread sanitizer
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
-
-docs: setup
-	swift package $(SWIFT_FLAGS) generate-documentation --target OfflineOData
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin
