@@ -200,10 +200,7 @@ struct DeltaTests {
         #expect(await status(bazaar, "Products?$deltatoken=~nonsense") == 400)
         try await bazaar.send(.delete, ids[0])
         #expect(await status(bazaar, link) == 200)
-        // The triggers take the system's time.
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        bazaar.clock.advance(by: Int64(time.tv_sec) - bazaar.clock.now.seconds + 31 * 86_400)
+        bazaar.clock.advance(by: 31 * 86_400)
         #expect(await status(bazaar, link) == 410)
     }
 
