@@ -5,10 +5,10 @@
 public struct JSONString {
     /// The bytes between the quotation marks as they stand, escapes included.
     let raw: UnsafeBufferPointer<UInt8>
-    /// Whether any escape is among them.
-    public let hasEscapes: Bool
     /// The offset of the opening quotation mark within the buffer.
     public let offset: Int
+    /// Whether any escape is among them.
+    public let hasEscapes: Bool
 
     /// The characters.
     public var string: String {
@@ -38,11 +38,6 @@ public struct JSONString {
         left.withUTF8 { bytes in
             bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
         }
-    }
-
-    /// Whether the characters are the UTF-8 `name`.
-    public static func == (left: JSONString, name: [UInt8]) -> Bool {
-        left.withUTF8 { bytes in bytes.count == name.count && bytes.elementsEqual(name) }
     }
 
     private func unescaped() -> [UInt8] {
@@ -101,7 +96,9 @@ extension Shape {
     ///   - key: the name.
     ///   - predicted: the ordinal to try first: the one after the last, since most payloads keep the order.
     public func ordinal(of key: JSONString, predicted: Int) -> Int? {
-        if predicted < propertyNames.count, key == propertyNames[predicted] { return predicted }
-        return ordinal(of: key.string)
+        key.withUTF8 { name in
+            if predicted < properties.count, propertyNames.matches(predicted, name) { return predicted }
+            return propertyNames.ordinal(of: name)
+        }
     }
 }

@@ -77,7 +77,7 @@ extension JSONWriter {
 }
 
 /// Writes the loaded properties of an instance.
-private struct PropertiesOnlyWriter: JSONValueWriting {
+struct PropertiesOnlyWriter: JSONValueWriting {
     let model: EntityDataModel
     let isIEEE754Compatible: Bool
 
