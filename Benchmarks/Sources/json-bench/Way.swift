@@ -166,7 +166,7 @@ enum Way: String, CaseIterable {
             data = open(sys.argv[1], 'rb').read()
             best = 1e9
             for _ in range(5):
-                start = time.perf_counter(); rows = orjson.loads(data); best = min(best, time.perf_counter() - start)
+                start = time.process_time(); rows = orjson.loads(data); best = min(best, time.process_time() - start)
             print(json.dumps({'megabytesPerSecond': len(data) / 1e6 / best,
                 'peakMegabytes': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 'checksum': sum(row['OrderID'] for row in rows['value'])}))

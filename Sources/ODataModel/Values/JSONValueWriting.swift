@@ -51,8 +51,13 @@ extension JSONValueWriting {
             writer.beginArray()
             for value in values { writeValue(value, type: type?.element, to: &writer) }
             writer.endArray()
-        case .binary, .guid, .date, .timeOfDay, .dateTimeOffset, .dateTime, .duration:
-            writer.string(value.lexicalText ?? "")
+        case .guid(let value): writer.plain { value.write(to: &$0) }
+        case .date(let value): writer.plain { value.write(to: &$0) }
+        case .timeOfDay(let value): writer.plain { value.write(to: &$0) }
+        case .dateTimeOffset(let value): writer.plain { value.write(to: &$0) }
+        case .dateTime(let value): writer.plain { value.write(to: &$0) }
+        case .duration(let value): writer.plain { value.write(to: &$0) }
+        case .binary(let value): writer.string(Base64URL.encode(value))
         }
     }
 
