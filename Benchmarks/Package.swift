@@ -9,7 +9,8 @@ let package = Package(
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
         .target(
-            name: "CSimdjson", cxxSettings: [.unsafeFlags(["-O3", "-march=haswell", "-DNDEBUG"], .when(platforms: [.linux]))],
+            name: "CSimdjson",
+            cxxSettings: [.unsafeFlags(["-O3", "-march=haswell", "-DNDEBUG"], .when(platforms: [.linux]))],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .executableTarget(
             name: "json-bench",

@@ -36,7 +36,10 @@ struct Generator {
     /// The members of one order, each as `"Name":value`.
     private mutating func members() -> [String] {
         id += 1
-        let comment = next(3) == 0 ? "null" : "\"\(pick(["Leave at the door.\\nRing twice.", "said \\\"soon\\\"", "c:\\\\temp\\tx", "—", "Bitte nicht stürzen, zerbrechlich \\u2014 danke"]))\""
+        let comment =
+            next(3) == 0
+            ? "null"
+            : "\"\(pick(["Leave at the door.\\nRing twice.", "said \\\"soon\\\"", "c:\\\\temp\\tx", "—", "Bitte nicht stürzen, zerbrechlich \\u2014 danke"]))\""
         return [
             "\"OrderID\":\(10_000 + id)",
             "\"CustomerID\":\"\(pick(["ALFKI", "ANATR", "BLONP", "CHOPS", "WELLI"]))\"",

@@ -8,7 +8,9 @@ do {
     switch arguments.count {
     case 1: try Report.run(megabytes: 50)
     case 3:
-        guard let way = Way(rawValue: arguments[1]), let megabytes = Int(arguments[2]) else { throw BenchmarkError.unreadable }
+        guard let way = Way(rawValue: arguments[1]), let megabytes = Int(arguments[2]) else {
+            throw BenchmarkError.unreadable
+        }
         print(String(decoding: try JSONEncoder().encode(try way.run(megabytes: megabytes)), as: UTF8.self))
     default: throw BenchmarkError.unreadable
     }

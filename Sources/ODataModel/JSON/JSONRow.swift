@@ -127,7 +127,8 @@ public final class JSONRow: PropertyReader {
                 successors[last] = Int32(ordinal)
             }
             last = ordinal + 1
-            if case .missing = slots[ordinal] {} else {
+            if case .missing = slots[ordinal] {
+            } else {
                 throw scanner.error(.duplicateMember(names[ordinal]), expected: "each member name once")
             }
             do throws(JSONError) {

@@ -105,7 +105,14 @@ extension JSONScanner {
             throw error(
                 .invalidValue(String(decoding: number.text.prefix(60), as: UTF8.self)), at: start,
                 expected: type.lexicalDescription)
-        case (.object, _) where type.isGeo: return .geo(rawText(try skipValue()))
+        case (.object, _):
+            guard let family = type.geoFamily else { break }
+            let value = try GeoValue(geoJSON: &self, family: family)
+            guard value.isOf(type) else {
+                throw error(
+                    .invalidValue(value.shape.name), at: start, expected: "a GeoJSON object for \(type.rawValue)")
+            }
+            return .geo(value)
         default: break
         }
         throw unexpected(type.lexicalDescription)

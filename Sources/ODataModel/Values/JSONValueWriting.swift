@@ -38,7 +38,7 @@ extension JSONValueWriting {
         case .decimal(let number):
             if isIEEE754Compatible { writer.string(number.description) } else { writer.decimal(number) }
         case .string(let value): writer.string(value)
-        case .geo(let json): writer.raw(json.utf8)
+        case .geo(let value): writer.geo(value)
         case .enumeration(let number): writeEnumeration(number, type, to: &writer)
         case .complex(let entity):
             let declared: QualifiedName? =

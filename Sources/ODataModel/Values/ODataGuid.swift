@@ -34,7 +34,8 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
     /// Reads the same form from bytes.
     public init?(lexical bytes: some Collection<UInt8>) {
         guard bytes.count == 36 else { return nil }
-        let value = bytes.withContiguousStorageIfAvailable { ODataGuid(lexical: $0) }
+        let value =
+            bytes.withContiguousStorageIfAvailable { ODataGuid(lexical: $0) }
             ?? Array(bytes).withUnsafeBufferPointer { ODataGuid(lexical: $0) }
         guard let value else { return nil }
         self = value
