@@ -184,7 +184,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         case .single: "Single"
         case .double: "Double"
         case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? "Decimal" : nil
-        case .geo: "Geography"
+        case .geo(let value): String(value.type.rawValue.dropFirst(4))
         }
     }
 

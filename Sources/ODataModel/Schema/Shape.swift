@@ -28,7 +28,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     public let annotations: [Annotation]
 
     /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings.
-    let propertyNames: [[UInt8]]
+    let propertyNames: PropertyNameTable
     /// The primitive type of each property that has one, seen through type definitions: what a reader of
     /// rows needs of a property, without copying all of it.
     public let primitiveTypes: [PrimitiveType?]
@@ -53,7 +53,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
             navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
             uniquingKeysWith: { first, _ in first })
         primitiveTypes = properties.map(\.type.primitive)
-        propertyNames = properties.map { Array($0.name.utf8) }
+        propertyNames = PropertyNameTable(properties.lazy.map(\.name))
         keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
     }
 
@@ -93,26 +93,4 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
 
     /// The type's name.
     public var description: String { name.description }
-
-    /// Compiles all types of a model, base types first.
-    static func compile(
-        _ types: [QualifiedName: StructuredType]
-    ) throws(ModelError) -> [QualifiedName: Shape] {
-        var shapes: [QualifiedName: Shape] = [:]
-        for start in types.values where shapes[start.name] == nil {
-            var chain = [start]
-            var seen: Set = [start.name]
-            while let base = chain[chain.count - 1].baseType, shapes[base] == nil {
-                guard seen.insert(base).inserted else { throw .circularInheritance(base) }
-                guard let type = types[base] else {
-                    throw .unknownType(base, usedBy: chain[chain.count - 1].name.description)
-                }
-                chain.append(type)
-            }
-            for type in chain.reversed() {
-                shapes[type.name] = Shape(type, base: type.baseType.flatMap { shapes[$0] })
-            }
-        }
-        return shapes
-    }
 }

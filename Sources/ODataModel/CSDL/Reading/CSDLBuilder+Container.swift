@@ -1,0 +1,152 @@
+extension CSDLBuilder {
+    /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
+    mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
+        let name = QualifiedName(namespace, try required(node, .name, "the container's name"))
+        let group = targeted[name.description]
+        declarations[name.description] = node
+        var container = EntityContainer(name: name)
+        container.extends = document.attribute(node, .extends).flatMap { resolver.qualifiedName($0) }
+        container.annotations = try readAnnotations(node, group: group)
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .entitySet:
+                if let set = try readEntitySet(child, group) { container.entitySets.append(set) }
+            case .singleton:
+                if let singleton = try readSingleton(child, group) { container.singletons.append(singleton) }
+            case .actionImport:
+                container.operationImports.append(try readImport(child, .action, .action, group))
+            case .functionImport where isV4 && document.attributeText(child, .function) != nil:
+                container.operationImports.append(try readImport(child, .function, .function, group))
+            case .functionImport:
+                let (operation, operationImport) = try readFunctionImport(child, group)
+                schema.operations.append(operation)
+                if let operationImport { container.operationImports.append(operationImport) }
+            case .associationSet: container.associationSets.append(try readAssociationSet(child))
+            case .annotation, .valueAnnotation, .typeAnnotation: break
+            default: warnUnknown(child, in: "EntityContainer")
+            }
+        }
+        bindAssociationSets(&container)
+        guard let other = schema.container else {
+            schema.container = container
+            return
+        }
+        warn("The schema has a second container, \(name); both are read as one.", at: node)
+        let isDefault = flag(node, .isDefaultEntityContainer) == true
+        let (main, second) = isDefault ? (container, other) : (other, container)
+        var first = main
+        first.entitySets += second.entitySets
+        first.singletons += second.singletons
+        first.operationImports += second.operationImports
+        first.associationSets += second.associationSets
+        schema.container = first
+    }
+
+    private mutating func readEntitySet(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> EntitySet? {
+        let name = try required(node, .name, "the set's name")
+        let annotations = try readAnnotations(node, group: group, child: name)
+        let type = try qualifiedName(node, .entityType)
+        guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
+        return EntitySet(
+            name: name, type: type, bindings: try readBindings(node),
+            isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations)
+    }
+
+    private mutating func readSingleton(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> Singleton? {
+        let name = try required(node, .name, "the singleton's name")
+        let annotations = try readAnnotations(node, group: group, child: name)
+        let type = try qualifiedName(node, .type)
+        guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
+        return Singleton(
+            name: name, type: type, isNullable: flag(node, .nullable) ?? false, bindings: try readBindings(node),
+            annotations: annotations)
+    }
+
+    /// A set of a type that another document declares cannot be worked with; the rest of the model can.
+    private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
+        if case .entity? = resolver.declared[type.description] { return true }
+        warn("\(user) was left out: the document does not declare the entity type \(type).", at: node)
+        return false
+    }
+
+    private mutating func takeName(_ name: String, _ node: Node) -> Bool {
+        if setNames[name] == nil {
+            setNames[name] = node
+            return true
+        }
+        warn("\(name) was left out: another set has this name.", at: node)
+        return false
+    }
+
+    private func readBindings(_ node: Node) throws(CSDLError) -> [NavigationPropertyBinding] {
+        var bindings: [NavigationPropertyBinding] = []
+        for child in document.children(node, named: .navigationPropertyBinding) {
+            bindings.append(
+                NavigationPropertyBinding(
+                    path: resolver.path(try required(child, .path, "a navigation property path")),
+                    target: resolver.path(try required(child, .target, "an entity set"))))
+        }
+        return bindings
+    }
+
+    /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
+    private mutating func readImport(
+        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: TargetedGroup?
+    ) throws(CSDLError) -> OperationImport {
+        let name = try required(node, .name, "the import's name")
+        return OperationImport(
+            name: name, operation: try qualifiedName(node, attribute), kind: kind,
+            entitySet: document.attribute(node, .entitySet).map(resolver.path),
+            httpMethod: document.attribute(node, .httpMethod),
+            isInServiceDocument: flag(node, .includeInServiceDocument) ?? false,
+            annotations: try readAnnotations(node, group: group, child: name))
+    }
+
+    /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
+    private mutating func readFunctionImport(
+        _ node: Node, _ group: TargetedGroup?
+    ) throws(CSDLError) -> (Operation, OperationImport?) {
+        let name = try required(node, .name, "the function import's name")
+        let qualified = QualifiedName(namespace, name)
+        let method = document.attribute(node, .httpMethod)
+        let kind: Operation.Kind =
+            if let method {
+                method.uppercased() == "GET" ? .function : .action
+            } else {
+                flag(node, .isSideEffecting) == true ? .action : .function
+            }
+        var operation = Operation(
+            name: qualified, kind: kind, isBound: flag(node, .isBindable) ?? false,
+            isComposable: flag(node, .isComposable) ?? false,
+            entitySetPath: document.attribute(node, .entitySetPath))
+        for child in document.children(node, named: .parameter) {
+            var parameter = try readParameter(child)
+            if let mode = document.attribute(child, .mode), mode != "In" {
+                parameter.annotations.append(
+                    Annotation(
+                        term: ForeignAttribute(namespace: "", name: "Mode").term,
+                        value: .constant(kind: "String", text: mode)))
+            }
+            operation.parameters.append(parameter)
+        }
+        let result = document.child(node, named: .returnType)
+        if let text = document.attributeText(node, .returnType) {
+            operation.returnType = type(text, at: node)
+        } else if let result {
+            operation.returnType = try requiredType(result, "the type returned")
+            operation.returnFacets = try readFacets(result)
+        }
+        let annotations = try readAnnotations(node, group: group, child: name)
+        // A bindable function import of V3 is called on entities, not at the service root.
+        guard !operation.isBound else {
+            operation.annotations = annotations
+            return (operation, nil)
+        }
+        let operationImport = OperationImport(
+            name: name, operation: qualified, kind: kind,
+            entitySet: document.attribute(node, .entitySet)
+                ?? result.flatMap { document.attribute($0, .entitySet) },
+            httpMethod: method, annotations: annotations)
+        return (operation, operationImport)
+    }
+}

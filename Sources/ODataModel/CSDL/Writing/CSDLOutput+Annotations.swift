@@ -1,0 +1,108 @@
+extension CSDLOutput {
+    /// Writes the annotations of an element that has nothing else in it.
+    mutating func write(_ annotations: [Annotation]) {
+        writeAttributes(annotations)
+        writeDocumentation(annotations)
+        writeElements(annotations)
+    }
+
+    /// Writes those that came from attributes of other namespaces; only right after an element has begun.
+    mutating func writeAttributes(_ annotations: [Annotation]) {
+        for annotation in annotations {
+            guard let attribute = ForeignAttribute(term: annotation.term), case .constant(_, let text) = annotation.value
+            else { continue }
+            xml.attribute(
+                attribute.namespace.isEmpty ? attribute.name : "\(prefix(for: attribute.namespace)):\(attribute.name)", text)
+        }
+    }
+
+    /// Writes the others.
+    mutating func writeElements(_ annotations: [Annotation]) {
+        for annotation in annotations where ForeignAttribute(term: annotation.term) == nil {
+            if !isV4, annotation.isDocumentation { continue }
+            write(annotation)
+        }
+    }
+
+    private mutating func write(_ annotation: Annotation) {
+        xml.begin("Annotation")
+        // In metadata of V2 and V3, annotations are those of V4.
+        if !isV4 { xml.attribute("xmlns", CSDLBuilder.v4Namespace) }
+        xml.attribute("Term", annotation.term)
+        xml.attribute("Qualifier", annotation.qualifier)
+        writeValue(annotation.value)
+        for nested in annotation.annotations { write(nested) }
+        xml.end()
+    }
+
+    /// Writes a value as an attribute where it can be one, else as an element.
+    private mutating func writeValue(_ value: AnnotationExpression?) {
+        switch value {
+        case nil: break
+        case .constant(let kind, let text),
+            .path(let kind, let text) where kind != "LabeledElementReference":
+            xml.attribute(kind, text)
+        case .some(let expression): write(expression)
+        }
+    }
+
+    private mutating func write(_ expression: AnnotationExpression) {
+        switch expression {
+        case .constant(let kind, let text), .path(let kind, let text): xml.element(kind, text: text)
+        case .collection(let items):
+            xml.begin("Collection")
+            for item in items { write(item) }
+            xml.end()
+        case .record(let type, let properties):
+            xml.begin("Record")
+            xml.attribute("Type", type)
+            writeProperties(properties)
+            xml.end()
+        case .dynamic("Annotation", _, _):
+            if let annotation = expression.annotation { write(annotation) }
+        case .dynamic(let element, let attributes, let operands):
+            xml.begin(element)
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { xml.attribute(name, value) }
+            for operand in operands { write(operand) }
+            xml.end()
+        }
+    }
+
+    /// Properties with the annotations on them, and the record's own.
+    private mutating func writeProperties(_ properties: [AnnotationExpression.RecordProperty]) {
+        var index = 0
+        while index < properties.count {
+            let property = properties[index]
+            guard !property.name.hasPrefix("@") else {
+                write(properties.annotation(at: &index, on: ""))
+                continue
+            }
+            index += 1
+            xml.begin("PropertyValue")
+            xml.attribute("Property", property.name)
+            writeValue(property.value)
+            while index < properties.count, properties[index].name.hasPrefix(property.name + "@") {
+                write(properties.annotation(at: &index, on: property.name))
+            }
+            xml.end()
+        }
+    }
+}
+
+extension [AnnotationExpression.RecordProperty] {
+    /// Takes the annotation on `owner` that stands at an index, with those on it that follow.
+    ///
+    /// An index that stands at none is passed over: the annotation then has the whole name as its term.
+    func annotation(at index: inout Int, on owner: String) -> Annotation {
+        let name = self[index].name
+        let parts = name.dropFirst(owner.count + 1).split(separator: "#", maxSplits: 1)
+        var annotation = Annotation(
+            term: parts.first.map(String.init) ?? name, qualifier: parts.count > 1 ? String(parts[1]) : nil,
+            value: self[index].value)
+        index += 1
+        while index < count, self[index].name.hasPrefix(name + "@") {
+            annotation.annotations.append(self.annotation(at: &index, on: name))
+        }
+        return annotation
+    }
+}
