@@ -87,14 +87,17 @@ struct CandidateSearch {
             for row in try Row.fetchAll(database, sql: sql, arguments: [table.table, since, upTo]) {
                 let (id, kind): (Int64, Int) = (row[0], row[1])
                 if kind == ChangeLog.Kind.insert.rawValue { entries[id, default: (nil, nil)].insertedAt = row[3] }
-                if let before = (row[4] as Data?).flatMap(StoredKey.decode), isMember(joins, before) { members.insert(id) }
+                if let before = (row[4] as Data?).flatMap(StoredKey.decode), isMember(joins, before) {
+                    members.insert(id)
+                }
                 if let key = row[2] as Data? { entries[id, default: (nil, nil)].key = StoredKey.decode(key) }
             }
         }
         return rowIDs.compactMap { id in
             let entry = entries[id]
             guard let key = present[id] ?? entry?.key else { return nil }
-            return Candidate(rowID: id, key: key, isDeleted: present[id] == nil, insertedAt: entry?.insertedAt,
+            return Candidate(
+                rowID: id, key: key, isDeleted: present[id] == nil, insertedAt: entry?.insertedAt,
                 mayHaveBeenMember: members.contains(id))
         }
     }

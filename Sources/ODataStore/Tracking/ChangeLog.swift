@@ -78,7 +78,8 @@ struct ChangeLog: Sendable {
         let rowID = quoted(OfflineLayout.rowIDColumn)
         func values(_ row: String, _ columns: [String]) -> String {
             columns.isEmpty
-                ? "NULL" : "\(StoredKey.functionName)(\(columns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
+                ? "NULL"
+                : "\(StoredKey.functionName)(\(columns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
         }
         func entry(_ row: String, _ kind: Kind, keepsJoins: Bool) -> String {
             """
@@ -89,18 +90,21 @@ struct ChangeLog: Sendable {
             """
         }
         // A row's ETag is written after its values: that alone is no change.
-        let columns = table.columns.map(\.name) + table.presenceColumns
+        let columns =
+            table.columns.map(\.name) + table.presenceColumns
             + [table.dynamicProperties, table.discriminator].compactMap { $0 }
         let watched = columns.isEmpty ? "" : " OF \(columns.map(quoted).joined(separator: ", "))"
-        return [("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, "")]
-            .map { event, row, kind, columns in
-                """
-                CREATE TRIGGER \(quoted("change$\(table.table)$\(event)")) AFTER \(event)\(columns) \
-                ON \(quoted(table.table)) BEGIN
-                  \(entry(row, kind, keepsJoins: kind != .insert))
-                END
-                """
-            }
+        return [
+            ("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, ""),
+        ]
+        .map { event, row, kind, columns in
+            """
+            CREATE TRIGGER \(quoted("change$\(table.table)$\(event)")) AFTER \(event)\(columns) \
+            ON \(quoted(table.table)) BEGIN
+              \(entry(row, kind, keepsJoins: kind != .insert))
+            END
+            """
+        }
     }
 
     private func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }

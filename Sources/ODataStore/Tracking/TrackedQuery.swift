@@ -50,7 +50,8 @@ struct TrackedQuery: Sendable {
                 else { return nil }
                 switch storage {
                 case .join(let target, let pairs):
-                    guard let values = Self.values(pairs, of: key, in: mapping.tables[set]), !storage.leadsToParts else {
+                    guard let values = Self.values(pairs, of: key, in: mapping.tables[set]), !storage.leadsToParts
+                    else {
                         return nil
                     }
                     membership = .joined(values)
@@ -133,7 +134,7 @@ struct TrackedQuery: Sendable {
         _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>,
         variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>] = [:]
     ) -> Bool {
-        if expression.calls(.now) { return false }
+        if expression.calls(.now) || expression.isOpaque { return false }
         for path in expression.paths {
             guard follow(path, from: variables[path.variable] ?? node) != nil else { return false }
         }
@@ -161,7 +162,8 @@ struct TrackedQuery: Sendable {
                 guard let next = self.step(to: names.joined(separator: "/"), in: node) else { return nil }
                 node = next
                 names = []
-            case .cast, .dynamic, .computed: continue
+            case .cast, .dynamic, .computed, .annotation: continue
+            case .entitySet, .singleton, .key, .filter: return nil
             }
         }
         return node

@@ -87,10 +87,12 @@ struct Bazaar {
                 }
                 page.removed.append(
                     RemovedEntity(
-                        id: entity.control.id ?? "", key: entity.key, reason: reason == "deleted" ? .deleted : .changed))
+                        id: entity.control.id ?? "", key: entity.key, reason: reason == "deleted" ? .deleted : .changed)
+                )
             }
             return .delta(page)
-        case .entities(let shape, _), .entity(let shape, _): return .entity(try reader.read(bytes, type: shape.name).entity)
+        case .entities(let shape, _), .entity(let shape, _):
+            return .entity(try reader.read(bytes, type: shape.name).entity)
         case .property(let property, _):
             let type = request.method == .create ? property.type.element : property.type
             return .value(try ValuePayload(json: bytes, type: type, model: service.model).value, property.type)

@@ -214,7 +214,8 @@ struct DeltaTests {
 
     @Test("11.3 delta links survive a restart of the service")
     func restart() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(ODataGuid.random()).db").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(ODataGuid.random()).db")
+            .path
         defer {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         }
@@ -250,7 +251,8 @@ struct DeltaTests {
         let plan = try await service.database.read { database in
             try Row.fetchAll(
                 database,
-                sql: "EXPLAIN QUERY PLAN SELECT row_id FROM outpost_change WHERE name = ? AND version > ? AND version <= ?",
+                sql:
+                    "EXPLAIN QUERY PLAN SELECT row_id FROM outpost_change WHERE name = ? AND version > ? AND version <= ?",
                 arguments: ["Categories", 1, 2]
             ).map { $0["detail"] as String }
         }

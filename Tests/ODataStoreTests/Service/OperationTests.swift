@@ -36,7 +36,8 @@ struct OperationTests {
                 let prices = try call.boundEntities().map { try $0.read("Price") as Double }
                 return .value(.double(prices.isEmpty ? 0 : prices.reduce(0, +) / Double(prices.count)))
             }
-            try definition.function("Twice", [.init("value", .primitive(.int64))], returns: .primitive(.int64)) { call in
+            try definition.function("Twice", [.init("value", .primitive(.int64))], returns: .primitive(.int64)) {
+                call in
                 .value(.integer(2 * (try call.argument("value"))))
             }
             try definition.function(
@@ -62,7 +63,8 @@ struct OperationTests {
                 return .none
             }
             try definition.action("Break") { call in
-                try call.transaction.create(call.transaction.newEntity(in: "Categories", ["Name": "x"]), in: "Categories")
+                try call.transaction.create(
+                    call.transaction.newEntity(in: "Categories", ["Name": "x"]), in: "Categories")
                 throw ODataError(status: 409, code: "Broken", message: "Not now.")
             }
         }
@@ -128,8 +130,10 @@ struct OperationTests {
         guard case .entity(let product) = response.body else { throw ODataError.notFound("entity") }
         #expect(product["Price"] == .double(5))
         #expect(product["Version"] == 2)
-        guard case .entity(let least) = try await bazaar.send(
-            .create, "\(id)/Bazaar.Discount", #"{"percentage":50,"least":4}"#).body
+        guard
+            case .entity(let least) = try await bazaar.send(
+                .create, "\(id)/Bazaar.Discount", #"{"percentage":50,"least":4}"#
+            ).body
         else { throw ODataError.notFound("entity") }
         #expect(least["Price"] == .double(4))
         #expect(try await bazaar.send(.create, "Products/Bazaar.Reset", "{}").status == 204)

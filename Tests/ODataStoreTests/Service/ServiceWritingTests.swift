@@ -155,7 +155,8 @@ struct ServiceWritingTests {
         #expect(cutlery["Name"] == "Cutlery")
         let read = try #require(
             try await bazaar.entity("Categories(1)?$expand=Products($expand=Texts,Related($expand=Category))"))
-        guard case .many(let stored, _, _)? = read.related["Products"], case .many(let texts, _, _)? = stored[0].related["Texts"]
+        guard case .many(let stored, _, _)? = read.related["Products"],
+            case .many(let texts, _, _)? = stored[0].related["Texts"]
         else { throw ODataError.notFound("Products") }
         #expect(texts.map { $0["Text"] } == ["A mug"])
     }
@@ -174,7 +175,9 @@ struct ServiceWritingTests {
         #expect(try await bazaar.entity(id)?["CategoryID"] == 2)
         try await bazaar.send(.update, id, #"{"Category":null}"#)
         #expect(try await bazaar.entity(id)?["CategoryID"] == .null)
-        let refused = try await bazaar.refusal(.create, "Products", #"{"Name":"x","Related@odata.bind":["Products(00000000-0000-0000-0000-000000000000)"]}"#)
+        let refused = try await bazaar.refusal(
+            .create, "Products",
+            #"{"Name":"x","Related@odata.bind":["Products(00000000-0000-0000-0000-000000000000)"]}"#)
         #expect(refused?.status == 400)
         // All or nothing.
         #expect(try await bazaar.names("Products?$filter=Name eq 'x'") == [])
@@ -189,7 +192,8 @@ struct ServiceWritingTests {
         let id = try #require(mug.control.id)
         try await bazaar.send(
             .update, id,
-            #"{"Texts":[{"Language":"EN","Text":"big mug"},{"Language":"FR","Text":"tasse"}],"Category":{"Name":"Kitchen"}}"#)
+            #"{"Texts":[{"Language":"EN","Text":"big mug"},{"Language":"FR","Text":"tasse"}],"Category":{"Name":"Kitchen"}}"#
+        )
         #expect(try await bazaar.names("\(id)/Texts?$orderby=Language", "Text") == ["big mug", "tasse"])
         #expect(try await bazaar.entity("\(id)/Category")?["Name"] == "Kitchen")
         // Without a key the related entity is the one that there is.
@@ -202,9 +206,11 @@ struct ServiceWritingTests {
         let bazaar = try await Bazaar()
         let mug = try await bazaar.create(
             "Products",
-            #"{"Name":"Mug","Texts":[{"Language":"EN","Text":"mug"},{"Language":"DE","Text":"Becher"}],"Related":[{"Name":"Cup"}]}"#)
+            #"{"Name":"Mug","Texts":[{"Language":"EN","Text":"mug"},{"Language":"DE","Text":"Becher"}],"Related":[{"Name":"Cup"}]}"#
+        )
         let id = try #require(mug.control.id)
-        let text = try #require(try await bazaar.page("\(id)/Texts?$filter=Language eq 'DE'").entities.first?.control.id)
+        let text = try #require(
+            try await bazaar.page("\(id)/Texts?$filter=Language eq 'DE'").entities.first?.control.id)
         let cup = try #require(try await bazaar.page("\(id)/Related").entities.first?.control.id)
         try await bazaar.send(
             .update, id,
@@ -349,7 +355,8 @@ struct ServiceWritingTests {
         let bazaar = try await Bazaar()
         let items = [
             BatchItem(
-                id: "1", request: try bazaar.request(.create, "Categories", #"{"Name":"Kitchen"}"#), atomicityGroup: "g"),
+                id: "1", request: try bazaar.request(.create, "Categories", #"{"Name":"Kitchen"}"#), atomicityGroup: "g"
+            ),
             BatchItem(
                 id: "2",
                 request: try bazaar.request(.create, "Products", #"{"Name":"Mug","Category@odata.bind":"$1"}"#),
