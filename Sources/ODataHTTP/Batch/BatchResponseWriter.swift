@@ -31,7 +31,7 @@ struct BatchResponseWriter {
             }
             answers.append(await answer(result, part, incoming))
         }
-        if incoming.answersBatchAsJSON { return (JSONBatch.writeResponse(answers), incoming.format.mediaType) }
+        if incoming.answersBatchAsJSON { return (JSONBatch.writeResponse(answers), incoming.contentType) }
         let boundary = "batchresponse_\(ODataGuid.random())"
         return (
             MultipartBatch.writeResponse(answers, boundary: boundary), "multipart/mixed;boundary=\(boundary)"

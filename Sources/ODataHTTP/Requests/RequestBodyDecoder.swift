@@ -18,13 +18,12 @@ struct RequestBodyDecoder {
         case (.entities(let shape, _), .create):
             if shape.hasStream, !isJSON { return media(body) }
             return try await entity(shape, body)
+        // The changes to make to each member (11.4.13).
+        case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
+            return try await entity(shape, body)
         case (.entities, _):
             // Changes to many entities at once come as a delta payload (11.4.14).
             throw ODataError.notImplemented("changing a whole collection")
-        case (.entity(let shape, _), .create):
-            throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "POST creates in collections, not in a \(shape.name).",
-                allowedMethods: ["GET", "PATCH", "PUT", "DELETE"])
         case (.entity(let shape, _), _): return try await entity(shape, body)
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
@@ -53,11 +52,7 @@ struct RequestBodyDecoder {
         if let charset = type["charset"]?.lowercased(), charset != "utf-8", charset != "utf8" {
             throw unsupported("JSON is in UTF-8, not in \(charset)")
         }
-        let known = [
-            "charset", "odata.metadata", "metadata", "odata.streaming", "streaming", "ieee754compatible",
-            "exponentialdecimals",
-        ]
-        if let unknown = type.parameters.first(where: { !known.contains($0.name) }) {
+        if let unknown = type.parameters.first(where: { !FormatParameters.names.contains($0.name) }) {
             throw unsupported("the format parameter \(unknown.name) is unknown")
         }
     }
@@ -69,11 +64,13 @@ struct RequestBodyDecoder {
     }
 
     private func json(_ body: ByteStream) async throws -> [UInt8] {
-        try requireJSON()
+        // What has no body needs no media type either: the body is what is missing.
+        if fields[.contentType] != nil || body.length.map({ $0 > 0 }) ?? false { try requireJSON() }
         let bytes = try await body.collect(limit: decoder.maxBodySize)
         guard !bytes.isEmpty else {
             throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
         }
+        try requireJSON()
         return bytes
     }
 

@@ -96,7 +96,7 @@ public struct RequestEncoder: Sendable {
     }
 
     private func accept(of request: ODataRequest) -> String {
-        let json = (request.format ?? ResponseFormat()).mediaType
+        let json = (request.format ?? ResponseFormat()).acceptedMediaType
         if request.link != nil { return json }
         if case .batch = request.body { return batchFormat == .json ? json : "multipart/mixed" }
         switch request.url.path.segments.last {
