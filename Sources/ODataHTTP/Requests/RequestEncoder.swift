@@ -134,6 +134,8 @@ public struct RequestEncoder: Sendable {
         case .parameters(let parameters):
             return Body(writer.parameters(parameters, of: operation(request)))
         case .reference(let id): return Body(writer.references([id], isCollection: false, context: nil))
+        case .references(let ids): return Body(writer.references(ids, isCollection: true, context: nil))
+        case .delta: throw ODataError.notImplemented("Sending changes to a whole collection")
         case .media(let stream, let contentType):
             var body = Body([], contentType)
             body.stream = stream
