@@ -10,6 +10,8 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
         case json
         /// The document is not well-formed XML; the parser's own words.
         case malformed(String)
+        /// The document is not well-formed JSON; what is wrong.
+        case malformedJSON(String)
         /// The document ends before it is complete.
         case truncated
         /// The document is XML but no metadata; the name of its root element.
@@ -40,13 +42,16 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
     public var column: Int
     /// What was expected there.
     public var expected: String
+    /// Where the document came from when another one referred to it; `nil` for the document read.
+    public var source: String?
 
     /// Makes an error.
-    public init(reason: Reason, line: Int, column: Int, expected: String) {
+    public init(reason: Reason, line: Int, column: Int, expected: String, source: String? = nil) {
         self.reason = reason
         self.line = line
         self.column = column
         self.expected = expected
+        self.source = source
     }
 
     /// What is wrong, where, and what was expected.
@@ -57,6 +62,7 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
             case .html: "This is a web page, not metadata: perhaps a sign-in page or a proxy's message"
             case .json: "This is JSON, not XML"
             case .malformed(let words): "Not well-formed XML: \(words)"
+            case .malformedJSON(let words): "Not well-formed JSON: \(words)"
             case .truncated: "The document ends too early: the transfer may have been cut"
             case .notCSDL(let root): "This is XML, but no metadata: its root element is \(root)"
             case .documentType: "The document has a DOCTYPE, which is refused"
@@ -68,7 +74,7 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
             case .duplicateName(let name): "The name \(name) is declared twice"
             case .model(let error): "\(error)"
             }
-        return "Metadata, line \(line), column \(column): \(problem); expected \(expected)."
+        return "\(place(source, line, column)): \(problem); expected \(expected)."
     }
 }
 
@@ -80,14 +86,22 @@ public struct CSDLWarning: Hashable, Sendable, CustomStringConvertible {
     public var line: Int
     /// The column, from 1.
     public var column: Int
+    /// Where the document came from when another one referred to it; `nil` for the document read.
+    public var source: String?
 
     /// Makes a warning.
-    public init(message: String, line: Int, column: Int) {
+    public init(message: String, line: Int, column: Int, source: String? = nil) {
         self.message = message
         self.line = line
         self.column = column
+        self.source = source
     }
 
     /// The message with its place.
-    public var description: String { "Metadata, line \(line), column \(column): \(message)" }
+    public var description: String { "\(place(source, line, column)): \(message)" }
+}
+
+/// A place in a document in words.
+private func place(_ source: String?, _ line: Int, _ column: Int) -> String {
+    "\(source.map { "Metadata from \($0)" } ?? "Metadata"), line \(line), column \(column)"
 }

@@ -1,21 +1,24 @@
-/// Reads metadata documents in XML: OData 4.0 and 4.01 (OData CSDL XML 4.01), and the documents of
-/// OData 1 to 3, whose associations become navigation properties and whose function imports become operations.
+/// Reads metadata documents: CSDL in XML of OData 1 to 4.01, whose associations become navigation properties and
+/// whose function imports become operations (OData CSDL XML 4.01), and CSDL in JSON (OData CSDL JSON 4.01).
 ///
 /// ```swift
-/// let model = try CSDLReader.read(xml: bytes)
-/// let result = try CSDLReader.parse(xml: bytes)
+/// let model = try CSDLReader.read(bytes)
+/// let result = try CSDLReader.parse(bytes)
 /// for warning in result.warnings { print(warning) }
 /// ```
 ///
 /// A document that refers to others is read as it stands: types it does not declare become
-/// ``TypeReference/untyped(_:)`` with their name, and a warning says so.
+/// ``TypeReference/untyped(_:)`` with their name, and a warning says so. With a loader, the documents referred to
+/// are read too (``parse(_:options:loader:)``).
 public enum CSDLReader {
     /// The size of the largest document read, in bytes.
     public static let maxBytes = 64 * 1024 * 1024
     /// How deep elements may be nested.
     public static let maxDepth = 100
-    /// How many elements a document may have.
+    /// How many elements the documents of a model may have together.
     public static let maxElements = 2_000_000
+    /// How many documents are read for one model.
+    public static let maxDocuments = 100
 
     /// What a document holds.
     public struct Result: Sendable {
@@ -27,75 +30,137 @@ public enum CSDLReader {
         public var warnings: [CSDLWarning]
     }
 
-    /// Reads a document.
+    /// Reads a document in XML or JSON.
     ///
     /// - Throws: ``CSDLError`` with line, column and what was expected.
-    public static func read(xml bytes: [UInt8]) throws(CSDLError) -> EntityDataModel {
-        try parse(xml: bytes).model
+    public static func read(_ bytes: [UInt8]) throws(CSDLError) -> EntityDataModel { try parse(bytes).model }
+
+    /// Reads a document in XML.
+    ///
+    /// - Throws: ``CSDLError`` with line, column and what was expected.
+    public static func read(xml bytes: [UInt8]) throws(CSDLError) -> EntityDataModel { try parse(xml: bytes).model }
+
+    /// Reads a document in XML or JSON and tells what was read around.
+    ///
+    /// - Throws: ``CSDLError`` with line, column and what was expected.
+    public static func parse(
+        _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
+    ) throws(CSDLError) -> Result {
+        var content = CSDLContent()
+        try append(bytes, to: &content, source: nil)
+        var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
+        return try builder.build(originalText: options.keepsOriginalText ? bytes : nil)
     }
 
-    /// Reads a document and tells what was read around.
+    /// Reads a document in XML and tells what was read around.
     ///
-    /// - Throws: ``CSDLError`` with line, column and what was expected.
-    public static func parse(xml bytes: [UInt8]) throws(CSDLError) -> Result {
-        var builder = CSDLBuilder(document: try CSDLParser.parse(bytes))
-        return try builder.build()
+    /// - Throws: ``CSDLError`` with line, column and what was expected; ``CSDLError/Reason/json`` for JSON.
+    public static func parse(
+        xml bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
+    ) throws(CSDLError) -> Result {
+        if case .json? = format(of: bytes) {
+            throw CSDLError(reason: .json, line: 1, column: 1, expected: "CSDL in XML")
+        }
+        return try parse(bytes, options: options)
+    }
+
+    /// The two formats of CSDL.
+    private enum Format {
+        case xml
+        case json
+    }
+
+    /// What the first character says; `nil` where there is none.
+    private static func format(of bytes: [UInt8]) -> Format? {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard let first = bytes[start...].first(where: { $0 > 0x20 }) else { return nil }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .json : .xml
+    }
+
+    private static func append(
+        _ bytes: [UInt8], to content: inout CSDLContent, source: String?
+    ) throws(CSDLError) {
+        guard bytes.count <= maxBytes else {
+            throw CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document", source: source)
+        }
+        switch format(of: bytes) {
+        case .xml?: try CSDLParser.parse(bytes, into: &content, source: source)
+        case .json?: try CSDLJSONParser.parse(bytes, into: &content, source: source)
+        case nil:
+            throw CSDLError(
+                reason: .empty, line: 1, column: 1, expected: "a metadata document", source: source)
+        }
     }
 }
 
-/// A reference to another document (OData CSDL 4.01, 4.1 *Reference*).
-public struct CSDLReference: Hashable, Sendable {
-    /// A schema that is used from there (OData CSDL 4.01, 4.2).
-    public struct Include: Hashable, Sendable {
-        /// The schema's namespace.
-        public var namespace: String
-        /// The short name used for it here.
-        public var alias: String?
-        /// The annotations on the inclusion.
-        public var annotations: [Annotation]
-
-        /// Makes an inclusion.
-        public init(namespace: String, alias: String? = nil, annotations: [Annotation] = []) {
-            self.namespace = namespace
-            self.alias = alias
-            self.annotations = annotations
+extension CSDLReader {
+    /// Reads a document and those it refers to.
+    ///
+    /// The schemas that it includes are read from there (``EntityDataModel/includedSchemas``), with what they
+    /// include in turn, and so are the annotations that it includes. A document that cannot be loaded leaves its
+    /// types unknown, and a warning says so.
+    ///
+    /// ```swift
+    /// let result = try await CSDLReader.parse(bytes, loader: { reference in
+    ///     try await service.get(reference.uri)
+    /// })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - bytes: the document.
+    ///   - options: which references are followed, and the rest.
+    ///   - loader: gives the document behind a reference, whose URI may be relative to the document that has it;
+    ///     `nil` where there is none. Errors it throws are thrown on.
+    /// - Throws: ``CSDLError`` with the document, line, column and what was expected; what `loader` throws.
+    public static func parse(
+        _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions(),
+        loader: (CSDLReference) async throws -> [UInt8]?
+    ) async throws -> Result {
+        var content = CSDLContent()
+        try append(bytes, to: &content, source: nil)
+        var uses: [CSDLReference] = []
+        var missing: [String] = []
+        var waiting = try references(of: content, root: 0, options)
+        while !waiting.isEmpty {
+            let reference = waiting.removeFirst()
+            if let known = uses.firstIndex(where: { $0.uri == reference.uri }) {
+                uses[known].includes += reference.includes.filter { !uses[known].includes.contains($0) }
+                uses[known].includedAnnotations += reference.includedAnnotations
+                continue
+            }
+            guard !missing.contains(reference.uri) else { continue }
+            guard uses.count < maxDocuments, let bytes = try await loader(reference) else {
+                missing.append(reference.uri)
+                continue
+            }
+            try append(bytes, to: &content, source: reference.uri)
+            uses.append(reference)
+            waiting += try references(of: content, root: uses.count, options)
         }
+        var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
+        var result = try builder.build(uses: uses, originalText: options.keepsOriginalText ? bytes : nil)
+        for uri in missing {
+            result.warnings.append(
+                CSDLWarning(message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
+        }
+        return result
     }
 
-    /// Annotations that are used from there (OData CSDL 4.01, 4.3).
-    public struct IncludeAnnotations: Hashable, Sendable {
-        /// The namespace of the terms.
-        public var termNamespace: String
-        /// The qualifier; `nil` for any.
-        public var qualifier: String?
-        /// The namespace of the targets; `nil` for any.
-        public var targetNamespace: String?
-
-        /// Makes an inclusion of annotations.
-        public init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {
-            self.termNamespace = termNamespace
-            self.qualifier = qualifier
-            self.targetNamespace = targetNamespace
-        }
+    /// The references of one document that the options want followed.
+    private static func references(
+        of content: CSDLContent, root: Int, _ options: CSDLReaderOptions
+    ) throws(CSDLError) -> [CSDLReference] {
+        guard options.references != .ignored else { return [] }
+        var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
+        return try builder.readReferences(root: root).filter { options.references == .all || !$0.isStandard }
     }
+}
 
-    /// Where the document is, absolute or relative to this one. It is never loaded.
-    public var uri: String
-    /// The schemas used.
-    public var includes: [Include]
-    /// The annotations used.
-    public var includedAnnotations: [IncludeAnnotations]
-    /// The annotations on the reference.
-    public var annotations: [Annotation]
-
-    /// Makes a reference.
-    public init(
-        uri: String, includes: [Include] = [], includedAnnotations: [IncludeAnnotations] = [],
-        annotations: [Annotation] = []
-    ) {
-        self.uri = uri
-        self.includes = includes
-        self.includedAnnotations = includedAnnotations
-        self.annotations = annotations
+extension CSDLReference {
+    /// Whether it leads to the vocabularies of OASIS and SAP alone.
+    var isStandard: Bool {
+        let namespaces = includes.map(\.namespace) + includedAnnotations.map(\.termNamespace)
+        return !namespaces.isEmpty
+            && namespaces.allSatisfy { $0.hasPrefix("Org.OData.") || $0.hasPrefix("com.sap.vocabularies.") }
     }
 }

@@ -75,6 +75,36 @@ public indirect enum AnnotationExpression: Hashable, Sendable {
     }
 }
 
+extension AnnotationExpression {
+    /// An annotation among the operands of an expression: it says something of the expression.
+    static func annotation(_ annotation: Annotation) -> AnnotationExpression {
+        var attributes = ["Term": annotation.term]
+        attributes["Qualifier"] = annotation.qualifier
+        let value = annotation.value.map { [$0] } ?? []
+        return .dynamic(
+            element: "Annotation", attributes: attributes,
+            operands: value + annotation.annotations.map { .annotation($0) })
+    }
+
+    /// The annotation, where this is one among operands.
+    var annotation: Annotation? {
+        guard case .dynamic("Annotation", let attributes, let operands) = self, let term = attributes["Term"] else {
+            return nil
+        }
+        let nested = operands.compactMap(\.annotation)
+        return Annotation(
+            term: term, qualifier: attributes["Qualifier"], value: operands.first { $0.annotation == nil },
+            annotations: nested)
+    }
+}
+
+extension Annotation {
+    /// `Core.Description`, which stands for the summary of V2's documentation too.
+    static let description = "Org.OData.Core.V1.Description"
+    /// `Core.LongDescription`.
+    static let longDescription = "Org.OData.Core.V1.LongDescription"
+}
+
 extension Sequence<Annotation> {
     /// The first unqualified annotation with `term`, else the first one with it.
     public func annotation(_ term: String) -> Annotation? {

@@ -10,19 +10,23 @@ public struct EntityContainer: Hashable, Sendable {
     public var singletons: [Singleton]
     /// The function and action imports in document order.
     public var operationImports: [OperationImport]
+    /// V2 and V3: the association sets in document order; in V4 their bindings say it all.
+    public var associationSets: [AssociationSet]
     /// The annotations on the container.
     public var annotations: [Annotation]
 
     /// Makes a container.
     public init(
         name: QualifiedName, extends: QualifiedName? = nil, entitySets: [EntitySet] = [],
-        singletons: [Singleton] = [], operationImports: [OperationImport] = [], annotations: [Annotation] = []
+        singletons: [Singleton] = [], operationImports: [OperationImport] = [],
+        associationSets: [AssociationSet] = [], annotations: [Annotation] = []
     ) {
         self.name = name
         self.extends = extends
         self.entitySets = entitySets
         self.singletons = singletons
         self.operationImports = operationImports
+        self.associationSets = associationSets
         self.annotations = annotations
     }
 }
@@ -59,6 +63,8 @@ public struct Singleton: Hashable, Sendable {
     public var name: String
     /// The type of the entity.
     public var type: QualifiedName
+    /// Whether there may be none.
+    public var isNullable: Bool
     /// Where its navigation properties lead.
     public var bindings: [NavigationPropertyBinding]
     /// The annotations on it.
@@ -66,10 +72,12 @@ public struct Singleton: Hashable, Sendable {
 
     /// Makes a singleton.
     public init(
-        name: String, type: QualifiedName, bindings: [NavigationPropertyBinding] = [], annotations: [Annotation] = []
+        name: String, type: QualifiedName, isNullable: Bool = false, bindings: [NavigationPropertyBinding] = [],
+        annotations: [Annotation] = []
     ) {
         self.name = name
         self.type = type
+        self.isNullable = isNullable
         self.bindings = bindings
         self.annotations = annotations
     }

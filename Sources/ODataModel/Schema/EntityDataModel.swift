@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A service's complete model: every type with what it inherits, the container, and look-up by name.
 /// Immutable; made by the CSDL readers or from schemas built in code.
 ///
@@ -11,91 +13,205 @@ public final class EntityDataModel: Sendable {
     public let version: ODataVersion
     /// The schemas in document order.
     public let schemas: [Schema]
+    /// The schemas that the document uses from others, where those were read too.
+    public let includedSchemas: [Schema]
+    /// The documents that the document refers to.
+    public let references: [CSDLReference]
+    /// The document itself, where the reader was asked to keep it.
+    public let originalText: [UInt8]?
     /// The container with everything it extends folded in.
     public let container: EntityContainer
 
-    private let shapes: [QualifiedName: Shape]
-    private let enumTypesByName: [QualifiedName: EnumType]
-    private let typeDefinitionsByName: [QualifiedName: TypeDefinition]
-    private let operationsByName: [QualifiedName: [Operation]]
-    private let entitySetsByName: [String: EntitySet]
-    private let singletonsByName: [String: Singleton]
-    private let importsByName: [String: [OperationImport]]
+    private let typesByName: [QualifiedName: DeclaredType]
+    private let operationsByName: [QualifiedName: Operations]
+    private let entitySetsByName: [String: Int]
+    private let singletonsByName: [String: Int]
+    private let importsByName: [String: [Int]]
     private let derivedTypesByBase: [QualifiedName: [QualifiedName]]
+
+    /// A type by its place in its schema.
+    private enum DeclaredType {
+        case structured(StructuredTypeSlot)
+        case enumeration(EnumType)
+        case definition(TypeDefinition)
+    }
+
+    /// Most operations have no overload: no array for one.
+    private enum Operations {
+        case one(Operation)
+        case overloads([Operation])
+    }
 
     /// Compiles a model.
     ///
+    /// - Parameters:
+    ///   - schemas: the schemas in document order.
+    ///   - version: the version of the document.
+    ///   - includedSchemas: schemas of other documents that the first ones use.
+    ///   - references: the documents those stand in.
+    ///   - originalText: the document, to be kept.
     /// - Throws: ``ModelError`` when a base type is missing or inheritance goes in a circle, when two
     ///   elements share a name, or when a set names a type that is not there.
-    public init(schemas: [Schema], version: ODataVersion = .v401) throws(ModelError) {
+    public init(
+        schemas: [Schema], version: ODataVersion = .v401, includedSchemas: [Schema] = [],
+        references: [CSDLReference] = [], originalText: [UInt8]? = nil
+    ) throws(ModelError) {
         self.version = version
         self.schemas = schemas
-        var declared: [QualifiedName: StructuredType] = [:]
-        var enums: [QualifiedName: EnumType] = [:]
-        var definitions: [QualifiedName: TypeDefinition] = [:]
-        var operations: [QualifiedName: [Operation]] = [:]
+        self.includedSchemas = includedSchemas
+        self.references = references
+        self.originalText = originalText
+        let all = includedSchemas.isEmpty ? schemas : schemas + includedSchemas
+        var types: [QualifiedName: DeclaredType] = [:]
+        types.reserveCapacity(
+            all.reduce(0) { $0 + $1.structuredTypes.count + $1.enumTypes.count + $1.typeDefinitions.count })
+        var operations: [QualifiedName: Operations] = [:]
+        operations.reserveCapacity(all.reduce(0) { $0 + $1.operations.count })
         var derived: [QualifiedName: [QualifiedName]] = [:]
-        for schema in schemas {
+        for schema in all {
             for type in schema.structuredTypes {
-                guard declared.updateValue(type, forKey: type.name) == nil else {
+                if let base = type.baseType { derived[base, default: []].append(type.name) }
+                let slot = StructuredTypeSlot(type)
+                guard types.updateValue(.structured(slot), forKey: type.name) == nil else {
                     throw .duplicateName(type.name.description)
                 }
-                if let base = type.baseType { derived[base, default: []].append(type.name) }
             }
-            for type in schema.enumTypes { enums[type.name] = type }
-            for type in schema.typeDefinitions { definitions[type.name] = type }
-            for operation in schema.operations { operations[operation.name, default: []].append(operation) }
+            for type in schema.enumTypes {
+                guard types.updateValue(.enumeration(type), forKey: type.name) == nil else {
+                    throw .duplicateName(type.name.description)
+                }
+            }
+            for type in schema.typeDefinitions {
+                guard types.updateValue(.definition(type), forKey: type.name) == nil else {
+                    throw .duplicateName(type.name.description)
+                }
+            }
+            for operation in schema.operations {
+                switch operations[operation.name] {
+                case nil: operations[operation.name] = .one(operation)
+                case .one(let first): operations[operation.name] = .overloads([first, operation])
+                case .overloads(let others): operations[operation.name] = .overloads(others + [operation])
+                }
+            }
         }
-        shapes = try Shape.compile(declared)
-        container = Self.flatten(schemas.compactMap(\.container))
-        enumTypesByName = enums
-        typeDefinitionsByName = definitions
+        container = Self.flatten((includedSchemas + schemas).compactMap(\.container))
+        typesByName = types
         operationsByName = operations
         derivedTypesByBase = derived
-        var sets: [String: EntitySet] = [:]
-        for set in container.entitySets {
-            guard shapes[set.type]?.kind == .entity else { throw .unknownType(set.type, usedBy: set.name) }
-            guard sets.updateValue(set, forKey: set.name) == nil else { throw .duplicateName(set.name) }
+        var sets: [String: Int] = [:]
+        for (index, set) in container.entitySets.enumerated() {
+            guard case .structured(let slot) = types[set.type], slot.type.kind == .entity else {
+                throw .unknownType(set.type, usedBy: set.name)
+            }
+            guard sets.updateValue(index, forKey: set.name) == nil else { throw .duplicateName(set.name) }
         }
         entitySetsByName = sets
-        var singletons: [String: Singleton] = [:]
-        for singleton in container.singletons {
-            guard shapes[singleton.type]?.kind == .entity else {
+        var singletons: [String: Int] = [:]
+        for (index, singleton) in container.singletons.enumerated() {
+            guard case .structured(let slot) = types[singleton.type], slot.type.kind == .entity else {
                 throw .unknownType(singleton.type, usedBy: singleton.name)
             }
-            singletons[singleton.name] = singleton
+            guard sets[singleton.name] == nil, singletons.updateValue(index, forKey: singleton.name) == nil else {
+                throw .duplicateName(singleton.name)
+            }
         }
         singletonsByName = singletons
-        importsByName = Dictionary(grouping: container.operationImports, by: \.name)
+        var imports: [String: [Int]] = [:]
+        for (index, operation) in container.operationImports.enumerated() {
+            imports[operation.name, default: []].append(index)
+        }
+        importsByName = imports
+        try checkInheritance()
     }
 
-    /// The entity set with a name, qualified by its container or not.
+    /// Every base type is there, and none derives from itself.
+    private func checkInheritance() throws(ModelError) {
+        // Types whose whole line is known to be sound.
+        var checked: Set<ObjectIdentifier> = []
+        for case .structured(let start) in typesByName.values where start.type.baseType != nil {
+            var line: [StructuredTypeSlot] = []
+            var seen: Set<ObjectIdentifier> = []
+            var current = start
+            while !checked.contains(ObjectIdentifier(current)) {
+                guard seen.insert(ObjectIdentifier(current)).inserted else {
+                    throw .circularInheritance(current.type.name)
+                }
+                line.append(current)
+                guard let base = current.type.baseType else { break }
+                guard case .structured(let next) = typesByName[base] else {
+                    throw .unknownType(base, usedBy: current.type.name.description)
+                }
+                current = next
+            }
+            for slot in line { checked.insert(ObjectIdentifier(slot)) }
+        }
+    }
+
+    /// The entity set with a name, qualified by its container or its schema or not.
     public func entitySet(_ name: String) -> EntitySet? {
-        if let set = entitySetsByName[name] { return set }
-        guard let qualified = QualifiedName(name), qualified.namespace == container.name.description else { return nil }
-        return entitySetsByName[qualified.name]
+        if let index = entitySetsByName[name] { return container.entitySets[index] }
+        // A path such as `NS.Container/Orders` names it too, as bindings do.
+        let dotted = name.replacing("/", with: ".")
+        guard let qualified = QualifiedName(dotted), let index = entitySetsByName[qualified.name] else { return nil }
+        let owners = [container.name.description, container.name.namespace, container.name.name]
+        return owners.contains(qualified.namespace) ? container.entitySets[index] : nil
     }
 
     /// The singleton with a name.
-    public func singleton(_ name: String) -> Singleton? { singletonsByName[name] }
+    public func singleton(_ name: String) -> Singleton? { singletonsByName[name].map { container.singletons[$0] } }
 
     /// The operation imports with a name: overloads share one in V4.
-    public func operationImports(_ name: String) -> [OperationImport] { importsByName[name] ?? [] }
+    public func operationImports(_ name: String) -> [OperationImport] {
+        importsByName[name]?.map { container.operationImports[$0] } ?? []
+    }
 
     /// The overloads of an action or function.
-    public func operations(_ name: QualifiedName) -> [Operation] { operationsByName[name] ?? [] }
+    public func operations(_ name: QualifiedName) -> [Operation] {
+        switch operationsByName[name] {
+        case nil: []
+        case .one(let operation): [operation]
+        case .overloads(let operations): operations
+        }
+    }
 
     /// The shape of an entity or complex type.
-    public func shape(_ name: QualifiedName) -> Shape? { shapes[name] }
+    ///
+    /// It is compiled when it is first asked for: a model has hundreds of types and an app uses a few.
+    public func shape(_ name: QualifiedName) -> Shape? {
+        guard case .structured(let slot) = typesByName[name] else { return nil }
+        return slot.shape(in: self)
+    }
+
+    /// An entity or complex type as declared.
+    public func structuredType(_ name: QualifiedName) -> StructuredType? { slot(name)?.type }
+
+    fileprivate func slot(_ name: QualifiedName) -> StructuredTypeSlot? {
+        guard case .structured(let slot) = typesByName[name] else { return nil }
+        return slot
+    }
 
     /// The shape of an entity set's declared type.
-    public func shape(ofSet name: String) -> Shape? { entitySet(name).flatMap { shapes[$0.type] } }
+    public func shape(ofSet name: String) -> Shape? { entitySet(name).flatMap { shape($0.type) } }
+
+    /// The shape of an entity set's declared type, for what cannot go on without.
+    ///
+    /// - Throws: ``ModelError/noEntityType(set:)``.
+    public func requiredShape(ofSet name: String) throws(ModelError) -> Shape {
+        guard let shape = shape(ofSet: name) else { throw .noEntityType(set: name) }
+        return shape
+    }
 
     /// An enumeration type.
-    public func enumType(_ name: QualifiedName) -> EnumType? { enumTypesByName[name] }
+    public func enumType(_ name: QualifiedName) -> EnumType? {
+        guard case .enumeration(let type) = typesByName[name] else { return nil }
+        return type
+    }
 
     /// A type definition.
-    public func typeDefinition(_ name: QualifiedName) -> TypeDefinition? { typeDefinitionsByName[name] }
+    public func typeDefinition(_ name: QualifiedName) -> TypeDefinition? {
+        guard case .definition(let type) = typesByName[name] else { return nil }
+        return type
+    }
 
     /// The types that derive from a type directly, in document order.
     public func derivedTypes(of name: QualifiedName) -> [QualifiedName] { derivedTypesByBase[name] ?? [] }
@@ -105,7 +221,7 @@ public final class EntityDataModel: Sendable {
         var current: QualifiedName? = name
         while let type = current {
             if type == base { return true }
-            current = shapes[type]?.baseType
+            current = slot(type)?.type.baseType
         }
         return false
     }
@@ -119,7 +235,7 @@ public final class EntityDataModel: Sendable {
     ///   - path: the navigation property's path, such as `Customer` or `Address/Country`.
     ///   - target: the type of the related entities.
     public func targetSet(of source: String, path: String, target: QualifiedName) -> EntitySet? {
-        let bindings = entitySetsByName[source]?.bindings ?? singletonsByName[source]?.bindings ?? []
+        let bindings = entitySet(source)?.bindings ?? singleton(source)?.bindings ?? []
         if let binding = bindings.first(where: { $0.path == path }) {
             return entitySet(binding.target.split(separator: "/").last.map(String.init) ?? binding.target)
         }
@@ -135,7 +251,35 @@ public final class EntityDataModel: Sendable {
             result.entitySets = other.entitySets + result.entitySets
             result.singletons = other.singletons + result.singletons
             result.operationImports = other.operationImports + result.operationImports
+            result.associationSets = other.associationSets + result.associationSets
         }
+        return result
+    }
+}
+
+/// A structured type and the shape that is made of it once.
+private final class StructuredTypeSlot: Sendable {
+    let type: StructuredType
+    private let compiled = AtomicLazyReference<Shape>()
+
+    init(_ type: StructuredType) { self.type = type }
+
+    /// The shape; the model has checked that the base types are there and end somewhere.
+    func shape(in model: EntityDataModel) -> Shape {
+        if let shape = compiled.load() { return shape }
+        // From the first base type that has its shape downwards, without recursion: lines may be long.
+        var line = [self]
+        var base: Shape?
+        while let name = line[line.count - 1].type.baseType, let slot = model.slot(name) {
+            if let shape = slot.compiled.load() {
+                base = shape
+                break
+            }
+            line.append(slot)
+        }
+        var result = Shape(line[line.count - 1].type, base: base)
+        result = line[line.count - 1].compiled.storeIfNil(result)
+        for slot in line.dropLast().reversed() { result = slot.compiled.storeIfNil(Shape(slot.type, base: result)) }
         return result
     }
 }
@@ -148,6 +292,8 @@ public enum ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownType(QualifiedName, usedBy: String)
     /// A type derives from itself.
     case circularInheritance(QualifiedName)
+    /// The entity set of this name, or its entity type, is needed and the model declares none.
+    case noEntityType(set: String)
 
     /// What is wrong and where.
     public var description: String {
@@ -155,6 +301,7 @@ public enum ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         case .duplicateName(let name): "The name \(name) is declared twice."
         case .unknownType(let type, let user): "\(user) names the type \(type), which the model does not declare."
         case .circularInheritance(let type): "The type \(type) derives from itself."
+        case .noEntityType(let set): "The model declares no entity type of the set \(set)."
         }
     }
 }

@@ -12,6 +12,8 @@ public struct Facets: Hashable, Sendable {
 
     /// The greatest length in characters or bytes; `nil` when unlimited or unstated.
     public var maxLength: Int?
+    /// Whether the document says that the length has no limit (`MaxLength="max"`), as against saying nothing.
+    public var isMaxLengthUnlimited: Bool
     /// Significant digits of a decimal, or fractional digits of a time.
     public var precision: Int?
     /// Digits to the right of the decimal point; `nil` when unstated, which V4 reads as 0.
@@ -20,15 +22,20 @@ public struct Facets: Hashable, Sendable {
     public var isUnicode: Bool?
     /// The spatial reference system of a geo value; `nil` when unstated or variable.
     public var srid: Int?
+    /// Whether each value may name a spatial reference system of its own (`SRID="variable"`).
+    public var isSRIDVariable: Bool
 
     /// Makes facets; every one left out is unstated.
     public init(
-        maxLength: Int? = nil, precision: Int? = nil, scale: Scale? = nil, isUnicode: Bool? = nil, srid: Int? = nil
+        maxLength: Int? = nil, precision: Int? = nil, scale: Scale? = nil, isUnicode: Bool? = nil, srid: Int? = nil,
+        isMaxLengthUnlimited: Bool = false, isSRIDVariable: Bool = false
     ) {
         self.maxLength = maxLength
         self.precision = precision
         self.scale = scale
         self.isUnicode = isUnicode
         self.srid = srid
+        self.isMaxLengthUnlimited = isMaxLengthUnlimited
+        self.isSRIDVariable = isSRIDVariable
     }
 }

@@ -48,6 +48,10 @@ public struct NavigationProperty: Hashable, Sendable {
     public var constraints: [ReferentialConstraint]
     /// What happens to the related entities when this entity is deleted; `nil` when unstated.
     public var onDelete: OnDeleteAction?
+    /// The annotations on what happens then.
+    public var onDeleteAnnotations: [Annotation]
+    /// V2 and V3: the association that the document has behind it.
+    public var relationship: Relationship?
     /// The annotations on the property.
     public var annotations: [Annotation]
 
@@ -55,7 +59,7 @@ public struct NavigationProperty: Hashable, Sendable {
     public init(
         name: String, target: QualifiedName, isCollection: Bool, isNullable: Bool = true, partner: String? = nil,
         isContainment: Bool = false, constraints: [ReferentialConstraint] = [], onDelete: OnDeleteAction? = nil,
-        annotations: [Annotation] = []
+        onDeleteAnnotations: [Annotation] = [], relationship: Relationship? = nil, annotations: [Annotation] = []
     ) {
         self.name = name
         self.target = target
@@ -65,6 +69,8 @@ public struct NavigationProperty: Hashable, Sendable {
         self.isContainment = isContainment
         self.constraints = constraints
         self.onDelete = onDelete
+        self.onDeleteAnnotations = onDeleteAnnotations
+        self.relationship = relationship
         self.annotations = annotations
     }
 }
@@ -76,11 +82,14 @@ public struct ReferentialConstraint: Hashable, Sendable {
     public var property: String
     /// The path of the property on the related type.
     public var referencedProperty: String
+    /// The annotations on the constraint.
+    public var annotations: [Annotation]
 
     /// Makes a constraint.
-    public init(property: String, referencedProperty: String) {
+    public init(property: String, referencedProperty: String, annotations: [Annotation] = []) {
         self.property = property
         self.referencedProperty = referencedProperty
+        self.annotations = annotations
     }
 }
 

@@ -12,6 +12,8 @@ public struct Schema: Hashable, Sendable {
     public var typeDefinitions: [TypeDefinition]
     /// Actions and functions, overloads included.
     public var operations: [Operation]
+    /// V2 and V3: the associations behind the navigation properties.
+    public var associations: [Association]
     /// The entity container, if this schema declares it.
     public var container: EntityContainer?
     /// The annotations on the schema.
@@ -24,7 +26,8 @@ public struct Schema: Hashable, Sendable {
     /// Makes a schema.
     public init(
         namespace: String, alias: String? = nil, structuredTypes: [StructuredType] = [], enumTypes: [EnumType] = [],
-        typeDefinitions: [TypeDefinition] = [], operations: [Operation] = [], container: EntityContainer? = nil,
+        typeDefinitions: [TypeDefinition] = [], operations: [Operation] = [], associations: [Association] = [],
+        container: EntityContainer? = nil,
         annotations: [Annotation] = [], terms: [Term] = [], externalAnnotations: [TargetedAnnotations] = []
     ) {
         self.namespace = namespace
@@ -33,6 +36,7 @@ public struct Schema: Hashable, Sendable {
         self.enumTypes = enumTypes
         self.typeDefinitions = typeDefinitions
         self.operations = operations
+        self.associations = associations
         self.container = container
         self.annotations = annotations
         self.terms = terms

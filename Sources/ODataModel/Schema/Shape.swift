@@ -93,26 +93,4 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
 
     /// The type's name.
     public var description: String { name.description }
-
-    /// Compiles all types of a model, base types first.
-    static func compile(
-        _ types: [QualifiedName: StructuredType]
-    ) throws(ModelError) -> [QualifiedName: Shape] {
-        var shapes: [QualifiedName: Shape] = [:]
-        for start in types.values where shapes[start.name] == nil {
-            var chain = [start]
-            var seen: Set = [start.name]
-            while let base = chain[chain.count - 1].baseType, shapes[base] == nil {
-                guard seen.insert(base).inserted else { throw .circularInheritance(base) }
-                guard let type = types[base] else {
-                    throw .unknownType(base, usedBy: chain[chain.count - 1].name.description)
-                }
-                chain.append(type)
-            }
-            for type in chain.reversed() {
-                shapes[type.name] = Shape(type, base: type.baseType.flatMap { shapes[$0] })
-            }
-        }
-        return shapes
-    }
 }

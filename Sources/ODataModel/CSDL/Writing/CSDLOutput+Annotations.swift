@@ -2,37 +2,32 @@ extension CSDLOutput {
     /// Writes the annotations of an element that has nothing else in it.
     mutating func write(_ annotations: [Annotation]) {
         writeAttributes(annotations)
+        writeDocumentation(annotations)
         writeElements(annotations)
     }
 
     /// Writes those that came from attributes of other namespaces; only right after an element has begun.
     mutating func writeAttributes(_ annotations: [Annotation]) {
         for annotation in annotations {
-            guard let (namespace, name) = Self.foreignAttribute(annotation.term),
-                case .constant(_, let text) = annotation.value
+            guard let attribute = ForeignAttribute(term: annotation.term), case .constant(_, let text) = annotation.value
             else { continue }
-            xml.attribute("\(prefix(for: namespace)):\(name)", text)
+            xml.attribute(
+                attribute.namespace.isEmpty ? attribute.name : "\(prefix(for: attribute.namespace)):\(attribute.name)", text)
         }
     }
 
     /// Writes the others.
     mutating func writeElements(_ annotations: [Annotation]) {
-        for annotation in annotations where Self.foreignAttribute(annotation.term) == nil { write(annotation) }
-    }
-
-    /// The namespace and name behind a term such as `sap:label` or `{urn:x}label`.
-    private static func foreignAttribute(_ term: String) -> (namespace: String, name: String)? {
-        if term.hasPrefix("{"), let end = term.lastIndex(of: "}") {
-            return (String(term[term.index(after: term.startIndex)..<end]), String(term[term.index(after: end)...]))
+        for annotation in annotations where ForeignAttribute(term: annotation.term) == nil {
+            if !isV4, annotation.isDocumentation { continue }
+            write(annotation)
         }
-        guard let colon = term.firstIndex(of: ":"),
-            let known = CSDLBuilder.foreignPrefixes.first(where: { $0.value == term[..<colon] })
-        else { return nil }
-        return (known.key, String(term[term.index(after: colon)...]))
     }
 
     private mutating func write(_ annotation: Annotation) {
         xml.begin("Annotation")
+        // In metadata of V2 and V3, annotations are those of V4.
+        if !isV4 { xml.attribute("xmlns", CSDLBuilder.v4Namespace) }
         xml.attribute("Term", annotation.term)
         xml.attribute("Qualifier", annotation.qualifier)
         writeValue(annotation.value)
@@ -63,6 +58,8 @@ extension CSDLOutput {
             xml.attribute("Type", type)
             writeProperties(properties)
             xml.end()
+        case .dynamic("Annotation", _, _):
+            if let annotation = expression.annotation { write(annotation) }
         case .dynamic(let element, let attributes, let operands):
             xml.begin(element)
             for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { xml.attribute(name, value) }
@@ -76,28 +73,36 @@ extension CSDLOutput {
         var index = 0
         while index < properties.count {
             let property = properties[index]
-            index += 1
-            if let at = property.name.firstIndex(of: "@") {
-                writeAnnotation(named: property.name[property.name.index(after: at)...], property.value)
+            guard !property.name.hasPrefix("@") else {
+                write(properties.annotation(at: &index, on: ""))
                 continue
             }
+            index += 1
             xml.begin("PropertyValue")
             xml.attribute("Property", property.name)
             writeValue(property.value)
             while index < properties.count, properties[index].name.hasPrefix(property.name + "@") {
-                let name = properties[index].name.dropFirst(property.name.count + 1)
-                writeAnnotation(named: name, properties[index].value)
-                index += 1
+                write(properties.annotation(at: &index, on: property.name))
             }
             xml.end()
         }
     }
+}
 
-    private mutating func writeAnnotation(named name: Substring, _ value: AnnotationExpression?) {
-        let parts = name.split(separator: "#", maxSplits: 1)
-        write(
-            Annotation(
-                term: parts.first.map(String.init) ?? "", qualifier: parts.count > 1 ? String(parts[1]) : nil,
-                value: value))
+extension [AnnotationExpression.RecordProperty] {
+    /// Takes the annotation on `owner` that stands at an index, with those on it that follow.
+    ///
+    /// An index that stands at none is passed over: the annotation then has the whole name as its term.
+    func annotation(at index: inout Int, on owner: String) -> Annotation {
+        let name = self[index].name
+        let parts = name.dropFirst(owner.count + 1).split(separator: "#", maxSplits: 1)
+        var annotation = Annotation(
+            term: parts.first.map(String.init) ?? name, qualifier: parts.count > 1 ? String(parts[1]) : nil,
+            value: self[index].value)
+        index += 1
+        while index < count, self[index].name.hasPrefix(name + "@") {
+            annotation.annotations.append(self.annotation(at: &index, on: name))
+        }
+        return annotation
     }
 }

@@ -4,6 +4,7 @@ enum CSDLName: String, CaseIterable {
     case edmx = "Edmx"
     case dataServices = "DataServices"
     case reference = "Reference"
+    case url = "Url"
     case include = "Include"
     case includeAnnotations = "IncludeAnnotations"
     case uri = "Uri"
@@ -13,6 +14,8 @@ enum CSDLName: String, CaseIterable {
     case alias = "Alias"
     case using = "Using"
     case documentation = "Documentation"
+    case summary = "Summary"
+    case longDescription = "LongDescription"
     case dataServiceVersion = "DataServiceVersion"
     case maxDataServiceVersion = "MaxDataServiceVersion"
     // Types
@@ -45,6 +48,9 @@ enum CSDLName: String, CaseIterable {
     case srid = "SRID"
     case defaultValue = "DefaultValue"
     case concurrencyMode = "ConcurrencyMode"
+    case collectionKind = "CollectionKind"
+    case fixedLength = "FixedLength"
+    case collation = "Collation"
     case partner = "Partner"
     case containsTarget = "ContainsTarget"
     case action = "Action"
@@ -55,6 +61,7 @@ enum CSDLName: String, CaseIterable {
     case isBound = "IsBound"
     case isComposable = "IsComposable"
     case entitySetPath = "EntitySetPath"
+    case isAlwaysBindable = "IsAlwaysBindable"
     case mode = "Mode"
     case isBindable = "IsBindable"
     case isSideEffecting = "IsSideEffecting"
@@ -121,6 +128,11 @@ enum CSDLName: String, CaseIterable {
     case urlRef = "UrlRef"
     /// Any other name; the document keeps its text.
     case other = ""
+
+    private static let byText = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+
+    /// The name that a document writes as `text`.
+    init(_ text: String) { self = Self.byText[text] ?? .other }
 
     /// Whether an element or attribute of this name is a constant expression (OData CSDL 4.01, 14.3).
     var isConstant: Bool {

@@ -2,29 +2,31 @@ extension CSDLBuilder {
     /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
     mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
         let name = QualifiedName(namespace, try required(node, .name, "the container's name"))
-        let target = name.description
+        let group = targeted[name.description]
+        declarations[name.description] = node
         var container = EntityContainer(name: name)
         container.extends = document.attribute(node, .extends).flatMap { resolver.qualifiedName($0) }
-        container.annotations = try readAnnotations(node, target: target)
+        container.annotations = try readAnnotations(node, group: group)
         for child in document.children(node) {
             switch document.name(child) {
             case .entitySet:
-                if let set = try readEntitySet(child, target) { container.entitySets.append(set) }
+                if let set = try readEntitySet(child, group) { container.entitySets.append(set) }
             case .singleton:
-                if let singleton = try readSingleton(child, target) { container.singletons.append(singleton) }
+                if let singleton = try readSingleton(child, group) { container.singletons.append(singleton) }
             case .actionImport:
-                container.operationImports.append(try readImport(child, .action, .action, target))
-            case .functionImport where isV4 && document.attribute(child, .function) != nil:
-                container.operationImports.append(try readImport(child, .function, .function, target))
+                container.operationImports.append(try readImport(child, .action, .action, group))
+            case .functionImport where isV4 && document.attributeText(child, .function) != nil:
+                container.operationImports.append(try readImport(child, .function, .function, group))
             case .functionImport:
-                let (operation, operationImport) = try readFunctionImport(child, target)
+                let (operation, operationImport) = try readFunctionImport(child, group)
                 schema.operations.append(operation)
                 if let operationImport { container.operationImports.append(operationImport) }
-            case .associationSet, .annotation, .valueAnnotation, .typeAnnotation: break
+            case .associationSet: container.associationSets.append(try readAssociationSet(child))
+            case .annotation, .valueAnnotation, .typeAnnotation: break
             default: warnUnknown(child, in: "EntityContainer")
             }
         }
-        try bindAssociationSets(node, &container)
+        bindAssociationSets(&container)
         guard let other = schema.container else {
             schema.container = container
             return
@@ -36,36 +38,42 @@ extension CSDLBuilder {
         first.entitySets += second.entitySets
         first.singletons += second.singletons
         first.operationImports += second.operationImports
+        first.associationSets += second.associationSets
         schema.container = first
     }
 
-    private mutating func readEntitySet(_ node: Node, _ container: String) throws(CSDLError) -> EntitySet? {
+    private mutating func readEntitySet(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> EntitySet? {
         let name = try required(node, .name, "the set's name")
-        let annotations = try readAnnotations(node, target: container, child: name)
+        let annotations = try readAnnotations(node, group: group, child: name)
         let type = try qualifiedName(node, .entityType)
-        guard try isEntityType(type, user: name, node), takeName(name, node) else { return nil }
+        guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
         return EntitySet(
             name: name, type: type, bindings: try readBindings(node),
             isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations)
     }
 
-    private mutating func readSingleton(_ node: Node, _ container: String) throws(CSDLError) -> Singleton? {
+    private mutating func readSingleton(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> Singleton? {
         let name = try required(node, .name, "the singleton's name")
-        let annotations = try readAnnotations(node, target: container, child: name)
+        let annotations = try readAnnotations(node, group: group, child: name)
         let type = try qualifiedName(node, .type)
-        guard try isEntityType(type, user: name, node), takeName(name, node) else { return nil }
-        return Singleton(name: name, type: type, bindings: try readBindings(node), annotations: annotations)
+        guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
+        return Singleton(
+            name: name, type: type, isNullable: flag(node, .nullable) ?? false, bindings: try readBindings(node),
+            annotations: annotations)
     }
 
     /// A set of a type that another document declares cannot be worked with; the rest of the model can.
-    private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) throws(CSDLError) -> Bool {
+    private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
         if case .entity? = resolver.declared[type.description] { return true }
         warn("\(user) was left out: the document does not declare the entity type \(type).", at: node)
         return false
     }
 
     private mutating func takeName(_ name: String, _ node: Node) -> Bool {
-        if setNames.insert(name).inserted { return true }
+        if setNames[name] == nil {
+            setNames[name] = node
+            return true
+        }
         warn("\(name) was left out: another set has this name.", at: node)
         return false
     }
@@ -83,7 +91,7 @@ extension CSDLBuilder {
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
-        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ container: String
+        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: TargetedGroup?
     ) throws(CSDLError) -> OperationImport {
         let name = try required(node, .name, "the import's name")
         return OperationImport(
@@ -91,19 +99,19 @@ extension CSDLBuilder {
             entitySet: document.attribute(node, .entitySet).map(resolver.path),
             httpMethod: document.attribute(node, .httpMethod),
             isInServiceDocument: flag(node, .includeInServiceDocument) ?? false,
-            annotations: try readAnnotations(node, target: container, child: name))
+            annotations: try readAnnotations(node, group: group, child: name))
     }
 
     /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
     private mutating func readFunctionImport(
-        _ node: Node, _ container: String
+        _ node: Node, _ group: TargetedGroup?
     ) throws(CSDLError) -> (Operation, OperationImport?) {
         let name = try required(node, .name, "the function import's name")
         let qualified = QualifiedName(namespace, name)
         let method = document.attribute(node, .httpMethod)
         let kind: Operation.Kind =
             if let method {
-                method == "GET" ? .function : .action
+                method.uppercased() == "GET" ? .function : .action
             } else {
                 flag(node, .isSideEffecting) == true ? .action : .function
             }
@@ -112,18 +120,23 @@ extension CSDLBuilder {
             isComposable: flag(node, .isComposable) ?? false,
             entitySetPath: document.attribute(node, .entitySetPath))
         for child in document.children(node, named: .parameter) {
-            let parameter = try required(child, .name, "the parameter's name")
-            operation.parameters.append(
-                Operation.Parameter(
-                    name: parameter, type: type(try required(child, .type, "the parameter's type"), at: child),
-                    isNullable: flag(child, .nullable) ?? true, facets: readFacets(child),
-                    annotations: try readAnnotations(child)))
+            var parameter = try readParameter(child)
+            if let mode = document.attribute(child, .mode), mode != "In" {
+                parameter.annotations.append(
+                    Annotation(
+                        term: ForeignAttribute(namespace: "", name: "Mode").term,
+                        value: .constant(kind: "String", text: mode)))
+            }
+            operation.parameters.append(parameter)
         }
-        let result = document.children(node, named: .returnType).first
-        var returnType = document.attribute(node, .returnType)
-        if returnType == nil, let result { returnType = try required(result, .type, "the type returned") }
-        if let returnType { operation.returnType = type(returnType, at: node) }
-        let annotations = try readAnnotations(node, target: container, child: name)
+        let result = document.child(node, named: .returnType)
+        if let text = document.attributeText(node, .returnType) {
+            operation.returnType = type(text, at: node)
+        } else if let result {
+            operation.returnType = try requiredType(result, "the type returned")
+            operation.returnFacets = try readFacets(result)
+        }
+        let annotations = try readAnnotations(node, group: group, child: name)
         // A bindable function import of V3 is called on entities, not at the service root.
         guard !operation.isBound else {
             operation.annotations = annotations

@@ -1,0 +1,43 @@
+/// An attribute that is not CSDL's own, such as `sap:label` or `m:FC_TargetPath`, by its namespace and name.
+///
+/// The model keeps it as an annotation whose term is `prefix:name` for the namespaces that OData services use,
+/// whatever prefix the document has for them, and `{namespace}name` for all others.
+struct ForeignAttribute: Hashable {
+    var namespace: String
+    var name: String
+
+    /// The well-known namespaces and the prefixes they have here.
+    static let prefixes = [
+        "http://www.sap.com/Protocols/SAPData": "sap",
+        "http://www.sap.com/Protocols/SAPData/GenericPlayer": "gp",
+        CSDLBuilder.metadataNamespace: "m",
+        "http://schemas.microsoft.com/ado/2009/02/edm/annotation": "annotation",
+    ]
+
+    private static let namespaces = Dictionary(uniqueKeysWithValues: prefixes.map { ($1, $0) })
+
+    init(namespace: String, name: String) {
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// The attribute behind a term; `nil` where it is the term of an annotation of V3 or V4.
+    init?(term: String) {
+        if term.utf8.first == UInt8(ascii: "{") {
+            guard let end = term.lastIndex(of: "}") else { return nil }
+            self.init(
+                namespace: String(term[term.index(after: term.startIndex)..<end]),
+                name: String(term[term.index(after: end)...]))
+            return
+        }
+        guard let colon = term.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let namespace = Self.namespaces[String(term[..<colon])]
+        else { return nil }
+        self.init(namespace: namespace, name: String(term[term.index(after: colon)...]))
+    }
+
+    var term: String {
+        if let prefix = Self.prefixes[namespace] { return "\(prefix):\(name)" }
+        return "{\(namespace)}\(name)"
+    }
+}

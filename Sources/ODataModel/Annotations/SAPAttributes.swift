@@ -1,0 +1,147 @@
+/// The attributes of `http://www.sap.com/Protocols/SAPData`, which V2 metadata has where V4 has annotations, and the
+/// annotations that mean the same (SAP Annotations for OData Version 2.0; OData and SAP vocabularies).
+///
+/// The older prefix `gp:` is read alike.
+enum SAPAttributes {
+    /// The annotations that an attribute stands for; none for one that has no counterpart.
+    ///
+    /// - Parameters:
+    ///   - attribute: the attribute as the model keeps it, with a term such as `sap:label`.
+    ///   - all: the other annotations on the element: some attributes qualify each other.
+    static func annotations(for attribute: Annotation, among all: [Annotation]) -> [Annotation] {
+        guard let name = name(of: attribute.term), case .constant(_, let text)? = attribute.value else { return [] }
+        if let term = texts[name] { return [Annotation(term: term, value: .constant(kind: "String", text: text))] }
+        if let term = paths[name] { return [Annotation(term: term, value: .path(kind: "Path", text: text))] }
+        if let (term, property) = restrictions[name] {
+            // A collection of properties is what V4 restricts; here the element says it of itself.
+            let value = AnnotationExpression.constant(kind: "Bool", text: isTrue(text) ? "true" : "false")
+            return [Annotation(term: term, value: .record(type: nil, properties: [.init(name: property, value: value)]))]
+        }
+        if let term = tags[name] {
+            return [Annotation(term: term, value: .constant(kind: "Bool", text: isTrue(text) ? "true" : "false"))]
+        }
+        return special(name, text, all)
+    }
+
+    /// The name after `sap:` or `gp:`; `nil` for other terms.
+    static func name(of term: String) -> String? {
+        for prefix in ["sap:", "gp:"] where term.hasPrefix(prefix) { return String(term.dropFirst(prefix.count)) }
+        return nil
+    }
+
+    static func isTrue(_ text: String) -> Bool { text.lowercased() == "true" || text == "1" || text == "X" }
+
+    private static let common = "com.sap.vocabularies.Common.v1."
+    private static let capabilities = "Org.OData.Capabilities.V1."
+    private static let analytics = "com.sap.vocabularies.Analytics.v1."
+
+    private static let texts = [
+        "label": common + "Label", "heading": common + "Heading", "quickinfo": common + "QuickInfo",
+        "schema-version": "Org.OData.Core.V1.SchemaVersion", "super-ordinate": analytics + "SuperOrdinate",
+        "attribute-for": analytics + "AttributeOf", "semantic-object": common + "SemanticObject",
+        "hierarchy-node-for": common + "HierarchyNodeFor",
+        "hierarchy-qualifier": common + "HierarchyQualifier",
+    ]
+    private static let paths = ["text": common + "Text", "precision": "Org.OData.Measures.V1.Scale"]
+    private static let tags = [
+        "addressable": common + "Addressable", "visible": "com.sap.vocabularies.UI.v1.Visible",
+        "is-annotation": common + "IsAnnotation", "is-extension-field": common + "IsExtensionField",
+        "required-in-filter": common + "IsRequiredInFilter", "is-thing-of": common + "IsThing",
+    ]
+    /// On entity sets: the restriction term with the property that says it.
+    private static let restrictions = [
+        "creatable": (capabilities + "InsertRestrictions", "Insertable"),
+        "updatable": (capabilities + "UpdateRestrictions", "Updatable"),
+        "deletable": (capabilities + "DeleteRestrictions", "Deletable"),
+        "searchable": (capabilities + "SearchRestrictions", "Searchable"),
+        "requires-filter": (capabilities + "FilterRestrictions", "RequiresFilter"),
+        "filterable": (capabilities + "FilterRestrictions", "Filterable"),
+        "sortable": (capabilities + "SortRestrictions", "Sortable"),
+    ]
+
+    private static func special(_ name: String, _ text: String, _ all: [Annotation]) -> [Annotation] {
+        func constant(_ term: String, _ kind: String, _ value: String) -> [Annotation] {
+            [Annotation(term: term, value: .constant(kind: kind, text: value))]
+        }
+        let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
+        switch name {
+        case "topable": return constant(capabilities + "TopSupported", "Bool", isTrue(text) ? "true" : "false")
+        case "pageable":
+            let value = isTrue(text) ? "true" : "false"
+            return constant(capabilities + "TopSupported", "Bool", value)
+                + constant(capabilities + "SkipSupported", "Bool", value)
+        case "unit":
+            // Whether it names a currency or a unit of measure, the semantics of the property named tell.
+            return [Annotation(term: "Org.OData.Measures.V1.Unit", value: .path(kind: "Path", text: text))]
+        case "aggregation-role":
+            switch text {
+            case "dimension": return [Annotation(term: analytics + "Dimension", value: tag)]
+            case "measure": return [Annotation(term: analytics + "Measure", value: tag)]
+            default: return []
+            }
+        case "display-format":
+            switch text {
+            case "Date": return constant(common + "IsCalendarDate", "Bool", "true")
+            case "UpperCase": return constant(common + "IsUpperCase", "Bool", "true")
+            case "NonNegative": return constant("Org.OData.Validation.V1.Minimum", "Int", "0")
+            default: return []
+            }
+        case "field-control": return [Annotation(term: common + "FieldControl", value: .path(kind: "Path", text: text))]
+        case "updatable-path", "deletable-path", "creatable-path":
+            let kind = name == "updatable-path" ? ("Update", "Updatable") : name == "deletable-path" ? ("Delete", "Deletable") : ("Insert", "Insertable")
+            return [
+                Annotation(
+                    term: "\(capabilities)\(kind.0)Restrictions",
+                    value: .record(
+                        type: nil, properties: [.init(name: kind.1, value: .path(kind: "Path", text: text))]))
+            ]
+        case "filter-restriction":
+            let values = ["single-value": "SingleValue", "multi-value": "MultiValue", "interval": "SingleRange"]
+            guard let value = values[text] else { return [] }
+            return constant(common + "FilterExpressionType", "String", value)
+        case "filter-for", "preserve-flag-for": return []
+        case "semantics": return semantics(text)
+        case "value-list":
+            return text == "fixed-values" ? constant(common + "ValueListWithFixedValues", "Bool", "true") : []
+        case "action-for": return constant(common + "IsActionFor", "String", text)
+        case "applicable-path":
+            return [Annotation(term: "Org.OData.Core.V1.OperationAvailable", value: .path(kind: "Path", text: text))]
+        case "lower-boundary", "upper-boundary":
+            return [
+                Annotation(
+                    term: common + "Interval",
+                    value: .record(
+                        type: nil,
+                        properties: [
+                            .init(
+                                name: name == "lower-boundary" ? "LowerBoundary" : "UpperBoundary",
+                                value: .path(kind: "PropertyPath", text: text))
+                        ]))
+            ]
+        case "hierarchy-level-for", "hierarchy-parent-node-for", "hierarchy-parent-navigation-for",
+            "hierarchy-drill-state-for", "hierarchy-node-external-key-for", "hierarchy-node-descendant-count-for",
+            "hierarchy-preorder-rank-for", "hierarchy-sibling-rank-for":
+            let words = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }
+            return [Annotation(term: common + words.joined(), value: .path(kind: "PropertyPath", text: text))]
+        default: return []
+        }
+    }
+
+    /// `sap:semantics`: contacts, calendars, currencies and parts of dates.
+    private static func semantics(_ text: String) -> [Annotation] {
+        let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
+        // What follows a semicolon qualifies: `tel;type=cell,work`.
+        let base = text.split(separator: ";").first.map(String.init) ?? text
+        let terms = [
+            "email": "com.sap.vocabularies.Communication.v1.IsEmailAddress",
+            "tel": "com.sap.vocabularies.Communication.v1.IsPhoneNumber",
+            "url": "Org.OData.Core.V1.IsURL", "url-ext": "Org.OData.Core.V1.IsURL",
+            "currency-code": common + "IsCurrency", "unit-of-measure": common + "IsUnit",
+            "year": common + "IsCalendarYear", "yearmonth": common + "IsCalendarYearMonth",
+            "yearmonthday": common + "IsCalendarDate", "fiscalyear": common + "IsFiscalYear",
+            "fiscalyearperiod": common + "IsFiscalYearPeriod", "variable": analytics + "Parameter",
+        ]
+        guard let term = terms[base] else { return [] }
+        return [Annotation(term: term, value: tag)]
+    }
+}

@@ -1,0 +1,76 @@
+/// Replaces the part of qualified names before the last dot: aliases by namespaces when a document is read, namespaces
+/// by aliases when one is written (OData CSDL 4.01, 5.1).
+struct CSDLNameMap {
+    private let replacements: [String: String]
+
+    init(_ replacements: [String: String] = [:]) { self.replacements = replacements }
+
+    /// A dotted name with its namespace replaced, where there is a replacement.
+    func name(_ name: some StringProtocol) -> String {
+        let name = Substring(name)
+        guard !replacements.isEmpty, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
+            let replacement = replacements[String(name[..<dot])]
+        else { return String(name) }
+        return replacement + name[dot...]
+    }
+
+    /// A type as metadata names it, such as `Collection(NS.Type)`.
+    func type(_ text: String) -> String {
+        text.hasPrefix("Collection(") && text.hasSuffix(")")
+            ? "Collection(\(name(text.dropFirst(11).dropLast())))" : name(text)
+    }
+
+    /// A path with the namespaces in its segments replaced: those of type casts, of terms, and of the argument
+    /// types of operation overloads.
+    func path(_ text: String) -> String {
+        // Most paths are simple names, and bytes are compared faster than characters.
+        guard !replacements.isEmpty, text.utf8.contains(UInt8(ascii: ".")) else { return text }
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "(") }) else {
+            return segment(text)
+        }
+        var result = ""
+        for (index, part) in Self.segments(text).enumerated() {
+            if index > 0 { result += "/" }
+            result += segment(String(part))
+        }
+        return result
+    }
+
+    /// The segments of a path; a slash within parentheses or quotation marks belongs to its segment.
+    static func segments(_ text: String) -> [Substring] {
+        var result: [Substring] = []
+        var depth = 0
+        var isQuoted = false
+        let bytes = text.utf8
+        var start = bytes.startIndex
+        var index = start
+        while index != bytes.endIndex {
+            switch bytes[index] {
+            case UInt8(ascii: "'"): isQuoted.toggle()
+            case UInt8(ascii: "(") where !isQuoted: depth += 1
+            case UInt8(ascii: ")") where !isQuoted: depth -= 1
+            case UInt8(ascii: "/") where depth <= 0 && !isQuoted:
+                result.append(text[start..<index])
+                start = bytes.index(after: index)
+            default: break
+            }
+            index = bytes.index(after: index)
+        }
+        result.append(text[start...])
+        return result
+    }
+
+    private func segment(_ text: String) -> String {
+        if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
+            let term = text[text.index(after: at)...]
+            guard let hash = term.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text[...at] + name(term) }
+            return text[...at] + name(term[..<hash]) + term[hash...]
+        }
+        guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.hasSuffix(")") else {
+            return name(text)
+        }
+        let arguments = text[text.utf8.index(after: parenthesis)...].dropLast()
+        let types = arguments.split(separator: ",", omittingEmptySubsequences: false).map { type(String($0)) }
+        return "\(name(text[..<parenthesis]))(\(types.joined(separator: ",")))"
+    }
+}

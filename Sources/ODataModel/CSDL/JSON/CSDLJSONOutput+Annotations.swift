@@ -1,0 +1,137 @@
+extension CSDLJSONOutput {
+    /// Writes annotations as members of the object that is open.
+    ///
+    /// - Parameters:
+    ///   - annotations: the annotations.
+    ///   - owner: the member they stand on; empty for the object itself.
+    mutating func write(_ annotations: [Annotation], on owner: String) {
+        var written: Set<String> = []
+        for annotation in annotations {
+            if let attribute = ForeignAttribute(term: annotation.term) {
+                writeForeign(attribute, annotation, on: owner, annotations, &written)
+            } else {
+                write(annotation, on: owner, &written)
+            }
+        }
+    }
+
+    private mutating func write(_ annotation: Annotation, on owner: String, _ written: inout Set<String>) {
+        let qualifier = annotation.qualifier.map { "#\($0)" } ?? ""
+        let key = "\(owner)@\(names.name(annotation.term))\(qualifier)"
+        // The same term twice is a mistake that XML can write down.
+        guard written.insert(key).inserted else { return }
+        json.key(key)
+        // What a term without a value means stands in its declaration; for tags that is true.
+        write(annotation.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
+        for nested in annotation.annotations { write(nested, on: key, &written) }
+    }
+
+    private mutating func writeForeign(
+        _ attribute: ForeignAttribute, _ annotation: Annotation, on owner: String, _ all: [Annotation],
+        _ written: inout Set<String>
+    ) {
+        let meanings = SAPAttributes.annotations(for: annotation, among: all)
+        for meaning in meanings where !all.contains(where: { $0.term == meaning.term }) {
+            write(meaning, on: owner, &written)
+        }
+        if meanings.isEmpty { omissions.append("CSDL in JSON has no place for the attribute \(annotation.term).") }
+    }
+
+    /// Writes an expression (OData CSDL JSON 4.01, 14.3 and 14.4).
+    private mutating func write(_ expression: AnnotationExpression, isOperand: Bool) {
+        switch expression {
+        case .constant("Bool", let text): json.boolean(text == "true" || text == "1")
+        case .constant("Int", let text), .constant("Decimal", let text), .constant("Float", let text): number(text)
+        case .constant("EnumMember", let text): write(enumMember: text, isOperand: isOperand)
+        case .constant(_, let text): json.string(text)
+        case .path("Path", let text): write(single: "$Path", names.path(text))
+        case .path("LabeledElementReference", let text): write(single: "$LabeledElementReference", names.path(text))
+        case .path(_, let text): json.string(names.path(text))
+        case .collection(let items):
+            json.beginArray()
+            for item in items { write(item, isOperand: false) }
+            json.endArray()
+        case .record(let type, let properties):
+            json.beginObject()
+            if let type {
+                let source = type.lastIndex(of: ".").flatMap { sources[String(type[..<$0])] } ?? ""
+                member("@type", "\(source)#\(names.name(type))")
+            }
+            var written: Set<String> = []
+            for property in properties {
+                let key = names.annotationKey(property.name)
+                guard written.insert(key).inserted else { continue }
+                json.key(key)
+                write(property.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
+            }
+            json.endObject()
+        case .dynamic(let element, let attributes, let operands): write(element, attributes, operands)
+        }
+    }
+
+    private mutating func write(single key: String, _ text: String) {
+        json.beginObject()
+        member(key, text)
+        json.endObject()
+    }
+
+    /// Members lose their type, which the term tells; as an operand, nothing does.
+    private mutating func write(enumMember text: String, isOperand: Bool) {
+        let members = text.split(separator: " ").map { $0.split(separator: "/", maxSplits: 1) }
+        let value = members.map { String($0.last ?? "") }.joined(separator: ",")
+        guard isOperand, let first = members.first, first.count > 1 else { return json.string(value) }
+        json.beginObject()
+        member("$Cast", value)
+        member("$Type", names.name(first[0]))
+        json.endObject()
+    }
+
+    private mutating func write(_ element: String, _ attributes: [String: String], _ operands: [AnnotationExpression]) {
+        let annotations = operands.compactMap(\.annotation)
+        let values = operands.filter { $0.annotation == nil }
+        if element == "Null", annotations.isEmpty { return json.null() }
+        json.beginObject()
+        write(annotations, on: "")
+        for (name, text) in attributes.sorted(by: { $0.key < $1.key }) {
+            switch name {
+            case "Type":
+                let isCollection = text.hasPrefix("Collection(") && text.hasSuffix(")")
+                flag("$Collection", isCollection)
+                let type = isCollection ? String(text.dropFirst(11).dropLast()) : text
+                if type != "Edm.String" { member("$Type", names.name(type)) }
+            case "MaxLength", "Precision", "Scale", "SRID":
+                json.key("$" + name)
+                number(text)
+            case "Unicode":
+                json.key("$Unicode")
+                json.boolean(text == "true")
+            default: member("$" + name, text)
+            }
+        }
+        json.key("$" + element)
+        switch element {
+        case "Null": json.null()
+        case "Not", "Neg", "Cast", "IsOf", "LabeledElement", "UrlRef":
+            if let value = values.first { write(value, isOperand: element != "LabeledElement") } else { json.null() }
+        default:
+            json.beginArray()
+            for value in values { write(value, isOperand: true) }
+            json.endArray()
+        }
+        json.endObject()
+    }
+}
+
+extension CSDLNameMap {
+    /// The name of a record property or of an annotation on it, such as `Name@NS.Term#Q@NS.Other`.
+    func annotationKey(_ key: String) -> String {
+        let parts = key.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return key }
+        let terms = parts.dropFirst().map { part in
+            let qualified = part.split(separator: "#", maxSplits: 1)
+            let name = qualified.first.map { self.name($0) } ?? ""
+            return qualified.count > 1 ? "\(name)#\(qualified[1])" : name
+        }
+        return ([String(parts[0])] + terms).joined(separator: "@")
+    }
+}

@@ -1,0 +1,423 @@
+/// Writes a model as CSDL in JSON (OData CSDL JSON 4.01): the document and its schemas here, expressions in the
+/// extension.
+///
+/// Where the two formats have different defaults, what XML leaves out is stated. Attributes of other vocabularies
+/// have no place in JSON: those of SAP are written as the annotations that mean the same, the others are omitted.
+struct CSDLJSONOutput {
+    let model: EntityDataModel
+    var json = JSONWriter()
+    var omissions: [String] = []
+    /// Namespaces become aliases: CSDL in JSON uses them wherever there is one.
+    let names: CSDLNameMap
+    /// The documents that namespaces and aliases come from, for the types of records.
+    let sources: [String: String]
+
+    init(_ model: EntityDataModel) {
+        self.model = model
+        var aliases: [String: String] = [:]
+        var sources: [String: String] = [:]
+        for reference in model.references {
+            for include in reference.includes {
+                sources[include.namespace] = reference.uri
+                if let alias = include.alias { aliases[include.namespace] = alias }
+            }
+        }
+        for schema in model.schemas {
+            if let alias = schema.alias { aliases[schema.namespace] = alias }
+        }
+        names = CSDLNameMap(aliases)
+        self.sources = sources
+    }
+
+    mutating func write() {
+        json.beginObject()
+        json.key("$Version")
+        json.string(model.version.rawValue)
+        writeReferences()
+        if let container = model.schemas.compactMap(\.container).last {
+            json.key("$EntityContainer")
+            json.string(container.name.description)
+        }
+        for schema in model.schemas { write(schema) }
+        json.endObject()
+    }
+
+    // MARK: Members
+
+    mutating func member(_ key: String, _ value: String?) {
+        guard let value else { return }
+        json.key(key)
+        json.string(value)
+    }
+
+    /// A boolean whose default is false.
+    mutating func flag(_ key: String, _ value: Bool) {
+        guard value else { return }
+        json.key(key)
+        json.boolean(true)
+    }
+
+    private mutating func number(_ key: String, _ value: Int?) {
+        guard let value else { return }
+        json.key(key)
+        json.integer(Int64(value))
+    }
+
+    // MARK: The document
+
+    private mutating func writeReferences() {
+        guard !model.references.isEmpty else { return }
+        json.key("$Reference")
+        json.beginObject()
+        // A member name may stand once, though XML may refer to a document twice.
+        var order: [String] = []
+        var byURI: [String: [CSDLReference]] = [:]
+        for reference in model.references {
+            let uri = Self.jsonURI(reference.uri)
+            if byURI[uri] == nil { order.append(uri) }
+            byURI[uri, default: []].append(reference)
+        }
+        for uri in order {
+            json.key(uri)
+            json.beginObject()
+            let references = byURI[uri] ?? []
+            let includes = references.flatMap(\.includes)
+            if !includes.isEmpty {
+                json.key("$Include")
+                json.beginArray()
+                for include in includes {
+                    json.beginObject()
+                    member("$Namespace", include.namespace)
+                    member("$Alias", include.alias)
+                    write(include.annotations, on: "")
+                    json.endObject()
+                }
+                json.endArray()
+            }
+            let annotations = references.flatMap(\.includedAnnotations)
+            if !annotations.isEmpty {
+                json.key("$IncludeAnnotations")
+                json.beginArray()
+                for include in annotations {
+                    json.beginObject()
+                    member("$TargetNamespace", include.targetNamespace)
+                    member("$TermNamespace", include.termNamespace)
+                    member("$Qualifier", include.qualifier)
+                    json.endObject()
+                }
+                json.endArray()
+            }
+            write(references.flatMap(\.annotations), on: "")
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    /// The vocabularies of OASIS stand at the same place in both formats.
+    private static func jsonURI(_ uri: String) -> String {
+        let isVocabulary = uri.hasPrefix("https://oasis-tcs.github.io/odata-vocabularies/vocabularies/")
+        return isVocabulary && uri.hasSuffix(".xml") ? uri.dropLast(3) + "json" : uri
+    }
+
+    private mutating func write(_ schema: Schema) {
+        json.key(schema.namespace)
+        json.beginObject()
+        member("$Alias", schema.alias)
+        write(schema.annotations, on: "")
+        for type in schema.structuredTypes { write(type) }
+        for type in schema.enumTypes { write(type) }
+        for type in schema.typeDefinitions {
+            json.key(type.name.name)
+            json.beginObject()
+            member("$Kind", "TypeDefinition")
+            member("$UnderlyingType", type.underlyingType.rawValue)
+            write(type.facets, type: .primitive(type.underlyingType))
+            write(type.annotations, on: "")
+            json.endObject()
+        }
+        writeOperations(schema.operations)
+        for term in schema.terms {
+            json.key(term.name.name)
+            json.beginObject()
+            member("$Kind", "Term")
+            writeType(term.type)
+            writeNullable(term.isNullable, term.type)
+            member("$BaseTerm", term.baseTerm.map(names.name))
+            write(term.facets, type: term.type)
+            write(defaultValue: term.defaultValue, term.type)
+            if !term.appliesTo.isEmpty {
+                json.key("$AppliesTo")
+                json.beginArray()
+                for kind in term.appliesTo { json.string(kind) }
+                json.endArray()
+            }
+            write(term.annotations, on: "")
+            json.endObject()
+        }
+        if let container = schema.container { write(container) }
+        if !schema.externalAnnotations.isEmpty {
+            json.key("$Annotations")
+            json.beginObject()
+            // As with references, a target may come twice.
+            var order: [String] = []
+            var byTarget: [String: [Annotation]] = [:]
+            for group in schema.externalAnnotations {
+                let target = names.path(group.target)
+                if byTarget[target] == nil { order.append(target) }
+                byTarget[target, default: []] += group.annotations
+            }
+            for target in order {
+                json.key(target)
+                json.beginObject()
+                write(byTarget[target] ?? [], on: "")
+                json.endObject()
+            }
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    // MARK: Types
+
+    private mutating func write(_ type: StructuredType) {
+        json.key(type.name.name)
+        json.beginObject()
+        member("$Kind", type.kind == .entity ? "EntityType" : "ComplexType")
+        member("$BaseType", type.baseType.map { names.name($0.description) })
+        flag("$Abstract", type.isAbstract)
+        flag("$OpenType", type.isOpen)
+        flag("$HasStream", type.hasStream)
+        if !type.key.isEmpty {
+            json.key("$Key")
+            json.beginArray()
+            for part in type.key {
+                guard let alias = part.alias else {
+                    json.string(part.path)
+                    continue
+                }
+                json.beginObject()
+                member(alias, part.path)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        for property in type.properties {
+            json.key(property.name)
+            json.beginObject()
+            writeType(property.type)
+            writeNullable(property.isNullable, property.type)
+            write(property.facets, type: property.type)
+            write(defaultValue: property.defaultValue, property.type)
+            if property.isConcurrencyToken { omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.") }
+            write(property.annotations, on: "")
+            json.endObject()
+        }
+        for property in type.navigationProperties { write(property) }
+        write(type.annotations, on: "")
+        json.endObject()
+    }
+
+    private mutating func write(_ property: NavigationProperty) {
+        json.key(property.name)
+        json.beginObject()
+        member("$Kind", "NavigationProperty")
+        flag("$Collection", property.isCollection)
+        member("$Type", names.name(property.target.description))
+        flag("$Nullable", property.isNullable && !property.isCollection)
+        member("$Partner", property.partner.map(names.path))
+        flag("$ContainsTarget", property.isContainment)
+        if !property.constraints.isEmpty {
+            json.key("$ReferentialConstraint")
+            json.beginObject()
+            for constraint in property.constraints {
+                member(constraint.property, constraint.referencedProperty)
+                write(constraint.annotations, on: constraint.property)
+            }
+            json.endObject()
+        }
+        if let action = property.onDelete {
+            member("$OnDelete", action.rawValue)
+            write(property.onDeleteAnnotations, on: "$OnDelete")
+        }
+        write(property.annotations, on: "")
+        json.endObject()
+    }
+
+    private mutating func write(_ type: EnumType) {
+        json.key(type.name.name)
+        json.beginObject()
+        member("$Kind", "EnumType")
+        if type.underlyingType != .int32 { member("$UnderlyingType", type.underlyingType.rawValue) }
+        flag("$IsFlags", type.isFlags)
+        write(type.annotations, on: "")
+        for value in type.members {
+            json.key(value.name)
+            json.integer(value.value)
+            write(value.annotations, on: value.name)
+        }
+        json.endObject()
+    }
+
+    mutating func writeType(_ type: TypeReference) {
+        flag("$Collection", type.isCollection)
+        let name = type.element.description
+        if name != "Edm.String" { member("$Type", names.name(name)) }
+    }
+
+    private mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference) {
+        // A collection of entities has no nulls to allow.
+        if case .collection(.entity) = type { return }
+        flag("$Nullable", isNullable)
+    }
+
+    private mutating func write(_ facets: Facets, type: TypeReference) {
+        number("$MaxLength", facets.maxLength)
+        let element = type.element
+        let isTimestamp = element == .primitive(.dateTimeOffset) || element == .primitive(.dateTime)
+        number("$Precision", facets.precision ?? (isTimestamp ? 0 : nil))
+        switch facets.scale {
+        case .fixed(let digits): number("$Scale", digits)
+        case .floating: member("$Scale", "floating")
+        // The default of decimals alone: a type definition may have another.
+        case .variable: if element != .primitive(.decimal) { member("$Scale", "variable") }
+        case nil: if element == .primitive(.decimal) { number("$Scale", 0) }
+        }
+        if facets.isUnicode == false {
+            json.key("$Unicode")
+            json.boolean(false)
+        }
+        if facets.isSRIDVariable { member("$SRID", "variable") }
+        number("$SRID", facets.isSRIDVariable ? nil : facets.srid)
+    }
+
+    private mutating func write(defaultValue text: String?, _ type: TypeReference) {
+        guard let text else { return }
+        json.key("$DefaultValue")
+        switch type.element.primitive {
+        case _ where text == "null": json.null()
+        case .boolean? where text == "true" || text == "false": json.boolean(text == "true")
+        case let type? where type.isNumeric: number(text)
+        default: json.string(text)
+        }
+    }
+
+    /// A number as JSON has it, else the text.
+    mutating func number(_ text: String) {
+        if Self.isNumber(text) { json.raw(text.utf8) } else { json.string(text) }
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.withUnsafeBytes { buffer in
+            var scanner = JSONScanner(buffer)
+            return (try? scanner.peekKind()) == .number && (try? scanner.skipValue()) == 0..<bytes.count
+        }
+    }
+
+    // MARK: Operations and containers
+
+    /// Overloads share a member.
+    private mutating func writeOperations(_ operations: [Operation]) {
+        var order: [String] = []
+        var byName: [String: [Operation]] = [:]
+        for operation in operations {
+            if byName[operation.name.name] == nil { order.append(operation.name.name) }
+            byName[operation.name.name, default: []].append(operation)
+        }
+        for name in order {
+            json.key(name)
+            json.beginArray()
+            for operation in byName[name] ?? [] { write(operation) }
+            json.endArray()
+        }
+    }
+
+    private mutating func write(_ operation: Operation) {
+        // Before V4, a parameter that says nothing of null does not take it.
+        let isV4 = model.version >= .v4
+        json.beginObject()
+        member("$Kind", operation.kind == .action ? "Action" : "Function")
+        flag("$IsBound", operation.isBound)
+        flag("$IsComposable", operation.isComposable)
+        member("$EntitySetPath", operation.entitySetPath.map(names.path))
+        if !operation.parameters.isEmpty {
+            json.key("$Parameter")
+            json.beginArray()
+            for parameter in operation.parameters {
+                json.beginObject()
+                member("$Name", parameter.name)
+                writeType(parameter.type)
+                writeNullable(parameter.isNullable && isV4, parameter.type)
+                write(parameter.facets, type: parameter.type)
+                write(parameter.annotations, on: "")
+                json.endObject()
+            }
+            json.endArray()
+        }
+        if let type = operation.returnType {
+            json.key("$ReturnType")
+            json.beginObject()
+            writeType(type)
+            writeNullable(operation.isReturnNullable && isV4, type)
+            write(operation.returnFacets, type: type)
+            write(operation.returnAnnotations, on: "")
+            json.endObject()
+        }
+        write(operation.annotations, on: "")
+        json.endObject()
+    }
+
+    private mutating func write(_ container: EntityContainer) {
+        json.key(container.name.name)
+        json.beginObject()
+        member("$Kind", "EntityContainer")
+        member("$Extends", container.extends.map { names.name($0.description) })
+        write(container.annotations, on: "")
+        for set in container.entitySets {
+            json.key(set.name)
+            json.beginObject()
+            flag("$Collection", true)
+            member("$Type", names.name(set.type.description))
+            if !set.isInServiceDocument {
+                json.key("$IncludeInServiceDocument")
+                json.boolean(false)
+            }
+            write(set.bindings, of: container)
+            write(set.annotations, on: "")
+            json.endObject()
+        }
+        for singleton in container.singletons {
+            json.key(singleton.name)
+            json.beginObject()
+            member("$Type", names.name(singleton.type.description))
+            flag("$Nullable", singleton.isNullable)
+            write(singleton.bindings, of: container)
+            write(singleton.annotations, on: "")
+            json.endObject()
+        }
+        for operation in container.operationImports {
+            json.key(operation.name)
+            json.beginObject()
+            member(operation.kind == .action ? "$Action" : "$Function", names.name(operation.operation.description))
+            member("$EntitySet", operation.entitySet.map { local($0, in: container) })
+            flag("$IncludeInServiceDocument", operation.isInServiceDocument)
+            write(operation.annotations, on: "")
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    private mutating func write(_ bindings: [NavigationPropertyBinding], of container: EntityContainer) {
+        guard !bindings.isEmpty else { return }
+        json.key("$NavigationPropertyBinding")
+        json.beginObject()
+        for binding in bindings { member(names.path(binding.path), local(binding.target, in: container)) }
+        json.endObject()
+    }
+
+    /// A set of the same container needs no path.
+    private func local(_ target: String, in container: EntityContainer) -> String {
+        let prefix = "\(container.name)/"
+        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : names.path(target)
+    }
+}

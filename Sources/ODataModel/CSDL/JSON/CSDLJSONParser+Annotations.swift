@@ -1,0 +1,160 @@
+extension CSDLJSONParser {
+    /// The annotations among an object's members, by what they stand on: `""` for the object itself, `name` for a
+    /// member, `name@term` for an annotation (OData CSDL JSON 4.01, 14.2).
+    typealias AnnotationOwners = [String: [Int]]
+
+    func annotationOwners(of node: Int) -> AnnotationOwners {
+        var result: AnnotationOwners = [:]
+        var next = tree.nodes[node].firstChild
+        while next >= 0 {
+            let key = tree.nodes[Int(next)].key
+            if let at = key.utf8.lastIndex(of: UInt8(ascii: "@")), key != "@type", key != "@odata.type" {
+                result[String(key[..<at]), default: []].append(Int(next))
+            }
+            next = tree.nodes[Int(next)].nextSibling
+        }
+        return result
+    }
+
+    /// The annotations on an object.
+    mutating func annotations(of node: Int) throws(CSDLError) {
+        let owners = annotationOwners(of: node)
+        try annotations(owners[""] ?? [], owners)
+    }
+
+    /// The annotations in some members, with those on them. How far they nest is bounded by
+    /// ``CSDLReader/maxDepth``.
+    mutating func annotations(_ members: [Int], _ owners: AnnotationOwners) throws(CSDLError) {
+        for member in members {
+            let key = tree.nodes[member].key
+            let name = key[key.index(after: key.lastIndex(of: "@") ?? key.startIndex)...]
+            let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            try checkDepth(member)
+            begin(.annotation, at: member)
+            content.attribute(.term, parts.first.map(String.init) ?? "")
+            if parts.count > 1 { content.attribute(.qualifier, String(parts[1])) }
+            try value(of: member)
+            try annotations(owners[key] ?? [], owners)
+            content.end()
+        }
+    }
+
+    private func checkDepth(_ node: Int) throws(CSDLError) {
+        guard content.depth < CSDLReader.maxDepth else {
+            throw error(.tooDeep, at: node, expected: "at most \(CSDLReader.maxDepth) levels")
+        }
+    }
+
+    /// The value of an annotation, record property or labelled element: an attribute where it can be one.
+    private mutating func value(of node: Int) throws(CSDLError) {
+        switch tree.nodes[node].value {
+        case .string(let text): content.attribute(.string, text)
+        case .boolean(let value): content.attribute(.bool, value ? "true" : "false")
+        case .number(let text): content.attribute(Self.numberName(text), text)
+        default: try expression(node)
+        }
+    }
+
+    private static func numberName(_ text: String) -> CSDLName {
+        if text.utf8.contains(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) { return .float }
+        return text.utf8.contains(UInt8(ascii: ".")) ? .decimal : .int
+    }
+
+    private mutating func leaf(_ name: CSDLName, _ text: String, at node: Int) {
+        begin(name, at: node)
+        var text = text
+        text.withUTF8 { content.end(text: $0) }
+    }
+
+    /// An expression as an element (OData CSDL JSON 4.01, 14.3 and 14.4).
+    private mutating func expression(_ node: Int) throws(CSDLError) {
+        try checkDepth(node)
+        switch tree.nodes[node].value {
+        case .string(let text): leaf(.string, text, at: node)
+        case .boolean(let value): leaf(.bool, value ? "true" : "false", at: node)
+        case .number(let text): leaf(Self.numberName(text), text, at: node)
+        case .null:
+            begin(.other, at: node, other: "Null")
+            content.end()
+        case .array:
+            begin(.collection, at: node)
+            for item in tree.children(node) { try expression(item) }
+            content.end()
+        case .object: try objectExpression(node)
+        }
+    }
+
+    /// The members that make an object a dynamic expression, with the element each stands for in XML.
+    private static let operators = [
+        "And", "Or", "Not", "Eq", "Ne", "Gt", "Ge", "Lt", "Le", "Has", "In", "Add", "Sub", "Neg", "Mul", "Div", "DivBy",
+        "Mod", "Apply", "Cast", "IsOf", "If", "LabeledElement", "Null", "UrlRef",
+    ]
+
+    private mutating func objectExpression(_ node: Int) throws(CSDLError) {
+        if let path = tree.string(node, "$Path") { return leaf(.path, path, at: node) }
+        if let name = tree.string(node, "$LabeledElementReference") {
+            return leaf(.labeledElementReference, name, at: node)
+        }
+        for name in Self.operators {
+            if let operand = tree.member(node, "$" + name) { return try operation(name, operand, node) }
+        }
+        try record(node)
+    }
+
+    private mutating func operation(_ name: String, _ operand: Int, _ node: Int) throws(CSDLError) {
+        if name == "Cast", case .string(let text) = tree.nodes[operand].value, let type = tree.string(node, "$Type"),
+            enumTypes.contains(type)
+        {
+            let members = text.split(separator: ",").map { "\(type)/\($0)" }
+            return leaf(.enumMember, members.joined(separator: " "), at: node)
+        }
+        let element = CSDLName(name)
+        begin(element, at: node, other: element == .other ? name : nil)
+        try otherAttribute("Function", node)
+        if name == "LabeledElement" { try attribute(.name, node, "$Name") }
+        if name == "Cast" || name == "IsOf" {
+            let type = tree.string(node, "$Type") ?? "Edm.String"
+            content.attribute(.type, tree.boolean(node, "$Collection") == true ? "Collection(\(type))" : type)
+            try attribute(.maxLength, node, "$MaxLength")
+            try attribute(.precision, node, "$Precision")
+            try attribute(.scale, node, "$Scale")
+            try attribute(.unicode, node, "$Unicode")
+            try attribute(.srid, node, "$SRID")
+        }
+        switch (name, tree.nodes[operand].value) {
+        case ("Null", _): break
+        case ("Not", _), ("Neg", _), ("Cast", _), ("IsOf", _), ("LabeledElement", _), ("UrlRef", _):
+            try expression(operand)
+        case (_, .array): for item in tree.children(operand) { try expression(item) }
+        default:
+            throw error(.invalidAttribute("$" + name, element: "expression", value: tree.text(operand) ?? "…"), at: operand, expected: "an array of expressions")
+        }
+        try annotations(of: node)
+        content.end()
+    }
+
+    private mutating func otherAttribute(_ name: String, _ node: Int) throws(CSDLError) {
+        guard let text = tree.string(node, "$" + name) else { return }
+        content.attribute(CSDLName(name), value: content.strings.id(text))
+    }
+
+    private mutating func record(_ node: Int) throws(CSDLError) {
+        begin(.record, at: node)
+        if let type = tree.string(node, "@type") ?? tree.string(node, "@odata.type") {
+            let hash = type.lastIndex(of: "#")
+            content.attribute(.type, hash.map { String(type[type.index(after: $0)...]) } ?? type)
+        }
+        let owners = annotationOwners(of: node)
+        for member in tree.children(node) {
+            let key = tree.nodes[member].key
+            guard !key.contains("@") else { continue }
+            begin(.propertyValue, at: member)
+            content.attribute(.property, key)
+            try value(of: member)
+            try annotations(owners[key] ?? [], owners)
+            content.end()
+        }
+        try annotations(owners[""] ?? [], owners)
+        content.end()
+    }
+}

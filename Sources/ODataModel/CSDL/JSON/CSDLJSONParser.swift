@@ -1,0 +1,385 @@
+/// Fills a ``CSDLContent`` from CSDL in JSON (OData CSDL JSON 4.01), with the elements and attributes that the
+/// same model has in XML: schemas and types here, expressions in the extension.
+///
+/// Where the two formats have different defaults, what JSON leaves out is stated: properties are not nullable,
+/// decimals have a variable scale.
+struct CSDLJSONParser {
+    let tree: CSDLJSONTree
+    var content: CSDLContent
+    let source: String?
+    /// The qualified names of the enumeration types, by namespace and by alias.
+    var enumTypes: Set<String> = []
+
+    /// Reads a whole document behind what is there already.
+    static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
+        let tree: CSDLJSONTree
+        do throws(JSONError) {
+            tree = try CSDLJSONTree(bytes)
+        } catch {
+            throw CSDLError(json: error, source: source)
+        }
+        let firstRoot = content.roots.count
+        var parser = CSDLJSONParser(tree: tree, content: content, source: source)
+        try parser.document()
+        content = parser.content
+        for root in firstRoot..<content.roots.count { content.roots[root].source = source }
+    }
+
+    private init(tree: CSDLJSONTree, content: CSDLContent, source: String?) {
+        self.tree = tree
+        self.content = content
+        self.source = source
+    }
+
+    func error(_ reason: CSDLError.Reason, at node: Int, expected: String) -> CSDLError {
+        CSDLError(
+            reason: reason, line: Int(tree.nodes[node].line), column: Int(tree.nodes[node].column), expected: expected,
+            source: source)
+    }
+
+    func missing(_ member: String, in element: String, at node: Int, expected: String) -> CSDLError {
+        error(.missingAttribute(member, element: element), at: node, expected: expected)
+    }
+
+    // MARK: Elements
+
+    mutating func begin(_ name: CSDLName, at node: Int, other: String? = nil) {
+        let otherName = other.map { content.strings.id($0) } ?? -1
+        content.begin(name, otherName: otherName, line: tree.nodes[node].line, column: tree.nodes[node].column)
+    }
+
+    /// An attribute from a member, where the object has it.
+    mutating func attribute(_ name: CSDLName, _ node: Int, _ key: String) throws(CSDLError) {
+        guard let member = tree.member(node, key) else { return }
+        guard let text = tree.text(member) else {
+            throw error(
+                .invalidAttribute(key, element: tree.nodes[node].key, value: "…"), at: member,
+                expected: "a string, number or boolean")
+        }
+        content.attribute(name, text)
+    }
+
+    // MARK: The document
+
+    private mutating func document() throws(CSDLError) {
+        guard tree.isObject(0) else {
+            throw error(.notCSDL(root: "an array or value"), at: 0, expected: "an object with $Version")
+        }
+        guard let version = tree.string(0, "$Version") else {
+            throw missing("$Version", in: "the document", at: 0, expected: "the version of OData")
+        }
+        findEnumTypes()
+        begin(.edmx, at: 0)
+        content.attribute(.version, version)
+        if let references = tree.member(0, "$Reference") {
+            for reference in tree.children(references) { try self.reference(reference) }
+        }
+        begin(.dataServices, at: 0)
+        if !version.hasPrefix("4") { content.attribute(.dataServiceVersion, version) }
+        for node in tree.children(0) where !tree.nodes[node].key.hasPrefix("$") { try schema(node) }
+        content.end()
+        content.end()
+    }
+
+    private mutating func findEnumTypes() {
+        for schema in tree.children(0) where tree.isObject(schema) {
+            let prefixes = [tree.nodes[schema].key, tree.string(schema, "$Alias")]
+            for child in tree.children(schema) where tree.isObject(child) {
+                guard tree.string(child, "$Kind") == "EnumType" else { continue }
+                for case let prefix? in prefixes { enumTypes.insert("\(prefix).\(tree.nodes[child].key)") }
+            }
+        }
+    }
+
+    private mutating func reference(_ node: Int) throws(CSDLError) {
+        begin(.reference, at: node)
+        content.attribute(.uri, tree.nodes[node].key)
+        for include in tree.member(node, "$Include").map(tree.children) ?? [] {
+            begin(.include, at: include)
+            try attribute(.namespace, include, "$Namespace")
+            try attribute(.alias, include, "$Alias")
+            try annotations(of: include)
+            content.end()
+        }
+        for include in tree.member(node, "$IncludeAnnotations").map(tree.children) ?? [] {
+            begin(.includeAnnotations, at: include)
+            try attribute(.termNamespace, include, "$TermNamespace")
+            try attribute(.qualifier, include, "$Qualifier")
+            try attribute(.targetNamespace, include, "$TargetNamespace")
+            content.end()
+        }
+        try annotations(of: node)
+        content.end()
+    }
+
+    private mutating func schema(_ node: Int) throws(CSDLError) {
+        let namespace = tree.nodes[node].key
+        guard tree.isObject(node) else {
+            throw error(.invalidAttribute(namespace, element: "the document", value: "…"), at: node, expected: "a schema")
+        }
+        begin(.schema, at: node)
+        content.attribute(.namespace, namespace)
+        try attribute(.alias, node, "$Alias")
+        try annotations(of: node)
+        for child in tree.children(node) {
+            let key = tree.nodes[child].key
+            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            switch tree.nodes[child].value {
+            case .array: for overload in tree.children(child) { try operation(overload, name: key) }
+            case .object: try schemaChild(child, name: key)
+            default:
+                throw error(.invalidAttribute(key, element: "Schema", value: tree.text(child) ?? ""), at: child, expected: "an object with $Kind, or overloads")
+            }
+        }
+        if let targets = tree.member(node, "$Annotations") {
+            for target in tree.children(targets) {
+                begin(.annotations, at: target)
+                content.attribute(.target, tree.nodes[target].key)
+                try annotations(of: target)
+                content.end()
+            }
+        }
+        content.end()
+    }
+
+    private mutating func schemaChild(_ node: Int, name: String) throws(CSDLError) {
+        guard let kind = tree.string(node, "$Kind") else {
+            throw missing("$Kind", in: name, at: node, expected: "the kind of schema element")
+        }
+        switch kind {
+        case "EntityType", "ComplexType": try structuredType(node, kind == "EntityType" ? .entityType : .complexType)
+        case "EnumType": try enumType(node)
+        case "TypeDefinition":
+            begin(.typeDefinition, at: node)
+            content.attribute(.name, name)
+            try attribute(.underlyingType, node, "$UnderlyingType")
+            try facets(node, type: tree.string(node, "$UnderlyingType") ?? "")
+            try annotations(of: node)
+            content.end()
+        case "Term":
+            begin(.term, at: node)
+            content.attribute(.name, name)
+            try typeAndFacets(node)
+            try attribute(.baseTerm, node, "$BaseTerm")
+            if let appliesTo = tree.member(node, "$AppliesTo") {
+                content.attribute(.appliesTo, tree.children(appliesTo).compactMap(tree.text).joined(separator: " "))
+            }
+            try annotations(of: node)
+            content.end()
+        case "EntityContainer": try container(node)
+        case "Action", "Function": try operation(node, name: name)
+        default:
+            throw error(.invalidAttribute("$Kind", element: name, value: kind), at: node, expected: "a kind of schema element")
+        }
+    }
+
+    // MARK: Types
+
+    private mutating func structuredType(_ node: Int, _ element: CSDLName) throws(CSDLError) {
+        begin(element, at: node)
+        content.attribute(.name, tree.nodes[node].key)
+        try attribute(.baseType, node, "$BaseType")
+        try attribute(.abstract, node, "$Abstract")
+        try attribute(.openType, node, "$OpenType")
+        try attribute(.hasStream, node, "$HasStream")
+        if let key = tree.member(node, "$Key") {
+            begin(.key, at: key)
+            for part in tree.children(key) {
+                begin(.propertyRef, at: part)
+                if let path = tree.text(part) {
+                    content.attribute(.name, path)
+                } else if let alias = tree.children(part).first, let path = tree.text(alias) {
+                    content.attribute(.name, path)
+                    content.attribute(.alias, tree.nodes[alias].key)
+                }
+                content.end()
+            }
+            content.end()
+        }
+        let owners = annotationOwners(of: node)
+        for child in tree.children(node) {
+            let key = tree.nodes[child].key
+            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard tree.isObject(child) else {
+                throw error(.invalidAttribute(key, element: tree.nodes[node].key, value: tree.text(child) ?? "…"), at: child, expected: "a property")
+            }
+            switch tree.string(child, "$Kind") ?? "Property" {
+            case "Property":
+                begin(.property, at: child)
+                content.attribute(.name, key)
+                try typeAndFacets(child)
+                try annotations(of: child)
+                content.end()
+            case "NavigationProperty": try navigationProperty(child)
+            case let kind:
+                throw error(.invalidAttribute("$Kind", element: key, value: kind), at: child, expected: "Property or NavigationProperty")
+            }
+        }
+        try annotations(owners[""] ?? [], owners)
+        content.end()
+    }
+
+    private mutating func navigationProperty(_ node: Int) throws(CSDLError) {
+        begin(.navigationProperty, at: node)
+        content.attribute(.name, tree.nodes[node].key)
+        let isCollection = try type(node)
+        if !isCollection { content.attribute(.nullable, tree.boolean(node, "$Nullable") == true ? "true" : "false") }
+        try attribute(.partner, node, "$Partner")
+        try attribute(.containsTarget, node, "$ContainsTarget")
+        if let constraints = tree.member(node, "$ReferentialConstraint") {
+            let owners = annotationOwners(of: constraints)
+            for constraint in tree.children(constraints) where !tree.nodes[constraint].key.contains("@") {
+                begin(.referentialConstraint, at: constraint)
+                content.attribute(.property, tree.nodes[constraint].key)
+                content.attribute(.referencedProperty, tree.text(constraint) ?? "")
+                try annotations(owners[tree.nodes[constraint].key] ?? [], owners)
+                content.end()
+            }
+        }
+        let owners = annotationOwners(of: node)
+        if let action = tree.member(node, "$OnDelete") {
+            begin(.onDelete, at: action)
+            content.attribute(.action, tree.text(action) ?? "")
+            try annotations(owners["$OnDelete"] ?? [], owners)
+            content.end()
+        }
+        try annotations(owners[""] ?? [], owners)
+        content.end()
+    }
+
+    private mutating func enumType(_ node: Int) throws(CSDLError) {
+        begin(.enumType, at: node)
+        content.attribute(.name, tree.nodes[node].key)
+        try attribute(.underlyingType, node, "$UnderlyingType")
+        try attribute(.isFlags, node, "$IsFlags")
+        let owners = annotationOwners(of: node)
+        for member in tree.children(node) {
+            let key = tree.nodes[member].key
+            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            begin(.member, at: member)
+            content.attribute(.name, key)
+            content.attribute(.value, tree.text(member) ?? "")
+            try annotations(owners[key] ?? [], owners)
+            content.end()
+        }
+        try annotations(owners[""] ?? [], owners)
+        content.end()
+    }
+
+    /// `$Type` with `$Collection`.
+    @discardableResult
+    private mutating func type(_ node: Int) throws(CSDLError) -> Bool {
+        let name = tree.string(node, "$Type") ?? "Edm.String"
+        let isCollection = tree.boolean(node, "$Collection") == true
+        content.attribute(.type, isCollection ? "Collection(\(name))" : name)
+        return isCollection
+    }
+
+    private mutating func typeAndFacets(_ node: Int) throws(CSDLError) {
+        try type(node)
+        content.attribute(.nullable, tree.boolean(node, "$Nullable") == true ? "true" : "false")
+        try facets(node, type: tree.string(node, "$Type") ?? "Edm.String")
+        try attribute(.defaultValue, node, "$DefaultValue")
+    }
+
+    private mutating func facets(_ node: Int, type: String) throws(CSDLError) {
+        try attribute(.maxLength, node, "$MaxLength")
+        try attribute(.precision, node, "$Precision")
+        try attribute(.scale, node, "$Scale")
+        try attribute(.unicode, node, "$Unicode")
+        try attribute(.srid, node, "$SRID")
+        // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
+        if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
+        if type == "Edm.DateTimeOffset", tree.member(node, "$Precision") == nil { content.attribute(.precision, "12") }
+    }
+
+    // MARK: Operations and containers
+
+    private mutating func operation(_ node: Int, name: String) throws(CSDLError) {
+        let kind = tree.isObject(node) ? tree.string(node, "$Kind") : nil
+        guard kind == "Action" || kind == "Function" else {
+            throw missing("$Kind", in: name, at: node, expected: "Action or Function")
+        }
+        begin(kind == "Action" ? .action : .function, at: node)
+        content.attribute(.name, name)
+        try attribute(.isBound, node, "$IsBound")
+        try attribute(.isComposable, node, "$IsComposable")
+        try attribute(.entitySetPath, node, "$EntitySetPath")
+        for parameter in tree.member(node, "$Parameter").map(tree.children) ?? [] {
+            begin(.parameter, at: parameter)
+            try attribute(.name, parameter, "$Name")
+            try typeAndFacets(parameter)
+            try annotations(of: parameter)
+            content.end()
+        }
+        if let result = tree.member(node, "$ReturnType") {
+            begin(.returnType, at: result)
+            try typeAndFacets(result)
+            try annotations(of: result)
+            content.end()
+        }
+        try annotations(of: node)
+        content.end()
+    }
+
+    private mutating func container(_ node: Int) throws(CSDLError) {
+        begin(.entityContainer, at: node)
+        content.attribute(.name, tree.nodes[node].key)
+        try attribute(.extends, node, "$Extends")
+        let owners = annotationOwners(of: node)
+        for child in tree.children(node) {
+            let key = tree.nodes[child].key
+            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard tree.isObject(child) else {
+                throw error(.invalidAttribute(key, element: "EntityContainer", value: tree.text(child) ?? "…"), at: child, expected: "an entity set, singleton or import")
+            }
+            if tree.member(child, "$Action") != nil {
+                begin(.actionImport, at: child)
+                try attribute(.action, child, "$Action")
+            } else if tree.member(child, "$Function") != nil {
+                begin(.functionImport, at: child)
+                try attribute(.function, child, "$Function")
+            } else if tree.boolean(child, "$Collection") == true {
+                begin(.entitySet, at: child)
+                try attribute(.entityType, child, "$Type")
+            } else {
+                begin(.singleton, at: child)
+                try attribute(.type, child, "$Type")
+                try attribute(.nullable, child, "$Nullable")
+            }
+            content.attribute(.name, key)
+            try attribute(.entitySet, child, "$EntitySet")
+            try attribute(.includeInServiceDocument, child, "$IncludeInServiceDocument")
+            for binding in tree.member(child, "$NavigationPropertyBinding").map(tree.children) ?? [] {
+                begin(.navigationPropertyBinding, at: binding)
+                content.attribute(.path, tree.nodes[binding].key)
+                content.attribute(.target, tree.text(binding) ?? "")
+                content.end()
+            }
+            try annotations(of: child)
+            content.end()
+        }
+        try annotations(owners[""] ?? [], owners)
+        content.end()
+    }
+}
+
+extension CSDLError {
+    /// An error of the scanner as one of the document.
+    fileprivate init(json error: JSONError, source: String?) {
+        let reason: Reason
+        switch error.reason {
+        case .needsMoreData, .unexpectedEnd: reason = .truncated
+        case .tooDeep: reason = .tooDeep
+        case .duplicateMember(let name): reason = .duplicateName(name)
+        case .unexpected(let found): reason = .malformedJSON("found \(found)")
+        case .invalidUTF8: reason = .malformedJSON("not UTF-8")
+        case .controlCharacter: reason = .malformedJSON("a control character in a string")
+        case .invalidEscape: reason = .malformedJSON("not a valid escape")
+        case .invalidValue(let text), .unknownProperty(let text): reason = .malformedJSON(text)
+        }
+        self.init(
+            reason: reason, line: error.position.line, column: error.position.column, expected: error.expected,
+            source: source)
+    }
+}

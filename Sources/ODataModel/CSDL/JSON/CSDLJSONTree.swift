@@ -1,0 +1,144 @@
+/// The values of a JSON text in flat arrays: CSDL in JSON may state the type of an element after its children, so
+/// nothing can be told of a value before all of it is there.
+struct CSDLJSONTree {
+    enum Value {
+        case object
+        case array
+        case string(String)
+        /// A number as it stands.
+        case number(String)
+        case boolean(Bool)
+        case null
+    }
+
+    struct Node {
+        var value: Value
+        /// The member's name; empty for elements of arrays.
+        var key: String
+        var line: Int32
+        var column: Int32
+        var firstChild: Int32 = -1
+        var nextSibling: Int32 = -1
+    }
+
+    private(set) var nodes: [Node] = []
+
+    /// Reads a whole text.
+    init(_ bytes: [UInt8]) throws(JSONError) {
+        var lines = LineCounter()
+        nodes = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
+            var nodes: [Node] = []
+            try Self.read(&scanner, key: "", &nodes, &lines, bytes)
+            try scanner.expectEnd()
+            return nodes
+        }
+    }
+
+    /// Recursion is bounded by ``JSONScanner/maxDepth``.
+    private static func read(
+        _ scanner: inout JSONScanner, key: String, _ nodes: inout [Node], _ lines: inout LineCounter, _ bytes: [UInt8]
+    ) throws(JSONError) {
+        let kind = try scanner.peekKind()
+        let (line, column) = lines.position(of: scanner.offset, in: bytes)
+        guard nodes.count < CSDLReader.maxElements else {
+            throw scanner.error(.tooDeep, at: scanner.offset, expected: "at most \(CSDLReader.maxElements) values")
+        }
+        let index = nodes.count
+        nodes.append(Node(value: .null, key: key, line: line, column: column))
+        switch kind {
+        case .object:
+            nodes[index].value = .object
+            var last: Int?
+            var names = JSONMemberSet()
+            try scanner.beginObject()
+            while let key = try scanner.nextKey() {
+                try names.insert(key, in: scanner)
+                let child = nodes.count
+                try read(&scanner, key: key.string, &nodes, &lines, bytes)
+                link(child, after: &last, in: index, &nodes)
+            }
+        case .array:
+            nodes[index].value = .array
+            var last: Int?
+            try scanner.beginArray()
+            while try scanner.nextElement() {
+                let child = nodes.count
+                try read(&scanner, key: "", &nodes, &lines, bytes)
+                link(child, after: &last, in: index, &nodes)
+            }
+        case .string: nodes[index].value = .string(try scanner.readString())
+        case .number:
+            let range = try scanner.skipValue()
+            nodes[index].value = .number(scanner.rawText(range))
+        case .boolean: nodes[index].value = .boolean(try scanner.readBoolean())
+        case .null: try scanner.readNull()
+        }
+    }
+
+    private static func link(_ child: Int, after last: inout Int?, in parent: Int, _ nodes: inout [Node]) {
+        if let last { nodes[last].nextSibling = Int32(child) } else { nodes[parent].firstChild = Int32(child) }
+        last = child
+    }
+
+    /// The children of an object or array.
+    func children(_ node: Int) -> [Int] {
+        var result: [Int] = []
+        var next = nodes[node].firstChild
+        while next >= 0 {
+            result.append(Int(next))
+            next = nodes[Int(next)].nextSibling
+        }
+        return result
+    }
+
+    /// The member of an object with a name.
+    func member(_ node: Int, _ key: String) -> Int? {
+        var next = nodes[node].firstChild
+        while next >= 0 {
+            if nodes[Int(next)].key == key { return Int(next) }
+            next = nodes[Int(next)].nextSibling
+        }
+        return nil
+    }
+
+    func string(_ node: Int, _ key: String) -> String? {
+        if let member = member(node, key), case .string(let text) = nodes[member].value { text } else { nil }
+    }
+
+    func boolean(_ node: Int, _ key: String) -> Bool? {
+        if let member = member(node, key), case .boolean(let value) = nodes[member].value { value } else { nil }
+    }
+
+    func isObject(_ node: Int) -> Bool {
+        if case .object = nodes[node].value { true } else { false }
+    }
+
+    /// The text of a string, number, boolean or null, as XML attributes have it.
+    func text(_ node: Int) -> String? {
+        switch nodes[node].value {
+        case .string(let text), .number(let text): text
+        case .boolean(let value): value ? "true" : "false"
+        case .null: "null"
+        case .object, .array: nil
+        }
+    }
+}
+
+/// Counts lines on the way through a text.
+private struct LineCounter {
+    private var offset = 0
+    private var line: Int32 = 1
+    private var lineStart = 0
+
+    /// The place of an offset, both from 1; offsets must not go back.
+    mutating func position(of target: Int, in bytes: [UInt8]) -> (line: Int32, column: Int32) {
+        while offset < target {
+            if bytes[offset] == UInt8(ascii: "\n") {
+                line += 1
+                lineStart = offset + 1
+            }
+            offset += 1
+        }
+        return (line, Int32(target - lineStart + 1))
+    }
+}

@@ -1,0 +1,326 @@
+extension CSDLBuilder {
+    /// The annotations of an element: the elements within it, the attributes of other vocabularies
+    /// (`sap:label`), and those with external targeting (OData CSDL 4.01, 14.2).
+    ///
+    /// - Parameters:
+    ///   - node: the element.
+    ///   - group: those that target the element that the path starts from.
+    ///   - child: the rest of the path; `nil` for that element itself.
+    mutating func readAnnotations(
+        _ node: Node, group: TargetedGroup? = nil, child: String? = nil
+    ) throws(CSDLError) -> [Annotation] {
+        var result: [Annotation] = []
+        let element = document.elements[node.index]
+        if element.hasForeignAttributes, options.annotations == .all || options.annotations == .attributes {
+            readForeignAttributes(node, into: &result)
+        }
+        if element.hasAnnotations, options.annotations == .all || options.annotations == .elements {
+            for child in document.children(node) {
+                switch document.name(child) {
+                case .annotation, .valueAnnotation, .typeAnnotation: result.append(try readAnnotation(child))
+                case .documentation: readDocumentation(child, into: &result)
+                default: break
+                }
+            }
+        }
+        if let group { result += take(group, child) }
+        return result
+    }
+
+    /// `Documentation` of CSDL 1 to 3 as the terms that V4 has for it.
+    private func readDocumentation(_ node: Node, into result: inout [Annotation]) {
+        for child in document.children(node) {
+            let term: String
+            switch document.name(child) {
+            case .summary: term = Annotation.description
+            case .longDescription: term = Annotation.longDescription
+            default: continue
+            }
+            let text = document.content(child).trimmed
+            guard !text.isEmpty else { continue }
+            result.append(Annotation(term: term, value: .constant(kind: "String", text: text)))
+        }
+    }
+
+    // MARK: Attributes of other vocabularies
+
+    /// Attributes of other vocabularies as annotations with the term `prefix:name`, or `{namespace}name` where
+    /// the namespace is none of the well-known ones.
+    private func readForeignAttributes(_ node: Node, into result: inout [Annotation]) {
+        for attribute in document.attributes(node) where attribute.namespace >= 0 || attribute.name == .other {
+            let name = document.name(attribute)
+            let namespace = document.namespace(attribute.namespace)
+            if namespace == Self.metadataNamespace || namespace.isEmpty {
+                // These have places of their own in the model.
+                switch name {
+                case "HasStream", "HttpMethod", "IsDefaultEntityContainer", "ConcurrencyMode", "DataServiceVersion",
+                    "MaxDataServiceVersion", "ElementType":
+                    continue
+                default: break
+                }
+            }
+            result.append(
+                Annotation(
+                    term: ForeignAttribute(namespace: namespace, name: name).term,
+                    value: .constant(kind: "String", text: document.string(attribute.value))))
+        }
+    }
+
+    // MARK: Annotation elements
+
+    /// `Annotation`; `ValueAnnotation` and `TypeAnnotation` in V3.
+    private mutating func readAnnotation(_ node: Node) throws(CSDLError) -> Annotation {
+        guard let term = document.attributeText(node, .term), !document.string(term).isEmpty else {
+            throw document.error(
+                .missingAttribute("Term", element: document.localName(node)), at: node, expected: "the term")
+        }
+        var value = try readExpression(of: node)
+        if document.name(node) == .typeAnnotation, value == nil {
+            value = .record(type: nil, properties: try readRecordProperties(node))
+        }
+        var annotation = Annotation(
+            term: resolver.fullName(text: term), qualifier: document.attribute(node, .qualifier), value: value)
+        if document.elements[node.index].hasAnnotations {
+            for child in document.children(node, named: .annotation) {
+                annotation.annotations.append(try readAnnotation(child))
+            }
+        }
+        return annotation
+    }
+
+    /// The value that an `Annotation`, `PropertyValue` or `LabeledElement` has as attribute or element.
+    private mutating func readExpression(of node: Node) throws(CSDLError) -> AnnotationExpression? {
+        for index in document.attributeRange(node) {
+            let name = document.attributes[index].name
+            if name.isConstant { return constant(name, document.string(document.attributes[index].value)) }
+            if name.isPath { return path(name, document.string(document.attributes[index].value)) }
+            if name == .urlRef {
+                let text = document.string(document.attributes[index].value)
+                return .dynamic(element: "UrlRef", attributes: [:], operands: [.constant(kind: "String", text: text)])
+            }
+        }
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .annotation, .documentation: continue
+            case .propertyValue where document.name(node) == .typeAnnotation: return nil
+            default: return try readExpression(child)
+            }
+        }
+        return nil
+    }
+
+    /// An expression element (OData CSDL 4.01, 14.3 and 14.4).
+    private mutating func readExpression(_ node: Node) throws(CSDLError) -> AnnotationExpression {
+        let name = document.name(node)
+        // `Path` and the like; the element of a string keeps its white space.
+        if name.isConstant {
+            let text = document.content(node)
+            return constant(name, name == .string ? text : text.trimmed)
+        }
+        if name.isPath { return path(name, document.content(node).trimmed) }
+        switch name {
+        case .collection:
+            var items: [AnnotationExpression] = []
+            for child in document.children(node) { items.append(try readExpression(child)) }
+            return .collection(items)
+        case .record:
+            return .record(
+                type: document.attributeText(node, .type).map { resolver.fullName(text: $0) },
+                properties: try readRecordProperties(node))
+        case .annotation: return .annotation(try readAnnotation(node))
+        default:
+            var attributes: [String: String] = [:]
+            var operands: [AnnotationExpression] = []
+            for attribute in document.attributes(node) where attribute.namespace < 0 {
+                let text = document.string(attribute.value)
+                if attribute.name.isConstant {
+                    operands.append(constant(attribute.name, text))
+                } else if attribute.name.isPath {
+                    operands.append(path(attribute.name, text))
+                } else if attribute.name == .type {
+                    attributes["Type"] = resolver.typeName(text)
+                } else {
+                    attributes[document.name(attribute)] = text
+                }
+            }
+            for child in document.children(node) { operands.append(try readExpression(child)) }
+            return .dynamic(element: document.localName(node), attributes: attributes, operands: operands)
+        }
+    }
+
+    private mutating func readRecordProperties(
+        _ node: Node
+    ) throws(CSDLError) -> [AnnotationExpression.RecordProperty] {
+        var properties: [AnnotationExpression.RecordProperty] = []
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .propertyValue:
+                let name = try required(child, .property, "the property's name")
+                properties.append(.init(name: name, value: try readExpression(of: child)))
+                guard document.elements[child.index].hasAnnotations else { continue }
+                for nested in document.children(child, named: .annotation) {
+                    properties.append(try readAnnotation(nested), to: name)
+                }
+            case .annotation: properties.append(try readAnnotation(child), to: "")
+            default: warnUnknown(child, in: document.localName(node))
+            }
+        }
+        return properties
+    }
+
+    private func constant(_ name: CSDLName, _ text: String) -> AnnotationExpression {
+        guard name == .enumMember else { return .constant(kind: name.rawValue, text: text) }
+        // Several members are separated by spaces, each with its type.
+        let members = text.split(whereSeparator: \.isWhitespace).map { resolver.path(String($0)) }
+        return .constant(kind: name.rawValue, text: members.joined(separator: " "))
+    }
+
+    private func path(_ name: CSDLName, _ text: String) -> AnnotationExpression {
+        .path(kind: name.rawValue, text: resolver.path(text))
+    }
+
+    // MARK: External targeting
+
+    /// The annotations that target an element or what is within it, from outside.
+    final class TargetedGroup {
+        /// By the rest of the path after the element; `nil` for the element itself.
+        fileprivate var annotations: [String?: [Annotation]] = [:]
+        fileprivate var taken: Set<String?> = []
+    }
+
+    /// Takes in all `Annotations` elements before anything is built, so that each element finds its own.
+    mutating func collectTargetedAnnotations(_ part: Part, isMain: Bool) throws(CSDLError) {
+        guard options.annotations == .all || options.annotations == .elements else { return }
+        for schema in part.schemas {
+            for node in document.children(schema, named: .annotations) {
+                try collect(node, isMain: isMain) { _, _ in true }
+            }
+        }
+        guard !isMain, !part.includedAnnotations.isEmpty else { return }
+        // Included for its annotations: those of the terms and targets asked for, from all its schemas.
+        for schema in try allSchemas(part.root) where !part.schemas.contains(schema) {
+            for node in document.children(schema, named: .annotations) {
+                try collect(node, isMain: false) { target, annotation in
+                    part.includedAnnotations.contains { $0.includes(annotation, on: target) }
+                }
+            }
+        }
+    }
+
+    private func allSchemas(_ root: Node) throws(CSDLError) -> [Node] {
+        document.name(root) == .schema
+            ? [root] : document.children(root, named: .dataServices).flatMap { document.children($0, named: .schema) }
+    }
+
+    private mutating func collect(
+        _ node: Node, isMain: Bool, where isWanted: (String, Annotation) -> Bool
+    ) throws(CSDLError) {
+        let target = resolver.path(try required(node, .target, "the path of a model element"))
+        let qualifier = document.attribute(node, .qualifier)
+        var annotations: [Annotation] = []
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .annotation, .valueAnnotation, .typeAnnotation:
+                var annotation = try readAnnotation(child)
+                if annotation.qualifier == nil { annotation.qualifier = qualifier }
+                if isWanted(target, annotation) { annotations.append(annotation) }
+            default: warnUnknown(child, in: "Annotations")
+            }
+        }
+        guard !annotations.isEmpty else { return }
+        let (root, rest) = Self.split(target)
+        if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
+        let group: TargetedGroup
+        if let known = targeted[root] {
+            group = known
+        } else {
+            group = TargetedGroup()
+            targeted[root] = group
+        }
+        group.annotations[rest, default: []] += annotations
+        if isMain { targets.append((root, rest, node)) }
+    }
+
+    /// The annotations on an element from outside; all overloads of an operation may take the same ones.
+    func take(_ group: TargetedGroup, _ child: String?) -> [Annotation] {
+        guard let annotations = group.annotations[child] else { return [] }
+        group.taken.insert(child)
+        return annotations
+    }
+
+    /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
+    mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
+        let starts = schemaStarts
+        for (root, rest, node) in targets {
+            guard let group = targeted[root], !group.taken.contains(rest),
+                let annotations = group.annotations.removeValue(forKey: rest)
+            else { continue }
+            // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
+            if declarations[root] == nil, !declaresOther(root, schemas) {
+                warn(
+                    "The document does not declare \(rest.map { "\(root)/\($0)" } ?? root), which has annotations.",
+                    at: node)
+            }
+            // The schema that the element stands in is the last that begins before it.
+            let position = starts.lastIndex { $0 < node.index } ?? 0
+            guard schemas.indices.contains(position) else { continue }
+            schemas[position].externalAnnotations.append(
+                TargetedAnnotations(target: rest.map { "\(root)/\($0)" } ?? root, annotations: annotations))
+        }
+    }
+
+    /// Whether a name is that of a schema, term or operation.
+    private func declaresOther(_ name: String, _ schemas: [Schema]) -> Bool {
+        let name = name.prefix { $0 != "(" }
+        return schemas.contains { schema in
+            schema.namespace == name || schema.terms.contains { $0.name.description == name }
+                || schema.operations.contains { $0.name.description == name }
+        }
+    }
+
+    private var schemaStarts: [Int] {
+        guard let root = document.roots.first?.node else { return [] }
+        return (try? allSchemas(root).map(\.index)) ?? []
+    }
+
+    private static func split(_ path: String) -> (root: String, rest: String?) {
+        let bytes = path.utf8
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
+        // An overload's parameter types hold no slash, though hostile ones may.
+        if let parenthesis = bytes.firstIndex(of: UInt8(ascii: "(")), parenthesis < slash {
+            let segments = CSDLNameMap.segments(path)
+            guard segments.count > 1 else { return (path, nil) }
+            return (String(segments[0]), String(path[segments[1].startIndex...]))
+        }
+        return (String(path[..<slash]), String(path[bytes.index(after: slash)...]))
+    }
+}
+
+extension [AnnotationExpression.RecordProperty] {
+    /// Appends an annotation on a record (`owner` is empty) or on one of its properties, with the annotations on
+    /// it behind it.
+    mutating func append(_ annotation: Annotation, to owner: String) {
+        let name = "\(owner)@\(annotation.term)\(annotation.qualifier.map { "#\($0)" } ?? "")"
+        append(.init(name: name, value: annotation.value))
+        for nested in annotation.annotations { append(nested, to: name) }
+    }
+}
+
+extension CSDLReference.IncludeAnnotations {
+    /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
+    fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
+        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else { return false }
+        if let qualifier, annotation.qualifier != qualifier { return false }
+        if let targetNamespace { return target.hasPrefix(targetNamespace + ".") }
+        return true
+    }
+}
+
+extension String {
+    /// Without white space at both ends.
+    fileprivate var trimmed: String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

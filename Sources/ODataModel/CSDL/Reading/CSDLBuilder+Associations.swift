@@ -1,0 +1,158 @@
+extension CSDLBuilder {
+    mutating func readAssociations(_ schemas: [Node]) throws(CSDLError) {
+        for schema in schemas {
+            let namespace = document.attribute(schema, .namespace) ?? ""
+            for node in document.children(schema, named: .association) {
+                let name = QualifiedName(namespace, try required(node, .name, "the association's name"))
+                associations[name.description] = try readAssociation(node, name)
+            }
+        }
+    }
+
+    /// The partner of a navigation property is the one that uses its association the other way round.
+    mutating func findAssociationProperties(_ schemas: [Node]) {
+        guard !associations.isEmpty else { return }
+        for schema in schemas {
+            let namespace = document.attribute(schema, .namespace) ?? ""
+            for type in document.children(schema, named: .entityType) {
+                guard let typeName = document.attribute(type, .name) else { continue }
+                for property in document.children(type, named: .navigationProperty) {
+                    guard let relationship = document.attribute(property, .relationship),
+                        let role = document.attribute(property, .fromRole),
+                        let name = document.attribute(property, .name)
+                    else { continue }
+                    associationProperties[resolver.fullName(relationship), default: [:]][role] = (
+                        QualifiedName(namespace, typeName), name
+                    )
+                }
+            }
+        }
+    }
+
+    private mutating func readAssociation(_ node: Node, _ name: QualifiedName) throws(CSDLError) -> Association {
+        var association = Association(name: name, ends: [], annotations: try readAnnotations(node))
+        for child in document.children(node, named: .end) {
+            let type = try qualifiedName(child, .type)
+            let text = document.attribute(child, .multiplicity) ?? "*"
+            guard let multiplicity = Multiplicity(rawValue: text) else {
+                throw document.error(
+                    .invalidAttribute("Multiplicity", element: "End", value: text), at: child,
+                    expected: "1, 0..1 or *")
+            }
+            association.ends.append(
+                Association.End(
+                    role: document.attribute(child, .role) ?? type.name, type: type, multiplicity: multiplicity,
+                    onDelete: try document.child(child, named: .onDelete).map { (node) throws(CSDLError) in
+                        try readOnDelete(node)
+                    }, annotations: try readAnnotations(child)))
+        }
+        guard association.ends.count == 2 else {
+            throw document.error(
+                .missingAttribute("End", element: "Association"), at: node, expected: "two ends")
+        }
+        if let constraint = document.child(node, named: .referentialConstraint),
+            let principal = document.child(constraint, named: .principal),
+            let dependent = document.child(constraint, named: .dependent)
+        {
+            association.constraint = Association.Constraint(
+                principalRole: try required(principal, .role, "the role of an end"),
+                principalProperties: try propertyNames(principal),
+                dependentRole: try required(dependent, .role, "the role of an end"),
+                dependentProperties: try propertyNames(dependent))
+        }
+        return association
+    }
+
+    private func propertyNames(_ node: Node) throws(CSDLError) -> [String] {
+        var names: [String] = []
+        for child in document.children(node, named: .propertyRef) {
+            names.append(try required(child, .name, "a property"))
+        }
+        return names
+    }
+
+    /// `NavigationProperty` of CSDL 2 and 3; `nil` with a warning when its association is not there.
+    mutating func readV2NavigationProperty(
+        _ node: Node, _ group: TargetedGroup?
+    ) throws(CSDLError) -> NavigationProperty? {
+        let name = try required(node, .name, "the property's name")
+        let relationship = try qualifiedName(node, .relationship)
+        let fromRole = try required(node, .fromRole, "the role of an end")
+        let toRole = try required(node, .toRole, "the role of an end")
+        let annotations = try readAnnotations(node, group: group, child: name)
+        guard let association = associations[relationship.description] else {
+            warn("\(name) was left out: the document does not declare the association \(relationship).", at: node)
+            return nil
+        }
+        guard let to = association.end(toRole), let from = association.end(fromRole) else {
+            throw document.error(
+                .invalidAttribute("ToRole", element: "NavigationProperty", value: toRole), at: node,
+                expected: "the roles of the two ends of \(relationship)")
+        }
+        let constraint = association.constraint
+        return NavigationProperty(
+            name: name, target: to.type, isCollection: to.multiplicity == .many, isNullable: to.multiplicity != .one,
+            partner: associationProperties[relationship.description]?[toRole]?.name,
+            isContainment: flag(node, .containsTarget) ?? false,
+            constraints: constraint?.dependentRole == fromRole ? constraint?.pairs ?? [] : [],
+            onDelete: from.onDelete,
+            relationship: Relationship(association: relationship, fromRole: fromRole, toRole: toRole),
+            annotations: annotations)
+    }
+
+    mutating func readAssociationSet(_ node: Node) throws(CSDLError) -> AssociationSet {
+        let association = try qualifiedName(node, .association)
+        var set = AssociationSet(
+            name: document.attribute(node, .name) ?? association.name, association: association, ends: [],
+            annotations: try readAnnotations(node))
+        for end in document.children(node, named: .end) {
+            set.ends.append(
+                AssociationSet.End(
+                    role: document.attribute(end, .role), entitySet: try required(end, .entitySet, "an entity set"),
+                    annotations: try readAnnotations(end)))
+        }
+        return set
+    }
+
+    /// Makes navigation property bindings from the association sets of a container.
+    func bindAssociationSets(_ container: inout EntityContainer) {
+        guard !container.associationSets.isEmpty else { return }
+        let positions = Dictionary(
+            container.entitySets.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        for set in container.associationSets {
+            guard let association = associations[set.association.description],
+                let properties = associationProperties[set.association.description]
+            else { continue }
+            var ends: [(role: String, position: Int)] = []
+            for end in set.ends {
+                guard let position = positions[end.entitySet] else { continue }
+                // The role may be left out where the types tell the ends apart.
+                let type = container.entitySets[position].type
+                if let role = end.role ?? association.ends.first(where: { $0.type == type })?.role {
+                    ends.append((role, position))
+                }
+            }
+            guard ends.count == 2 else { continue }
+            for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                guard let property = properties[from.role] else { continue }
+                let isOwn = isType(container.entitySets[from.position].type, property.type)
+                let path = isOwn ? property.name : "\(property.type)/\(property.name)"
+                let binding = NavigationPropertyBinding(path: path, target: container.entitySets[to.position].name)
+                if !container.entitySets[from.position].bindings.contains(binding) {
+                    container.entitySets[from.position].bindings.append(binding)
+                }
+            }
+        }
+    }
+
+    /// Whether a type is another or derives from it, by the documents alone: the model is not built yet.
+    private func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
+        var current = name.description
+        for _ in 0..<CSDLReader.maxDepth {
+            if current == base.description { return true }
+            guard let node = declarations[current], let next = document.attribute(node, .baseType) else { return false }
+            current = resolver.fullName(next)
+        }
+        return false
+    }
+}

@@ -1,0 +1,76 @@
+extension CSDLBuilder {
+    /// `Action` and `Function` (OData CSDL 4.01, 12).
+    mutating func readOperation(_ node: Node, _ kind: Operation.Kind) throws(CSDLError) -> Operation {
+        let name = QualifiedName(namespace, try required(node, .name, "the operation's name"))
+        var operation = Operation(name: name, kind: kind)
+        for index in document.attributeRange(node) {
+            let value = document.attributes[index].value
+            switch document.attributes[index].name {
+            case .isBound: operation.isBound = flag(value, .isBound, node) ?? false
+            case .isComposable: operation.isComposable = flag(value, .isComposable, node) ?? false
+            case .entitySetPath: operation.entitySetPath = resolver.path(document.string(value))
+            default: break
+            }
+        }
+        var result: Node?
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .parameter: operation.parameters.append(try readParameter(child))
+            case .returnType: result = child
+            case .annotation, .annotations, .valueAnnotation, .typeAnnotation: break
+            default: warnUnknown(child, in: document.localName(node))
+            }
+        }
+        if let result {
+            operation.returnType = try requiredType(result, "the type returned")
+            operation.isReturnNullable = flag(result, .nullable) ?? true
+            operation.returnFacets = try readFacets(result)
+            operation.returnAnnotations = try readAnnotations(result)
+        }
+        operation.annotations = try readAnnotations(node)
+        if !targeted.isEmpty { takeTargeted(for: &operation) }
+        return operation
+    }
+
+    mutating func readParameter(_ node: Node) throws(CSDLError) -> Operation.Parameter {
+        var parameter = Operation.Parameter(
+            name: try required(node, .name, "the parameter's name"),
+            type: try requiredType(node, "the parameter's type"))
+        for index in document.attributeRange(node) {
+            switch document.attributes[index].name {
+            case .nullable: parameter.isNullable = flag(document.attributes[index].value, .nullable, node) ?? true
+            case .maxLength, .precision, .scale, .srid, .unicode:
+                try readFacet(index, node, into: &parameter.facets)
+            default: break
+            }
+        }
+        try check(parameter.facets, node)
+        parameter.annotations = try readAnnotations(node)
+        return parameter
+    }
+
+    /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the
+    /// binding parameter's (OData CSDL 4.01, 14.2.1).
+    private func takeTargeted(for operation: inout Operation) {
+        let name = operation.name.description
+        let groups = [targeted[name], targetsOverloads ? targeted["\(name)(\(operation.signature))"] : nil]
+        for case let group? in groups {
+            operation.annotations += take(group, nil)
+            for index in operation.parameters.indices {
+                operation.parameters[index].annotations += take(group, operation.parameters[index].name)
+            }
+            if operation.returnType != nil { operation.returnAnnotations += take(group, "$ReturnType") }
+        }
+    }
+}
+
+extension Operation {
+    /// What tells an overload from the others of its name: the parameter types, of a bound action that of the
+    /// binding parameter alone (OData CSDL 4.01, 14.2.1).
+    var signature: String {
+        switch kind {
+        case .function: parameters.map(\.type.description).joined(separator: ",")
+        case .action: isBound ? parameters.first?.type.description ?? "" : ""
+        }
+    }
+}

@@ -1,0 +1,266 @@
+extension CSDLBuilder {
+    /// `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
+    mutating func readStructuredType(_ node: Node, _ kind: StructuredType.Kind) throws(CSDLError) -> StructuredType {
+        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        let group = targeted.isEmpty ? nil : targeted[name.description]
+        var type = StructuredType(name: name, kind: kind)
+        for index in document.attributeRange(node) {
+            let value = document.attributes[index].value
+            switch document.attributes[index].name {
+            case .baseType: type.baseType = baseType(value, kind, node)
+            case .abstract: type.isAbstract = flag(value, .abstract, node) ?? false
+            case .openType: type.isOpen = flag(value, .openType, node) ?? false
+            case .hasStream: type.hasStream = flag(value, .hasStream, node) ?? false
+            default: break
+            }
+        }
+        type.annotations = try readAnnotations(node, group: group)
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .property: type.properties.append(try readProperty(child, group))
+            case .navigationProperty:
+                let property =
+                    try document.attributeText(child, .relationship) == nil
+                    ? readNavigationProperty(child, group) : readV2NavigationProperty(child, group)
+                if let property { type.navigationProperties.append(property) }
+            case .key:
+                for part in document.children(child, named: .propertyRef) {
+                    type.key.append(
+                        StructuredType.KeyProperty(
+                            path: try required(part, .name, "a property path"), alias: document.attribute(part, .alias))
+                    )
+                }
+            case .annotation, .valueAnnotation, .typeAnnotation: break
+            default: warnUnknown(child, in: document.localName(node))
+            }
+        }
+        return type
+    }
+
+    private mutating func baseType(_ text: CSDLDocument.Text, _ kind: StructuredType.Kind, _ node: Node) -> QualifiedName? {
+        switch resolver.type(text).type {
+        case .entity(let base?) where kind == .entity: return base
+        case .complex(let base?) where kind == .complex: return base
+        case .entity(nil), .complex(nil): return nil
+        default:
+            let base = resolver.fullName(text: text)
+            if !base.isEmpty { warn("The base type \(base) is not known here and was left out.", at: node) }
+            return nil
+        }
+    }
+
+    /// `Property` (OData CSDL 4.01, 7).
+    private mutating func readProperty(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> Property {
+        let name = try required(node, .name, "the property's name")
+        var property = Property(name: name, type: try requiredType(node, "the property's type"))
+        // One walk over the attributes: most elements have no more than these two.
+        for index in document.attributeRange(node) {
+            let value = document.attributes[index].value
+            switch document.attributes[index].name {
+            case .nullable: property.isNullable = flag(value, .nullable, node) ?? true
+            case .maxLength, .precision, .scale, .srid, .unicode:
+                try readFacet(index, node, into: &property.facets)
+            case .defaultValue: property.defaultValue = document.string(value)
+            case .concurrencyMode: property.isConcurrencyToken = document.string(value).lowercased() == "fixed"
+            // CSDL 2 and 3 may state a collection beside the type.
+            case .collectionKind where document.string(value) != "None" && !property.type.isCollection:
+                property.type = .collection(property.type)
+            default: break
+            }
+        }
+        try check(property.facets, node)
+        property.annotations = try readAnnotations(node, group: group, child: name)
+        return property
+    }
+
+    /// `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
+    private mutating func readNavigationProperty(
+        _ node: Node, _ group: TargetedGroup?
+    ) throws(CSDLError) -> NavigationProperty? {
+        let name = try required(node, .name, "the property's name")
+        let type = try requiredType(node, "the type of the related entities")
+        let target: QualifiedName
+        switch type.element {
+        case .entity(let name?): target = name
+        case .entity(nil): target = QualifiedName("Edm", "EntityType")
+        case .untyped(let text):
+            guard let name = QualifiedName(text) else { throw navigationTypeError(node) }
+            target = name
+        default:
+            guard let name = QualifiedName(type.element.description) else { throw navigationTypeError(node) }
+            warn("The navigation property \(document.attribute(node, .name) ?? "") leads to \(name), which is no entity type.", at: node)
+            target = name
+        }
+        var property = NavigationProperty(name: name, target: target, isCollection: type.isCollection)
+        for index in document.attributeRange(node) {
+            let value = document.attributes[index].value
+            switch document.attributes[index].name {
+            case .nullable: property.isNullable = flag(value, .nullable, node) ?? true
+            case .partner: property.partner = resolver.path(document.string(value))
+            case .containsTarget: property.isContainment = flag(value, .containsTarget, node) ?? false
+            default: break
+            }
+        }
+        property.annotations = try readAnnotations(node, group: group, child: name)
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .referentialConstraint:
+                property.constraints.append(
+                    ReferentialConstraint(
+                        property: try required(child, .property, "a property path"),
+                        referencedProperty: try required(child, .referencedProperty, "a property path"),
+                        annotations: try readAnnotations(child)))
+            case .onDelete:
+                property.onDelete = try readOnDelete(child)
+                property.onDeleteAnnotations = try readAnnotations(child)
+            case .annotation: break
+            default: warnUnknown(child, in: "NavigationProperty")
+            }
+        }
+        return property
+    }
+
+    private func navigationTypeError(_ node: Node) -> CSDLError {
+        document.error(
+            .invalidAttribute("Type", element: "NavigationProperty", value: document.attribute(node, .type) ?? ""),
+            at: node, expected: "an entity type with namespace or alias")
+    }
+
+    func readOnDelete(_ node: Node) throws(CSDLError) -> OnDeleteAction {
+        let text = try required(node, .action, "Cascade, None, SetNull or SetDefault")
+        if let action = OnDeleteAction(rawValue: text) { return action }
+        // CSDL 2 has it too, with the meaning of `None`.
+        if text == "Restrict" { return .none }
+        throw document.error(
+            .invalidAttribute("Action", element: "OnDelete", value: text), at: node,
+            expected: "Cascade, None, SetNull or SetDefault")
+    }
+
+    /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
+    mutating func readEnumType(_ node: Node) throws(CSDLError) -> EnumType {
+        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        let group = targeted.isEmpty ? nil : targeted[name.description]
+        var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
+        if let text = document.attribute(node, .underlyingType) {
+            guard let underlying = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text),
+                underlying.isInteger
+            else {
+                throw document.error(
+                    .invalidAttribute("UnderlyingType", element: "EnumType", value: text), at: node,
+                    expected: "an integer type")
+            }
+            type.underlyingType = underlying
+        }
+        type.annotations = try readAnnotations(node, group: group)
+        var next: Int64 = 0
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .member:
+                let member = try required(child, .name, "the member's name")
+                var value = next
+                if let text = document.attribute(child, .value) {
+                    guard let stated = Int64(text) else {
+                        throw document.error(
+                            .invalidAttribute("Value", element: "Member", value: text), at: child,
+                            expected: "a whole number")
+                    }
+                    value = stated
+                }
+                next = value &+ 1
+                type.members.append(
+                    EnumType.Member(
+                        name: member, value: value,
+                        annotations: try readAnnotations(child, group: group, child: member)))
+            case .annotation, .valueAnnotation, .typeAnnotation: break
+            default: warnUnknown(child, in: "EnumType")
+            }
+        }
+        return type
+    }
+
+    /// `TypeDefinition` (OData CSDL 4.01, 11).
+    mutating func readTypeDefinition(_ node: Node) throws(CSDLError) -> TypeDefinition {
+        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        guard case .typeDefinition(_, let underlying)? = resolver.declared[name.description] else {
+            throw document.error(
+                .missingAttribute("UnderlyingType", element: "TypeDefinition"), at: node, expected: "a primitive type")
+        }
+        return TypeDefinition(
+            name: name, underlyingType: underlying, facets: try readFacets(node),
+            annotations: try readAnnotations(node, group: targeted[name.description]))
+    }
+
+    /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
+    mutating func readTerm(_ node: Node) throws(CSDLError) -> Term {
+        let name = QualifiedName(namespace, try required(node, .name, "the term's name"))
+        let appliesTo = document.attribute(node, .appliesTo)?.split(whereSeparator: \.isWhitespace).map(String.init)
+        return Term(
+            name: name, type: try requiredType(node, "the term's type"),
+            baseTerm: document.attribute(node, .baseTerm).map { resolver.fullName($0) },
+            isNullable: flag(node, .nullable) ?? true, facets: try readFacets(node),
+            defaultValue: document.attribute(node, .defaultValue), appliesTo: appliesTo ?? [],
+            annotations: try readAnnotations(node, group: targeted[name.description]))
+    }
+
+    // MARK: Facets
+
+    /// The facets of an element (OData CSDL 4.01, 7.2).
+    mutating func readFacets(_ node: Node) throws(CSDLError) -> Facets {
+        var facets = Facets()
+        for index in document.attributeRange(node) { try readFacet(index, node, into: &facets) }
+        try check(facets, node)
+        return facets
+    }
+
+    /// Reads an attribute that may be a facet.
+    mutating func readFacet(_ index: Int, _ node: Node, into facets: inout Facets) throws(CSDLError) {
+        let attribute = document.attributes[index]
+        switch attribute.name {
+        case .maxLength:
+            if document.string(attribute.value).lowercased() == "max" {
+                facets.isMaxLengthUnlimited = true
+            } else {
+                facets.maxLength = try number(attribute, node)
+            }
+        case .precision:
+            if document.string(attribute.value).lowercased() != "variable" {
+                facets.precision = try number(attribute, node)
+            }
+        case .srid:
+            if document.string(attribute.value).lowercased() == "variable" {
+                facets.isSRIDVariable = true
+            } else {
+                facets.srid = try number(attribute, node)
+            }
+        case .unicode: facets.isUnicode = flag(attribute.value, .unicode, node)
+        case .scale:
+            switch document.string(attribute.value).lowercased() {
+            case "variable": facets.scale = .variable
+            case "floating": facets.scale = .floating
+            default: facets.scale = try number(attribute, node).map { .fixed($0) }
+            }
+        default: break
+        }
+    }
+
+    private mutating func number(_ attribute: CSDLDocument.Attribute, _ node: Node) throws(CSDLError) -> Int? {
+        let text = document.string(attribute.value)
+        if let value = Int(text), value >= 0, value <= Int32.max { return value }
+        try refuseFacet(
+            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node)
+        return nil
+    }
+
+    /// Facets that contradict each other are kept as stated: what was meant cannot be told.
+    func contradiction(in facets: Facets) -> String? {
+        guard case .fixed(let scale)? = facets.scale, let precision = facets.precision, scale > precision else {
+            return nil
+        }
+        return "Scale=\"\(scale)\" is above Precision=\"\(precision)\"."
+    }
+
+    mutating func check(_ facets: Facets, _ node: Node) throws(CSDLError) {
+        guard let contradiction = contradiction(in: facets), case .fixed(let scale)? = facets.scale else { return }
+        try refuseFacet(contradiction, .scale, String(scale), at: node)
+    }
+}

@@ -1,0 +1,433 @@
+/// Makes a model from the elements of a document and of those it refers to: the header here, types, operations,
+/// containers, associations and annotations in the extensions.
+struct CSDLBuilder {
+    typealias Node = CSDLDocument.Node
+
+    let document: CSDLDocument
+    let options: CSDLReaderOptions
+    var resolver: CSDLNameResolver
+    var warnings: [CSDLWarning] = []
+    /// Annotations with external targeting by the first segment of their target.
+    var targeted: [String: TargetedGroup] = [:]
+    /// The targets in document order, with where each stands.
+    var targets: [(root: String, rest: String?, node: Node)] = []
+    /// Whether one of the targets is a single overload of an operation.
+    var targetsOverloads = false
+    /// Where each set and singleton was declared: containers are folded into one.
+    var setNames: [String: Node] = [:]
+    /// Where each type was declared, by full name.
+    var declarations: [String: Node] = [:]
+    /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
+    /// start from.
+    var associations: [String: Association] = [:]
+    var associationProperties: [String: [String: (type: QualifiedName, name: String)]] = [:]
+    /// Whether the schema being read is CSDL 4.
+    var isV4 = true
+    /// The namespace of the schema being read.
+    var namespace = ""
+    /// Names of types that were warned of.
+    var warnedTypes: Set<String> = []
+
+    static let v4Namespace = "http://docs.oasis-open.org/odata/ns/edm"
+    static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+
+    init(document: CSDLDocument, options: CSDLReaderOptions) {
+        self.document = document
+        self.options = options
+        resolver = CSDLNameResolver(document: document)
+    }
+
+    /// The schemas of one document.
+    struct Part {
+        var root: Node
+        /// The aliases that hold within it.
+        var aliases: [String: String]
+        var schemas: [Node]
+        /// Which annotations of a document that is included for them alone are used.
+        var includedAnnotations: [CSDLReference.IncludeAnnotations]
+    }
+
+    /// To whom the document with this root refers.
+    mutating func readReferences(root index: Int) throws(CSDLError) -> [CSDLReference] {
+        guard document.roots.indices.contains(index) else { return [] }
+        let root = document.roots[index].node
+        guard document.name(root) == .edmx else { return [] }
+        resolver.enter(try aliases(root, try schemaNodes(root)))
+        return try readReferences(root)
+    }
+
+    /// Builds the model.
+    ///
+    /// - Parameters:
+    ///   - uses: for each further root, what the documents before refer to it for.
+    ///   - originalText: the document, to be kept.
+    mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result {
+        guard let root = document.roots.first?.node else {
+            throw CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
+        }
+        var parts: [Part] = []
+        for (index, documentRoot) in document.roots.enumerated() {
+            let nodes = try schemaNodes(documentRoot.node)
+            let aliases = try aliases(documentRoot.node, nodes)
+            var part = Part(root: documentRoot.node, aliases: aliases, schemas: nodes, includedAnnotations: [])
+            if index > 0, index <= uses.count {
+                let namespaces = uses[index - 1].includes.map(\.namespace)
+                part.schemas = nodes.filter { namespaces.contains(document.attribute($0, .namespace) ?? "") }
+                part.includedAnnotations = uses[index - 1].includedAnnotations
+            }
+            parts.append(part)
+        }
+        for part in parts { try declareTypes(part.schemas) }
+        enter(parts[0])
+        let references = document.name(root) == .edmx ? try readReferences(root) : []
+        for (index, part) in parts.enumerated() {
+            enter(part)
+            try collectTargetedAnnotations(part, isMain: index == 0)
+        }
+        for part in parts {
+            enter(part)
+            try readAssociations(part.schemas)
+        }
+        for part in parts {
+            enter(part)
+            findAssociationProperties(part.schemas)
+        }
+        var schemas: [Schema] = []
+        var included: [Schema] = []
+        for (index, part) in parts.enumerated() {
+            enter(part)
+            for node in part.schemas {
+                let schema = try readSchema(node)
+                if index == 0 { schemas.append(schema) } else { included.append(schema) }
+            }
+        }
+        keepUnusedTargets(&schemas)
+        try checkNames(parts[0].schemas)
+        let mainNodes = parts[0].schemas
+        let fallback: ODataVersion =
+            mainNodes.allSatisfy(isV4Schema)
+            ? .v4 : mainNodes.contains { document.namespace($0).contains("/2009/11/") } ? .v3 : .v2
+        do throws(ModelError) {
+            let model = try EntityDataModel(
+                schemas: schemas, version: version(root) ?? fallback, includedSchemas: included,
+                references: references, originalText: originalText)
+            return CSDLReader.Result(model: model, references: references, warnings: warnings)
+        } catch {
+            let name: String =
+                switch error {
+                case .circularInheritance(let name): name.description
+                case .unknownType(_, let user): user
+                case .duplicateName(let name), .noEntityType(let name): name
+                }
+            throw document.error(
+                .model(error), at: declarations[name] ?? setNames[name] ?? root, expected: "a consistent model")
+        }
+    }
+
+    /// From here on, names mean what they mean in this document.
+    private mutating func enter(_ part: Part) { resolver.enter(part.aliases) }
+
+    private func schemaNodes(_ root: Node) throws(CSDLError) -> [Node] {
+        switch document.name(root) {
+        case .schema: return [root]
+        case .edmx:
+            let services = document.children(root, named: .dataServices)
+            guard !services.isEmpty else {
+                throw document.error(.notCSDL(root: "Edmx"), at: root, expected: "DataServices within Edmx")
+            }
+            return services.flatMap { document.children($0, named: .schema) }
+        default:
+            let name = document.localName(root)
+            throw document.error(
+                name.lowercased() == "html" ? .html : .notCSDL(root: name), at: root, expected: "the root element Edmx")
+        }
+    }
+
+    /// The protocol version that a document stands for; `nil` where the schemas have to tell.
+    ///
+    /// A V2 service writes `DataServiceVersion="1.0"` into metadata that any V1 client could read, so
+    /// nothing below 2.0 is concluded from it.
+    private func version(_ root: Node) -> ODataVersion? {
+        guard document.name(root) == .edmx else { return nil }
+        if let text = document.attribute(root, .version), text.hasPrefix("4") {
+            return text == "4.0" ? .v4 : .v401
+        }
+        guard let services = document.child(root, named: .dataServices),
+            let stated = document.attribute(services, .maxDataServiceVersion)
+                ?? document.attribute(services, .dataServiceVersion)
+        else { return nil }
+        return stated.hasPrefix("3") ? .v3 : stated.hasPrefix("4") ? .v4 : .v2
+    }
+
+    func isV4Schema(_ node: Node) -> Bool {
+        let namespace = document.namespace(node)
+        return namespace.hasPrefix("http://docs.oasis-open.org/odata/") || namespace.isEmpty
+    }
+
+    // MARK: Names
+
+    private func aliases(_ root: Node, _ schemas: [Node]) throws(CSDLError) -> [String: String] {
+        var namespaces: [String: String] = [:]
+        for reference in document.children(root, named: .reference) {
+            for include in document.children(reference, named: .include) {
+                if let alias = document.attribute(include, .alias),
+                    let namespace = document.attribute(include, .namespace)
+                {
+                    namespaces[alias] = namespace
+                }
+            }
+        }
+        for schema in schemas {
+            let namespace = try required(schema, .namespace, "the schema's namespace")
+            if let alias = document.attribute(schema, .alias) { namespaces[alias] = namespace }
+            for using in document.children(schema, named: .using) {
+                if let alias = document.attribute(using, .alias), let used = document.attribute(using, .namespace) {
+                    namespaces[alias] = used
+                }
+            }
+        }
+        return namespaces
+    }
+
+    private mutating func declareTypes(_ schemas: [Node]) throws(CSDLError) {
+        for schema in schemas {
+            let namespace = document.attribute(schema, .namespace) ?? ""
+            for node in document.children(schema) {
+                let kind = document.name(node)
+                guard kind == .entityType || kind == .complexType || kind == .enumType || kind == .typeDefinition else {
+                    continue
+                }
+                let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+                let type: TypeReference
+                switch kind {
+                case .entityType: type = .entity(name)
+                case .complexType: type = .complex(name)
+                case .enumType: type = .enumeration(name)
+                default:
+                    let text = try required(node, .underlyingType, "a primitive type")
+                    guard let primitive = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text) else {
+                        throw document.error(
+                            .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: text), at: node,
+                            expected: "a primitive type")
+                    }
+                    type = .typeDefinition(name, primitive)
+                }
+                let fullName = name.description
+                guard resolver.declared.updateValue(type, forKey: fullName) == nil else {
+                    throw document.error(
+                        .duplicateName(fullName), at: node, expected: "each name once in its namespace")
+                }
+                declarations[fullName] = node
+            }
+        }
+    }
+
+    private mutating func readReferences(_ root: Node) throws(CSDLError) -> [CSDLReference] {
+        var result: [CSDLReference] = []
+        for node in document.children(root, named: .reference) {
+            guard let uri = document.attribute(node, .uri) ?? document.attribute(node, .url) else {
+                warn("Reference lacks the attribute Uri and was left out.", at: node)
+                continue
+            }
+            var reference = CSDLReference(uri: uri, annotations: try readAnnotations(node))
+            for child in document.children(node) {
+                switch document.name(child) {
+                case .include:
+                    reference.includes.append(
+                        CSDLReference.Include(
+                            namespace: try required(child, .namespace, "a namespace"),
+                            alias: document.attribute(child, .alias), annotations: try readAnnotations(child)))
+                case .includeAnnotations:
+                    reference.includedAnnotations.append(
+                        CSDLReference.IncludeAnnotations(
+                            termNamespace: try required(child, .termNamespace, "a namespace"),
+                            qualifier: document.attribute(child, .qualifier),
+                            targetNamespace: document.attribute(child, .targetNamespace)))
+                default: break
+                }
+            }
+            result.append(reference)
+        }
+        return result
+    }
+
+    // MARK: A schema
+
+    private mutating func readSchema(_ node: Node) throws(CSDLError) -> Schema {
+        namespace = try required(node, .namespace, "the schema's namespace")
+        isV4 = isV4Schema(node)
+        var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
+        schema.annotations = try readAnnotations(node)
+        if let group = targeted[namespace] { schema.annotations += take(group, nil) }
+        for child in document.children(node) {
+            switch document.name(child) {
+            case .entityType: schema.structuredTypes.append(try readStructuredType(child, .entity))
+            case .complexType: schema.structuredTypes.append(try readStructuredType(child, .complex))
+            case .enumType: schema.enumTypes.append(try readEnumType(child))
+            case .typeDefinition: schema.typeDefinitions.append(try readTypeDefinition(child))
+            case .action where isV4: schema.operations.append(try readOperation(child, .action))
+            case .function where isV4: schema.operations.append(try readOperation(child, .function))
+            case .function: warn("Function of CSDL 2 and 3 is no part of OData and was left out.", at: child)
+            case .term, .valueTerm: schema.terms.append(try readTerm(child))
+            case .entityContainer: try readContainer(child, into: &schema)
+            case .association:
+                let name = document.attribute(child, .name) ?? ""
+                if let association = associations["\(namespace).\(name)"] { schema.associations.append(association) }
+            case .annotation, .annotations, .valueAnnotation, .typeAnnotation, .documentation, .using: break
+            default: warnUnknown(child, in: "Schema")
+            }
+        }
+        return schema
+    }
+
+    // MARK: Attributes
+
+    func required(_ node: Node, _ name: CSDLName, _ expected: String) throws(CSDLError) -> String {
+        if let value = document.attribute(node, name), !value.isEmpty { return value }
+        throw document.error(
+            .missingAttribute(name.rawValue, element: document.localName(node)), at: node, expected: expected)
+    }
+
+    /// A boolean attribute; anything but a boolean is warned of and taken as not stated.
+    mutating func flag(_ node: Node, _ name: CSDLName) -> Bool? {
+        guard let text = document.attributeText(node, name) else { return nil }
+        return flag(text, name, node)
+    }
+
+    mutating func flag(_ text: CSDLDocument.Text, _ name: CSDLName, _ node: Node) -> Bool? {
+        switch document.string(text) {
+        case "true", "1", "True", "TRUE": return true
+        case "false", "0", "False", "FALSE": return false
+        case let text:
+            warn("\(name.rawValue)=\"\(text)\" is neither true nor false and was ignored.", at: node)
+            return nil
+        }
+    }
+
+    /// A type named by an attribute or element.
+    mutating func type(_ text: CSDLDocument.Text, at node: Node) -> TypeReference {
+        let (type, isKnown) = resolver.type(text)
+        if !isKnown { warnUnknownType(document.string(text), at: node) }
+        return type
+    }
+
+    mutating func type(named text: String, at node: Node) -> TypeReference {
+        let (type, isKnown) = resolver.type(text)
+        if !isKnown { warnUnknownType(text, at: node) }
+        return type
+    }
+
+    private mutating func warnUnknownType(_ text: String, at node: Node) {
+        guard warnedTypes.insert(text).inserted else { return }
+        warn("The document does not declare the type \(resolver.fullName(text)).", at: node)
+    }
+
+    /// The type that an element must state.
+    mutating func requiredType(_ node: Node, _ expected: String) throws(CSDLError) -> TypeReference {
+        guard let text = document.attributeText(node, .type), !document.string(text).isEmpty else {
+            // CSDL 3 may state it as elements within.
+            if let type = nestedType(node) { return type }
+            throw document.error(
+                .missingAttribute("Type", element: document.localName(node)), at: node, expected: expected)
+        }
+        return type(text, at: node)
+    }
+
+    /// `CollectionType` and `TypeRef` of CSDL 3, which stand where the attribute `Type` stands elsewhere.
+    private mutating func nestedType(_ node: Node) -> TypeReference? {
+        for child in document.children(node) {
+            switch document.localName(child) {
+            case "TypeRef": return document.attributeText(child, .type).map { type($0, at: child) }
+            case "CollectionType":
+                var element = document.attribute(child, other: "ElementType").map { type(named: $0, at: child) }
+                if element == nil { element = nestedOnce(child) }
+                return element.map { .collection($0) }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private mutating func nestedOnce(_ node: Node) -> TypeReference? {
+        for child in document.children(node) where document.localName(child) == "TypeRef" {
+            return document.attributeText(child, .type).map { type($0, at: child) }
+        }
+        return nil
+    }
+
+    func qualifiedName(_ node: Node, _ name: CSDLName) throws(CSDLError) -> QualifiedName {
+        let text = try required(node, name, "a qualified name")
+        if let result = resolver.qualifiedName(text) { return result }
+        throw document.error(
+            .invalidAttribute(name.rawValue, element: document.localName(node), value: text), at: node,
+            expected: "a name with namespace or alias")
+    }
+
+    // MARK: Warnings
+
+    mutating func warn(_ message: String, at node: Node) { warnings.append(document.warning(message, at: node)) }
+
+    /// A facet that cannot be: ignored, warned of or refused, as the options have it.
+    mutating func refuseFacet(_ message: String, _ name: CSDLName, _ value: String, at node: Node) throws(CSDLError) {
+        switch options.facets {
+        case .ignored: break
+        case .warned: warn(message, at: node)
+        case .strict:
+            throw document.error(
+                .invalidAttribute(name.rawValue, element: document.localName(node), value: value), at: node,
+                expected: "a facet that can be")
+        }
+    }
+
+    /// Elements of foreign namespaces are other people's business; CSDL's own should be known.
+    mutating func warnUnknown(_ node: Node, in parent: String) {
+        let name = document.name(node)
+        guard name != .documentation else { return }
+        let namespace = document.namespace(node)
+        guard namespace.isEmpty || namespace.hasSuffix("/edm") else { return }
+        warn("\(document.localName(node)) within \(parent) is not known and was left out.", at: node)
+    }
+
+    /// Names that differ in case alone, where the options ask for them.
+    private mutating func checkNames(_ schemas: [Node]) throws(CSDLError) {
+        guard options.caseConflicts != .allowed else { return }
+        for schema in schemas {
+            try checkNames(of: document.children(schema), in: document.attribute(schema, .namespace) ?? "Schema")
+            for child in document.children(schema) {
+                switch document.name(child) {
+                case .entityType, .complexType, .enumType, .entityContainer:
+                    try checkNames(of: document.children(child), in: document.attribute(child, .name) ?? "")
+                default: break
+                }
+            }
+        }
+    }
+
+    private mutating func checkNames(of nodes: CSDLDocument.Children, in owner: String) throws(CSDLError) {
+        var names: [String: String] = [:]
+        for node in nodes {
+            switch document.name(node) {
+            // Overloads share a name on purpose.
+            case .action, .function, .annotation, .annotations: continue
+            default: break
+            }
+            guard let name = document.attribute(node, .name) else { continue }
+            guard let other = names.updateValue(name, forKey: name.lowercased()), other != name else { continue }
+            guard options.caseConflicts == .warned else {
+                throw document.error(
+                    .duplicateName(name), at: node, expected: "names in \(owner) that differ in more than case")
+            }
+            warn("\(name) and \(other) in \(owner) differ in case alone.", at: node)
+        }
+    }
+}
+
+extension CSDLDocument {
+    /// The value of an attribute that has no name of its own in ``CSDLName``.
+    func attribute(_ node: Node, other name: String) -> String? {
+        for attribute in attributes(node) where attribute.name == .other && string(attribute.otherName) == name {
+            return string(attribute.value)
+        }
+        return nil
+    }
+}

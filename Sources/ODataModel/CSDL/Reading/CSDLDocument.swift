@@ -1,0 +1,228 @@
+/// The elements of a metadata document in flat arrays: a parser fills them in one pass, and the reader
+/// walks them as often as it needs to, since a type may be named before it is declared.
+///
+/// A document in JSON has the elements and attributes that the same document in XML would have, and a document
+/// that refers to others may hold their elements too: each has a root of its own.
+final class CSDLDocument {
+    /// The number of a text in ``strings``.
+    typealias Text = Int32
+
+    struct Element {
+        var name: CSDLName
+        /// Whether an attribute belongs to another vocabulary than CSDL's.
+        var hasForeignAttributes = false
+        /// Whether an annotation or documentation stands within.
+        var hasAnnotations = false
+        /// The number of the namespace in ``namespaces``; -1 for none.
+        var namespace: Int32
+        /// The name where it is ``CSDLName/other``.
+        var otherName: Text
+        var firstChild: Int32 = -1
+        var nextSibling: Int32 = -1
+        var firstAttribute: Int32
+        var attributeCount: Int32 = 0
+        /// The character data directly within; -1 for none.
+        var text: Text = -1
+        var line: Int32
+        var column: Int32
+    }
+
+    struct Attribute {
+        var name: CSDLName
+        /// The number of the namespace; -1 for none.
+        var namespace: Int32
+        /// The name where it is ``CSDLName/other``.
+        var otherName: Text
+        var value: Text
+    }
+
+    /// An element: its index.
+    struct Node: Hashable {
+        var index: Int
+    }
+
+    let elements: [Element]
+    let attributes: [Attribute]
+    let namespaces: [String]
+    let strings: CSDLStringPool
+    /// The root of each document with where it came from; that of the first is `nil`.
+    let roots: [(node: Node, source: String?)]
+
+    init(_ content: CSDLContent) {
+        elements = content.elements
+        attributes = content.attributes
+        namespaces = content.namespaces
+        strings = content.strings
+        roots = content.roots
+    }
+
+    func string(_ text: Text) -> String { strings[text] }
+
+    func name(_ node: Node) -> CSDLName { elements[node.index].name }
+
+    /// The local name for messages.
+    func localName(_ node: Node) -> String {
+        let element = elements[node.index]
+        return element.name == .other ? string(element.otherName) : element.name.rawValue
+    }
+
+    func namespace(_ node: Node) -> String { namespace(elements[node.index].namespace) }
+
+    func namespace(_ index: Int32) -> String { index < 0 ? "" : namespaces[Int(index)] }
+
+    func children(_ node: Node) -> Children {
+        Children(document: self, upcoming: elements[node.index].firstChild)
+    }
+
+    func hasChildren(_ node: Node) -> Bool { elements[node.index].firstChild >= 0 }
+
+    func children(_ node: Node, named name: CSDLName) -> [Node] {
+        var result: [Node] = []
+        var next = elements[node.index].firstChild
+        while next >= 0 {
+            if elements[Int(next)].name == name { result.append(Node(index: Int(next))) }
+            next = elements[Int(next)].nextSibling
+        }
+        return result
+    }
+
+    func child(_ node: Node, named name: CSDLName) -> Node? {
+        var next = elements[node.index].firstChild
+        while next >= 0 {
+            if elements[Int(next)].name == name { return Node(index: Int(next)) }
+            next = elements[Int(next)].nextSibling
+        }
+        return nil
+    }
+
+    /// The children of an element in document order.
+    struct Children: Sequence, IteratorProtocol {
+        let document: CSDLDocument
+        var upcoming: Int32
+
+        mutating func next() -> Node? {
+            guard upcoming >= 0 else { return nil }
+            defer { upcoming = document.elements[Int(upcoming)].nextSibling }
+            return Node(index: Int(upcoming))
+        }
+    }
+
+    /// The number of an attribute's value, whatever its namespace; an attribute without one goes first.
+    func attributeText(_ node: Node, _ name: CSDLName) -> Text? {
+        let first = Int(elements[node.index].firstAttribute)
+        var found: Text?
+        for index in first..<first + Int(elements[node.index].attributeCount) where attributes[index].name == name {
+            if attributes[index].namespace < 0 { return attributes[index].value }
+            found = attributes[index].value
+        }
+        return found
+    }
+
+    /// The value of an attribute, whatever its namespace; an attribute without one goes first.
+    func attribute(_ node: Node, _ name: CSDLName) -> String? { attributeText(node, name).map { strings[$0] } }
+
+    func attributeRange(_ node: Node) -> Range<Int> {
+        let first = Int(elements[node.index].firstAttribute)
+        return first..<first + Int(elements[node.index].attributeCount)
+    }
+
+    func attributes(_ node: Node) -> ArraySlice<Attribute> { attributes[attributeRange(node)] }
+
+    /// The name of an attribute.
+    func name(_ attribute: Attribute) -> String {
+        attribute.name == .other ? string(attribute.otherName) : attribute.name.rawValue
+    }
+
+    /// The character data directly within an element.
+    func content(_ node: Node) -> String {
+        let text = elements[node.index].text
+        return text < 0 ? "" : strings[text]
+    }
+
+    /// An error at an element.
+    func error(_ reason: CSDLError.Reason, at node: Node, expected: String) -> CSDLError {
+        let element = elements[node.index]
+        return CSDLError(
+            reason: reason, line: Int(element.line), column: Int(element.column), expected: expected,
+            source: source(node))
+    }
+
+    /// A warning at an element.
+    func warning(_ message: String, at node: Node) -> CSDLWarning {
+        let element = elements[node.index]
+        return CSDLWarning(
+            message: message, line: Int(element.line), column: Int(element.column), source: source(node))
+    }
+
+    /// Where the document came from that an element stands in.
+    private func source(_ node: Node) -> String? { roots.last { $0.node.index <= node.index }?.source }
+}
+
+/// What a parser fills, and a ``CSDLDocument`` is made of.
+struct CSDLContent {
+    var elements: [CSDLDocument.Element] = []
+    var attributes: [CSDLDocument.Attribute] = []
+    var namespaces: [String] = []
+    var strings = CSDLStringPool()
+    var roots: [(node: CSDLDocument.Node, source: String?)] = []
+    /// The open elements with the last child of each, to link siblings.
+    private var open: [(element: Int32, lastChild: Int32)] = []
+
+    var depth: Int { open.count }
+
+    /// Whether the element that was begun last and is still open has children.
+    var hasChild: Bool { open.last.map { $0.lastChild >= 0 } ?? false }
+
+    mutating func begin(
+        _ name: CSDLName, otherName: CSDLDocument.Text = -1, namespace: Int32 = -1, line: Int32, column: Int32
+    ) {
+        let index = Int32(elements.count)
+        elements.append(
+            CSDLDocument.Element(
+                name: name, namespace: namespace, otherName: otherName, firstAttribute: Int32(attributes.count),
+                line: line, column: column))
+        if open.isEmpty {
+            roots.append((CSDLDocument.Node(index: Int(index)), nil))
+        } else {
+            let parent = open.count - 1
+            let last = open[parent].lastChild
+            if last < 0 {
+                elements[Int(open[parent].element)].firstChild = index
+            } else {
+                elements[Int(last)].nextSibling = index
+            }
+            open[parent].lastChild = index
+            switch name {
+            case .annotation, .valueAnnotation, .typeAnnotation, .documentation:
+                elements[Int(open[parent].element)].hasAnnotations = true
+            default: break
+            }
+        }
+        open.append((index, -1))
+    }
+
+    /// Only before the element has children.
+    mutating func attribute(
+        _ name: CSDLName, otherName: CSDLDocument.Text = -1, namespace: Int32 = -1, value: CSDLDocument.Text
+    ) {
+        attributes.append(
+            CSDLDocument.Attribute(name: name, namespace: namespace, otherName: otherName, value: value))
+        guard let element = open.last?.element else { return }
+        elements[Int(element)].attributeCount += 1
+        if namespace >= 0 || name == .other { elements[Int(element)].hasForeignAttributes = true }
+    }
+
+    /// The number of a namespace.
+    mutating func namespace(_ uri: String) -> Int32 {
+        if let known = namespaces.firstIndex(of: uri) { return Int32(known) }
+        namespaces.append(uri)
+        return Int32(namespaces.count - 1)
+    }
+
+    mutating func attribute(_ name: CSDLName, _ value: String) { attribute(name, value: strings.id(value)) }
+
+    mutating func end(text: UnsafeBufferPointer<UInt8>? = nil) {
+        guard let last = open.popLast() else { return }
+        if let text, last.lastChild < 0 { elements[Int(last.element)].text = strings.id(text) }
+    }
+}

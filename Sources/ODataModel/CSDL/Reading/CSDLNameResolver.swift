@@ -1,0 +1,70 @@
+/// Turns the names in a document into what they stand for: aliases into namespaces, type names into types.
+struct CSDLNameResolver {
+    /// Namespaces by alias, for the document that is being read (OData CSDL 4.01, 5.1).
+    private var names = CSDLNameMap()
+    /// What the documents declare, by full name.
+    var declared: [String: TypeReference] = [:]
+    private let document: CSDLDocument
+    /// Types by the number of the text that names them: a document names few types many times.
+    private var resolved: [TypeReference?]
+    private var fullNames: [String?]
+
+    init(document: CSDLDocument) {
+        self.document = document
+        resolved = Array(repeating: nil, count: document.strings.count)
+        fullNames = Array(repeating: nil, count: document.strings.count)
+    }
+
+    /// From here on, the aliases of another document hold.
+    mutating func enter(_ aliases: [String: String]) {
+        names = CSDLNameMap(aliases)
+        resolved = Array(repeating: nil, count: document.strings.count)
+        fullNames = Array(repeating: nil, count: document.strings.count)
+    }
+
+    /// A dotted name with its alias replaced.
+    func fullName(_ name: some StringProtocol) -> String { names.name(name) }
+
+    /// A dotted name of the document with its alias replaced; names of terms come by the thousand.
+    mutating func fullName(text: CSDLDocument.Text) -> String {
+        if let known = fullNames[Int(text)] { return known }
+        let name = fullName(document.string(text))
+        fullNames[Int(text)] = name
+        return name
+    }
+
+    func qualifiedName(_ text: String) -> QualifiedName? { QualifiedName(fullName(text)) }
+
+    /// The type with a name that the document has; the flag tells whether it is known.
+    mutating func type(_ text: CSDLDocument.Text) -> (type: TypeReference, isKnown: Bool) {
+        if let type = resolved[Int(text)] { return (type, true) }
+        let (type, isKnown) = type(document.string(text))
+        if isKnown { resolved[Int(text)] = type }
+        return (type, isKnown)
+    }
+
+    /// The type with a name; the flag tells whether it is known.
+    func type(_ text: String) -> (type: TypeReference, isKnown: Bool) {
+        guard text.hasPrefix("Collection("), text.hasSuffix(")") else { return elementType(text) }
+        // A collection of collections is no type of OData, and is not known as one.
+        let (element, isKnown) = elementType(String(text.dropFirst(11).dropLast()))
+        return (.collection(element), isKnown)
+    }
+
+    private func elementType(_ text: String) -> (type: TypeReference, isKnown: Bool) {
+        let name = fullName(text)
+        // CSDL 1 leaves out `Edm.`.
+        if let type = declared[name] ?? TypeReference(builtIn: name)
+            ?? (name.utf8.contains(UInt8(ascii: ".")) ? nil : TypeReference(builtIn: "Edm." + name))
+        {
+            return (type, true)
+        }
+        return (.untyped(name), false)
+    }
+
+    /// The name of a type with its alias replaced, whether or not the type is known.
+    func typeName(_ text: String) -> String { names.type(text) }
+
+    /// A path with the aliases in its segments replaced.
+    func path(_ text: String) -> String { names.path(text) }
+}

@@ -1,0 +1,92 @@
+extension CSDLOutput {
+    mutating func write(_ operation: Operation) {
+        xml.begin(operation.kind == .action ? "Action" : "Function")
+        xml.attribute("Name", operation.name.name)
+        xml.attribute("IsBound", operation.isBound, unless: false)
+        xml.attribute("IsComposable", operation.isComposable, unless: false)
+        xml.attribute("EntitySetPath", operation.entitySetPath)
+        writeAttributes(operation.annotations)
+        for parameter in operation.parameters {
+            xml.begin("Parameter")
+            xml.attribute("Name", parameter.name)
+            xml.attribute("Type", parameter.type.description)
+            xml.attribute("Nullable", parameter.isNullable, unless: true)
+            write(parameter.facets)
+            write(parameter.annotations)
+            xml.end()
+        }
+        if let type = operation.returnType {
+            xml.begin("ReturnType")
+            xml.attribute("Type", type.description)
+            xml.attribute("Nullable", operation.isReturnNullable, unless: true)
+            write(operation.returnFacets)
+            write(operation.returnAnnotations)
+            xml.end()
+        }
+        writeElements(operation.annotations)
+        xml.end()
+    }
+
+    mutating func write(_ container: EntityContainer, operations: [Operation]) {
+        xml.begin("EntityContainer")
+        xml.attribute("Name", container.name.name)
+        if !isV4 { xml.attribute("m:IsDefaultEntityContainer", "true") }
+        xml.attribute("Extends", isV4 ? container.extends?.description : container.extends?.name)
+        writeAttributes(container.annotations)
+        writeDocumentation(container.annotations)
+        for set in container.entitySets {
+            xml.begin("EntitySet")
+            xml.attribute("Name", set.name)
+            xml.attribute("EntityType", set.type.description)
+            if isV4 { xml.attribute("IncludeInServiceDocument", set.isInServiceDocument, unless: true) }
+            writeAttributes(set.annotations)
+            writeDocumentation(set.annotations)
+            if isV4 { write(set.bindings) }
+            writeElements(set.annotations)
+            xml.end()
+        }
+        if isV4 {
+            for singleton in container.singletons { write(singleton) }
+            for operation in container.operationImports { write(operation) }
+        } else {
+            for singleton in container.singletons { omit("The singleton \(singleton.name)") }
+            writeV2(container, operations)
+        }
+        writeElements(container.annotations)
+        xml.end()
+    }
+
+    private mutating func write(_ singleton: Singleton) {
+        xml.begin("Singleton")
+        xml.attribute("Name", singleton.name)
+        xml.attribute("Type", singleton.type.description)
+        xml.attribute("Nullable", singleton.isNullable, unless: false)
+        writeAttributes(singleton.annotations)
+        write(singleton.bindings)
+        writeElements(singleton.annotations)
+        xml.end()
+    }
+
+    private mutating func write(_ operation: OperationImport) {
+        let isAction = operation.kind == .action
+        xml.begin(isAction ? "ActionImport" : "FunctionImport")
+        xml.attribute("Name", operation.name)
+        xml.attribute(isAction ? "Action" : "Function", operation.operation.description)
+        xml.attribute("EntitySet", operation.entitySet)
+        xml.attribute("IncludeInServiceDocument", operation.isInServiceDocument, unless: false)
+        if let method = operation.httpMethod {
+            xml.attribute("\(prefix(for: CSDLBuilder.metadataNamespace)):HttpMethod", method)
+        }
+        write(operation.annotations)
+        xml.end()
+    }
+
+    private mutating func write(_ bindings: [NavigationPropertyBinding]) {
+        for binding in bindings {
+            xml.begin("NavigationPropertyBinding")
+            xml.attribute("Path", binding.path)
+            xml.attribute("Target", binding.target)
+            xml.end()
+        }
+    }
+}

@@ -1,0 +1,187 @@
+/// What OData 1 to 3 have otherwise: associations, function imports, fewer types.
+extension CSDLOutput {
+    /// The name of a type as the version has it; `nil` where it has none that means the same.
+    func typeName(_ type: TypeReference) -> String? {
+        guard !isV4 else { return type.description }
+        if case .collection(let element) = type {
+            guard version == .v3, let name = typeName(element) else { return nil }
+            return "Collection(\(name))"
+        }
+        switch type {
+        case .typeDefinition(_, let primitive), .primitive(let primitive): return typeName(primitive)
+        case .enumeration: return version == .v3 ? type.description : "Edm.String"
+        case .complex(nil), .entity(nil): return nil
+        // A name that another document declares, as it stands; V4's abstract types are not among the others.
+        case .untyped(let name): return name.hasPrefix("Edm.") ? nil : name
+        default: return type.description
+        }
+    }
+
+    private func typeName(_ type: PrimitiveType) -> String? {
+        switch type {
+        case .date: return PrimitiveType.dateTime.rawValue
+        case .timeOfDay, .duration: return PrimitiveType.time.rawValue
+        case .stream: return version == .v3 ? type.rawValue : nil
+        case _ where type.isGeo: return version == .v3 ? type.rawValue : nil
+        default: return type.rawValue
+        }
+    }
+
+    // MARK: Associations
+
+    mutating func write(_ association: Association) {
+        xml.begin("Association")
+        xml.attribute("Name", association.name.name)
+        writeAttributes(association.annotations)
+        writeDocumentation(association.annotations)
+        for end in association.ends {
+            xml.begin("End")
+            xml.attribute("Role", end.role)
+            xml.attribute("Type", end.type.description)
+            xml.attribute("Multiplicity", end.multiplicity.rawValue)
+            writeAttributes(end.annotations)
+            if let action = end.onDelete {
+                xml.begin("OnDelete")
+                xml.attribute("Action", action.rawValue)
+                xml.end()
+            }
+            writeElements(end.annotations)
+            xml.end()
+        }
+        if let constraint = association.constraint {
+            xml.begin("ReferentialConstraint")
+            write("Principal", constraint.principalRole, constraint.principalProperties)
+            write("Dependent", constraint.dependentRole, constraint.dependentProperties)
+            xml.end()
+        }
+        writeElements(association.annotations)
+        xml.end()
+    }
+
+    private mutating func write(_ element: String, _ role: String, _ properties: [String]) {
+        xml.begin(element)
+        xml.attribute("Role", role)
+        for property in properties {
+            xml.begin("PropertyRef")
+            xml.attribute("Name", property)
+            xml.end()
+        }
+        xml.end()
+    }
+
+    mutating func writeV2(_ property: NavigationProperty, of type: StructuredType) {
+        let path = GeneratedAssociations.Path(type: type.name, property: property.name)
+        guard let relationship = property.relationship ?? associations.relationships[path] else { return }
+        xml.begin("NavigationProperty")
+        xml.attribute("Name", property.name)
+        xml.attribute("Relationship", relationship.association.description)
+        xml.attribute("FromRole", relationship.fromRole)
+        xml.attribute("ToRole", relationship.toRole)
+        if version == .v3 { xml.attribute("ContainsTarget", property.isContainment, unless: false) }
+        write(property.annotations)
+        xml.end()
+    }
+
+    // MARK: Containers
+
+    mutating func writeV2(_ container: EntityContainer, _ operations: [Operation]) {
+        for set in container.associationSets + associations.sets {
+            xml.begin("AssociationSet")
+            xml.attribute("Name", set.name)
+            xml.attribute("Association", set.association.description)
+            writeAttributes(set.annotations)
+            for end in set.ends {
+                xml.begin("End")
+                xml.attribute("Role", end.role)
+                xml.attribute("EntitySet", end.entitySet)
+                write(end.annotations)
+                xml.end()
+            }
+            writeElements(set.annotations)
+            xml.end()
+        }
+        // In the order of the operations, which is that of the function imports they came from.
+        for operation in operations {
+            let imports = container.operationImports.filter { $0.operation == operation.name && $0.kind == operation.kind }
+            if let operationImport = imports.first {
+                writeFunctionImport(operation, operationImport)
+            } else if operation.isBound, version == .v3 {
+                writeFunctionImport(operation, nil)
+            } else {
+                omit("The \(operation.kind == .action ? "action" : "function") \(operation.name)")
+            }
+        }
+    }
+
+    private mutating func writeFunctionImport(_ operation: Operation, _ operationImport: OperationImport?) {
+        var parameters: [(Operation.Parameter, String)] = []
+        for parameter in operation.parameters {
+            guard let type = typeName(parameter.type) else {
+                return omit("The parameter \(parameter.name) of \(operation.name)")
+            }
+            parameters.append((parameter, type))
+        }
+        var returnType: String?
+        if let type = operation.returnType {
+            // V2 has collections here, though not as types of properties.
+            returnType = typeName(type.element).map { type.isCollection ? "Collection(\($0))" : $0 }
+            guard returnType != nil else { return omit("The result of \(operation.name)") }
+        }
+        xml.begin("FunctionImport")
+        xml.attribute("Name", operationImport?.name ?? operation.name.name)
+        xml.attribute("ReturnType", returnType)
+        xml.attribute("EntitySet", operationImport?.entitySet?.split(separator: "/").last.map(String.init))
+        xml.attribute("EntitySetPath", operation.entitySetPath)
+        if operation.isBound { xml.attribute("IsBindable", "true") }
+        xml.attribute("IsComposable", operation.isComposable, unless: false)
+        if let method = operationImport?.httpMethod {
+            xml.attribute("m:HttpMethod", method)
+        } else if operation.kind == .action {
+            if version == .v3 { xml.attribute("IsSideEffecting", "true") } else { xml.attribute("m:HttpMethod", "POST") }
+        } else if version == .v3, operation.isBound || operationImport != nil {
+            xml.attribute("IsSideEffecting", "false")
+        } else {
+            xml.attribute("m:HttpMethod", "GET")
+        }
+        let annotations = operationImport?.annotations ?? operation.annotations
+        writeAttributes(annotations)
+        for (parameter, type) in parameters {
+            xml.begin("Parameter")
+            xml.attribute("Name", parameter.name)
+            xml.attribute("Type", type)
+            xml.attribute("Nullable", parameter.isNullable, unless: true)
+            write(parameter.facets)
+            write(parameter.annotations)
+            xml.end()
+        }
+        writeElements(annotations)
+        xml.end()
+    }
+
+    // MARK: Documentation
+
+    /// The two terms that `Documentation` stands for in V2 and V3.
+    mutating func writeDocumentation(_ annotations: [Annotation]) {
+        guard !isV4 else { return }
+        let documentation = annotations.filter(\.isDocumentation)
+        guard !documentation.isEmpty else { return }
+        xml.begin("Documentation")
+        for annotation in documentation {
+            xml.element(
+                annotation.term == Annotation.description ? "Summary" : "LongDescription",
+                text: annotation.value?.string ?? "")
+        }
+        xml.end()
+    }
+}
+
+extension Annotation {
+    /// Whether it says what `Documentation` says in V2 and V3.
+    var isDocumentation: Bool {
+        guard term == Self.description || term == Self.longDescription, qualifier == nil, annotations.isEmpty,
+            let text = value?.string
+        else { return false }
+        // White space at the ends is layout there.
+        return !text.isEmpty && text.first?.isWhitespace == false && text.last?.isWhitespace == false
+    }
+}
