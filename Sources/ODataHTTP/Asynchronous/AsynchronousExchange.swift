@@ -16,6 +16,8 @@ struct AsynchronousExchange {
     let version: ODataVersion
     /// The service root as clients see it.
     let serviceRoot: ServiceRoot
+    /// Who asks: nobody else sees the answer.
+    let principal: Principal?
 
     // MARK: Beginning
 
@@ -28,11 +30,11 @@ struct AsynchronousExchange {
         wait: Int?, _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) async -> (HTTPResponse, ByteStream) {
         // With too many under way already, the preference is not followed, as a service is free to do.
-        guard let id = await monitors.begin(work) else { return await work() }
+        guard let id = await monitors.begin(for: principal, work) else { return await work() }
         if let wait, wait > 0 {
             await monitors.wait(for: id, atMost: .seconds(min(wait, Self.maxWait)))
-            if case .finished(let answer) = await monitors.state(of: id) {
-                _ = await monitors.cancel(id)
+            if case .finished(let answer) = await monitors.state(of: id, for: principal) {
+                _ = await monitors.cancel(id, for: principal)
                 return (answer.head, ByteStream(answer.body))
             }
         }
@@ -56,7 +58,7 @@ struct AsynchronousExchange {
         switch message.method {
         case .get, .head: return try await result(of: id, for: message)
         case .delete:
-            guard await monitors.cancel(id) else { throw Self.gone }
+            guard await monitors.cancel(id, for: principal) else { throw Self.gone }
             var response = HTTPResponse(status: .noContent)
             response.headerFields[.odataVersion] = version.rawValue
             return (response, ByteStream([]))
@@ -70,7 +72,7 @@ struct AsynchronousExchange {
     private func result(
         of id: String, for message: HTTPRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
-        switch await monitors.state(of: id) {
+        switch await monitors.state(of: id, for: principal) {
         case .gone: throw Self.gone
         case .running: return (accepted(id), ByteStream([]))
         case .finished(let answer):

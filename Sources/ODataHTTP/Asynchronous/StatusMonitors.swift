@@ -40,6 +40,7 @@ public actor StatusMonitors {
     }
 
     private struct Job {
+        var owner: String?
         var task: Task<Void, Never>?
         var answer: Answer?
         var finished: ContinuousClock.Instant?
@@ -66,13 +67,13 @@ public actor StatusMonitors {
     ///
     /// - Returns: the id of its monitor, which nobody can guess; `nil` when there are too many already.
     func begin(
-        _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
+        for principal: Principal? = nil, _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) -> String? {
         removeExpired()
         guard jobs.count < limits.maxCount else { return nil }
         let id = "\(ODataGuid.random())"
         let limit = limits.maxAnswerSize
-        jobs[id] = Job()
+        jobs[id] = Job(owner: principal?.name)
         jobs[id]?.task = Task {
             let (head, stream) = await work()
             let answer: Answer
@@ -100,18 +101,19 @@ public actor StatusMonitors {
     }
 
     /// How a request is getting on.
-    func state(of id: String) -> State {
+    func state(of id: String, for principal: Principal? = nil) -> State {
         removeExpired()
-        guard let job = jobs[id] else { return .gone }
+        guard let job = jobs[id], job.owner == principal?.name else { return .gone }
         return job.answer.map { .finished($0) } ?? .running
     }
 
     /// Ends a request, or throws its answer away.
     ///
     /// - Returns: whether there was one.
-    func cancel(_ id: String) -> Bool {
+    func cancel(_ id: String, for principal: Principal? = nil) -> Bool {
         removeExpired()
-        guard let job = jobs.removeValue(forKey: id) else { return false }
+        guard let job = jobs[id], job.owner == principal?.name else { return false }
+        jobs[id] = nil
         job.task?.cancel()
         for continuation in job.waiting { continuation.resume() }
         return true

@@ -11,7 +11,7 @@ struct ContentNegotiation {
     enum Representation: Sendable {
         /// Entities, properties, references, the service document: JSON.
         case json
-        /// `$metadata`: XML.
+        /// `$metadata`: XML, or JSON where that is asked for.
         case metadata
         /// `$count`: plain text.
         case text
@@ -27,7 +27,7 @@ struct ContentNegotiation {
         var format: ResponseFormat
         /// What `Content-Type` says of JSON, the parameters spelled as the client spelled them.
         var contentType: String
-        /// `$batch`: whether the response is JSON rather than multipart.
+        /// Whether the response is JSON rather than XML or multipart.
         var isJSON: Bool
         /// Whether the client asked for a character set, which the response then names.
         var namesCharset: Bool
@@ -154,8 +154,12 @@ struct ContentNegotiation {
             return agreement(
                 FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
         case .metadata:
-            guard range.matches("application", "xml"), onlyCharset(range) else { return nil }
-            return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: charset)
+            if range.matches("application", "xml"), onlyCharset(range) {
+                return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: charset)
+            }
+            guard range.matches("application", "json") else { return nil }
+            return agreement(
+                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
         case .text, .raw: return plain
         case .batch:
             if range.matches("multipart", "mixed") {
@@ -184,7 +188,7 @@ struct ContentNegotiation {
     private func available(_ representation: Representation) -> String {
         switch representation {
         case .json: "application/json"
-        case .metadata: "application/xml"
+        case .metadata: "application/xml, application/json"
         case .text: "text/plain"
         case .raw: "*/*"
         case .batch: "multipart/mixed, application/json"

@@ -76,7 +76,8 @@ struct RangeRequest {
 }
 
 extension ByteStream {
-    /// Some of the bytes: what stands before is skipped, what stands behind is never asked for.
+    /// Some of the bytes of a producer that cannot begin anywhere: what stands before is skipped, what stands behind
+    /// is never asked for.
     func part(_ range: Range<Int64>) -> ByteStream {
         let cursor = PartCursor(range)
         return ByteStream(length: Int64(range.count)) {

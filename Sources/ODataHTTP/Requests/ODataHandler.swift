@@ -69,8 +69,15 @@ public struct ODataHandler: Sendable {
     }
 
     /// Answers a request; whatever fails becomes an error object.
-    public func handle(_ message: HTTPRequest, _ body: ByteStream) async -> (HTTPResponse, ByteStream) {
-        var (response, stream) = await answer(message, body)
+    ///
+    /// - Parameters:
+    ///   - message: method, URL and header fields.
+    ///   - body: the body, pulled as it is read.
+    ///   - principal: who asks, where the server has found out.
+    public func handle(
+        _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
+    ) async -> (HTTPResponse, ByteStream) {
+        var (response, stream) = await answer(message, body, principal)
         if let id = message.headerFields[.requestID], response.headerFields[.requestID] == nil {
             response.headerFields[.requestID] = id
         }
@@ -95,7 +102,9 @@ public struct ODataHandler: Sendable {
         return length
     }
 
-    private func answer(_ message: HTTPRequest, _ body: ByteStream) async -> (HTTPResponse, ByteStream) {
+    private func answer(
+        _ message: HTTPRequest, _ body: ByteStream, _ principal: Principal?
+    ) async -> (HTTPResponse, ByteStream) {
         do {
             let model = try await provider.model
             let publicRoot = self.publicRoot(for: message)
@@ -105,12 +114,13 @@ public struct ODataHandler: Sendable {
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             let version = try VersionHeaders(message.headerFields).responseVersion()
             let asynchronous = options.statusMonitors.map {
-                AsynchronousExchange(monitors: $0, version: version, serviceRoot: publicRoot)
+                AsynchronousExchange(monitors: $0, version: version, serviceRoot: publicRoot, principal: principal)
             }
             if let asynchronous, let id = try Self.monitor(in: decoder.relativeURL(of: message)) {
                 return try await asynchronous.answer(message, id: id)
             }
-            let incoming = try await decoder.decode(message, body: body)
+            var incoming = try await decoder.decode(message, body: body)
+            incoming.identify(principal)
             let exchange = ProviderExchange(provider: provider, model: model, incoming: incoming)
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
@@ -147,6 +157,20 @@ public struct ODataHandler: Sendable {
 }
 
 extension IncomingRequest {
+    /// Says who asks, in the parts of a batch too.
+    fileprivate mutating func identify(_ principal: Principal?) {
+        guard let principal else { return }
+        request.principal = principal
+        for index in parts.indices {
+            parts[index].result = parts[index].result.map { part in
+                var part = part
+                part.request.principal = principal
+                return part
+            }
+        }
+        if !parts.isEmpty { request.body = .batch(parts.compactMap(\.item)) }
+    }
+
     /// Whether the body is pulled from the connection while the request is answered.
     var isUpload: Bool { if case .media = request.body { true } else { false } }
 }

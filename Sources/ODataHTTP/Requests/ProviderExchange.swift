@@ -12,12 +12,7 @@ struct ProviderExchange: Sendable {
     /// Answers; `fields` are those of the request.
     func answer(_ fields: HTTPFields) async -> (HTTPResponse, ByteStream) {
         do {
-            var response = try await execute()
-            if incoming.request.method == .read {
-                response = unchanged(response)
-                response = RequestedContent(incoming.request).apply(to: response)
-            }
-            let answer = try await ResponseEncoder(model: model).encode(response, to: incoming)
+            let answer = try await ResponseEncoder(model: model).encode(try await execute(), to: incoming)
             return try await begun(part(of: answer, fields))
         } catch {
             return ErrorResponse.write(RefusalWriter.refusal(error), incoming.format)
@@ -33,18 +28,6 @@ struct ProviderExchange: Sendable {
         }
     }
 
-    /// 304 where the client has what it would get (RFC 9110, 13.1.2), 412 where it has not what it must have, in case
-    /// the provider leaves that to us.
-    private func unchanged(_ response: ODataResponse) -> ODataResponse {
-        guard response.status == 200, let condition = incoming.request.ifNoneMatch else { return response }
-        var etag = response.etag
-        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
-        guard let etag, EntityTags(condition).contains(etag) else { return response }
-        var unchanged = ODataResponse(status: 304, etag: etag)
-        unchanged.headers = response.headers
-        return unchanged
-    }
-
     /// A part of a stream where one is asked for: of media, which are what people read in parts (RFC 9110, 14.2).
     private func part(
         of answer: (HTTPResponse, ByteStream), _ fields: HTTPFields
@@ -58,7 +41,7 @@ struct ProviderExchange: Sendable {
         case .part(let part):
             response.status = .partialContent
             response.headerFields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)"
-            return (response, stream.part(part))
+            return (response, stream.slice(part) ?? stream.part(part))
         case .unsatisfiable:
             var refusal = ErrorResponse.write(
                 ODataError(

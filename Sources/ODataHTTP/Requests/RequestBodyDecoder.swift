@@ -21,14 +21,14 @@ struct RequestBodyDecoder {
         // The changes to make to each member (11.4.13).
         case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
             return try await entity(shape, body)
-        case (.entities, _):
-            // Changes to many entities at once come as a delta payload (11.4.14).
-            throw ODataError.notImplemented("changing a whole collection")
+        case (.entities(let shape, _), .update): return try await changes(shape, body)
+        case (.entities, _): throw ODataError.notImplemented("replacing a whole collection")
         case (.entity(let shape, _), _): return try await entity(shape, body)
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
         case (.rawValue(nil), _): return media(body)
         case (.rawValue(let property?), _): return try await rawValue(property, body)
+        case (.references(_, _, _, isCollection: true), .replace): return try await references(body)
         case (.references, _): return try await reference(body)
         case (.entityByID, _): throw ODataError.notImplemented("changing an entity by its id")
         case (.service, _), (.metadata, _), (.count, _), (.batch, _): return .none
@@ -92,6 +92,39 @@ struct RequestBodyDecoder {
         }
     }
 
+    /// Changes to many entities at once, as a delta (11.4.12).
+    private func changes(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        var reader = CollectionPayloadReader(model: decoder.model, type: shape.name, strictness: .strict)
+        reader.append(bytes)
+        reader.finish()
+        var page = EntityPage()
+        var isWhole = false
+        do {
+            while let element = try reader.next() {
+                switch element {
+                case .entity(let entity): page.entities.append(entity)
+                case .removed(let id, let entity, let reason):
+                    guard id != nil || entity?.key != nil else {
+                        throw ODataError(
+                            status: 400, code: "InvalidBody", message: "What is removed needs an id or its key.")
+                    }
+                    page.removed.append(
+                        RemovedEntity(
+                            id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted))
+                case .link, .deletedLink: throw ODataError.notImplemented("changing links in a delta")
+                case .finished: isWhole = true
+                }
+            }
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+        guard isWhole else {
+            throw ODataError(status: 400, code: "InvalidBody", message: "The body has no end.")
+        }
+        return .delta(page)
+    }
+
     private func value(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
@@ -128,6 +161,22 @@ struct RequestBodyDecoder {
                     status: 400, code: "InvalidReference", message: "The body has no @id.", target: "@id")
             }
             return .reference(id)
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    /// All that a collection is to link to (11.4.6.3).
+    private func references(_ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        do {
+            let payload = try ReferencePayload(bytes, EntityPayloadReader(model: decoder.model))
+            guard payload.isCollection else {
+                throw ODataError(
+                    status: 400, code: "InvalidReference", message: "The body has no references under value.",
+                    target: "value")
+            }
+            return .references(payload.ids)
         } catch let error as PayloadError {
             throw ODataError(body: error)
         }

@@ -15,8 +15,8 @@ public struct IncomingRequest: Sendable {
     public var contentType: String
     /// Whether the client asked for a character set, which text then names.
     public var namesCharset: Bool
-    /// `$batch`: whether the answer is JSON rather than multipart.
-    public var answersBatchAsJSON: Bool
+    /// Whether the answer is JSON, where it can be something else: multipart of `$batch`, XML of `$metadata`.
+    public var answersAsJSON: Bool
     /// `$batch`: the requests in it, those that cannot be read included.
     var parts: [IncomingPart] = []
     /// The URL with references to other requests of a batch put in: what ``bound`` comes from.
@@ -114,14 +114,14 @@ public struct RequestDecoder: Sendable {
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var incoming = IncomingRequest(
             request: request, bound: bound, format: format, contentType: agreement.contentType,
-            namesCharset: agreement.namesCharset, answersBatchAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
+            namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
             incoming.parts = try await BatchRequestReader(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
             // Without a wish in Accept, the answer is of the same kind as the question.
             if fields[.accept] == nil || fields[.accept] == "*/*" {
-                incoming.answersBatchAsJSON =
+                incoming.answersAsJSON =
                     fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
             }
             return incoming

@@ -24,6 +24,10 @@ public struct ResponseEncoder: Sendable {
     public func encode(
         _ response: ODataResponse, to incoming: IncomingRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
+        var response = response
+        if incoming.request.method == .read {
+            response = RequestedContent(incoming.request).apply(to: unchanged(response, incoming.request))
+        }
         var message = HTTPResponse(status: .init(code: response.status))
         message.headerFields = fields(of: response, incoming)
         guard response.status != 304, response.status != 204 else { return (message, ByteStream([])) }
@@ -39,6 +43,17 @@ public struct ResponseEncoder: Sendable {
     /// Writes a refusal as an error object (OData JSON Format 4.01, 21.1).
     public func encode(_ error: ODataError, format: ResponseFormat = ResponseFormat()) -> (HTTPResponse, ByteStream) {
         ErrorResponse.write(error, format)
+    }
+
+    /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
+    private func unchanged(_ response: ODataResponse, _ request: ODataRequest) -> ODataResponse {
+        guard response.status == 200, let condition = request.ifNoneMatch else { return response }
+        var etag = response.etag
+        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
+        guard let etag, EntityTags(condition).contains(etag) else { return response }
+        var unchanged = ODataResponse(status: 304, etag: etag)
+        unchanged.headers = response.headers
+        return unchanged
     }
 
     // MARK: Headers
@@ -131,7 +146,9 @@ public struct ResponseEncoder: Sendable {
             let bytes = writer.references(ids, isCollection: isCollection, context: context(incoming))
             return Body(bytes, incoming.contentType)
         case .metadata(let model):
-            return Body(CSDLWriter.xml(model, version: format.version), "application/xml")
+            let charset = incoming.namesCharset ? ";charset=utf-8" : ""
+            if incoming.answersAsJSON { return Body(CSDLWriter.json(model), "application/json" + charset) }
+            return Body(CSDLWriter.xml(model, version: format.version), "application/xml" + charset)
         case .serviceDocument: return Body(writer.serviceDocument(), incoming.contentType)
         case .batch(let results):
             let (bytes, contentType) = await BatchResponseWriter(encoder: self).write(results, to: incoming)

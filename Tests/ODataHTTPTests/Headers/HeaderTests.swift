@@ -108,9 +108,19 @@ import Testing
         #expect(throws: ODataError.self) { try agree(nil, format: "nonsense") }
     }
 
+    @Test("11.1.2 metadata is XML unless JSON is preferred")
+    func metadata() throws {
+        for accept in [nil, "*/*", "application/*", "application/json;q=0.5, application/xml"] {
+            #expect(try !agree(accept, .metadata).isJSON)
+        }
+        #expect(try agree("application/json", .metadata).isJSON)
+        #expect(try agree(nil, format: "json", .metadata).isJSON)
+        #expect(try !agree("application/json", format: "xml", .metadata).isJSON)
+    }
+
     @Test func `metadata is XML, a count is text, a raw value is what it is`() throws {
         _ = try agree("application/xml", .metadata)
-        #expect(throws: ODataError.self) { try agree("application/json", .metadata) }
+        #expect(throws: ODataError.self) { try agree("text/html", .metadata) }
         _ = try agree("text/plain", .text)
         _ = try agree("text/plain;charset=utf-8", .text)
         _ = try agree("application/json", .text)

@@ -137,6 +137,41 @@ import Testing
         #expect(changes["Name"] == "x")
     }
 
+    @Test("11.4.12 changes to a collection come as a delta")
+    func delta() async throws {
+        let incoming = try await decode(
+            """
+            PATCH /service/Products
+            Content-Type: application/json
+
+            {"@context":"#$delta","value":[{"ID":1,"Name":"x"},{"@removed":{"reason":"deleted"},"ID":2},\
+            {"@removed":{"reason":"changed"},"@id":"Products(3)"}]}
+            """)
+        guard case .delta(let page) = incoming.request.body else {
+            Issue.record("\(incoming.request.body)")
+            return
+        }
+        #expect(page.entities.map { $0["ID"] } == [1])
+        #expect(page.removed.map(\.reason) == [.deleted, .changed])
+        #expect(page.removed[0].key?.parts.first?.value == 2 && page.removed[1].id == "Products(3)")
+        let head = "PATCH /service/Products\nContent-Type: application/json\n\n"
+        for bad in ["{\"value\":[{\"ID\":1}", "{\"value\":[{\"Nme\":1}]}", "{\"value\":[{\"@removed\":{\"reason\":\"deleted\"}}]}"] {
+            #expect(await refusal(head + bad)?.status == 400, "\(bad)")
+        }
+        #expect(await refusal("PUT /service/Products\nContent-Type: application/json\n\n{}")?.status == 501)
+    }
+
+    @Test("11.4.6.3 PUT to the references of a collection carries all of them")
+    func references() async throws {
+        let head = "PUT /service/Categories(1)/Products/$ref\nContent-Type: application/json\n\n"
+        let incoming = try await decode(head + #"{"value":[{"@id":"Products(1)"},{"@odata.id":"Products(2)"}]}"#)
+        guard case .references(["Products(1)", "Products(2)"]) = incoming.request.body else {
+            Issue.record("\(incoming.request.body)")
+            return
+        }
+        #expect(await refusal(head + #"{"@id":"Products(1)"}"#)?.status == 400)
+    }
+
     @Test("URL 4.8 $entity stands for the entity with the id")
     func entityByID() async throws {
         let incoming = try await decode("GET /service/$entity?$id=http://host/service/Products(1)&$select=Name\n\n")
@@ -170,7 +205,7 @@ import Testing
             ("PUT /service/Products/$count\n\n", 405),
             ("GET /service/Reset\n\n", 405), ("POST /service/MostExpensive()\n\n", 405),
             ("GET /service/Products\nAccept: text/html\n\n", 406),
-            ("GET /service/$metadata\nAccept: application/json\n\n", 406),
+            ("GET /service/$metadata\nAccept: text/html\n\n", 406),
             ("GET /service/Products\nOData-Version: 3.0\n\n", 400),
             ("GET /service/Products\nOData-MaxVersion: 2.0\n\n", 400),
             ("GET /service/Products\nOData-Isolation: snapshot\n\n", 412),

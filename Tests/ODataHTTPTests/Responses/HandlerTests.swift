@@ -85,6 +85,17 @@ final class ScriptedProvider: ODataProvider {
         #expect(model.schemas == (try ExampleService.model().schemas))
     }
 
+    @Test("11.1.2 metadata is CSDL JSON for who asks for it")
+    func metadataInJSON() async throws {
+        let byOption = try await answer("GET /service/$metadata?$format=json\nAccept: application/xml\n\n") { _, _ in
+            ODataResponse()
+        }
+        #expect(byOption.contains("Content-Type: application/json\n"))
+        #expect(byOption.contains("\"$Version\":\"4.01\"") && byOption.contains("\"ODataDemo\":{"))
+        let byHeader = try await answer("GET /service/$metadata\nAccept: application/json\n\n") { _, _ in ODataResponse() }
+        #expect(byHeader == byOption)
+    }
+
     @Test("11.2.6 a collection in 4.01 and in 4.0 (Protocol, example 35)")
     func collection() async throws {
         let script: @Sendable (ScriptedProvider, ODataRequest) async throws -> ODataResponse = { provider, _ in
@@ -225,6 +236,33 @@ final class ScriptedProvider: ODataProvider {
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])), etag: "\"5\"")
         }
         #expect(text == "304\nOData-Version: 4.01\nETag: \"5\"\n\n")
+    }
+
+    @Test func `who asks is told to the provider, in batches too`() async throws {
+        let provider = try ScriptedProvider { request in
+            guard case .batch(let items) = request.body else { return ODataResponse(body: .count(1)) }
+            return ODataResponse(
+                body: .batch(
+                    items.map { item in
+                        BatchResult(
+                            id: item.id, result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
+                    }))
+        }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let ann = Principal(name: "ann", roles: ["reader"])
+        let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
+        _ = await handler.handle(read, body, principal: ann)
+        #expect(provider.requests.last?.principal == ann)
+        let (batch, parts) = Transcript.request(
+            """
+            POST /service/$batch
+            Content-Type: application/json
+
+            {"requests":[{"id":"1","method":"get","url":"Products/$count"},{"id":"2","method":"get","url":"Nothing"}]}
+            """)
+        let (_, stream) = await handler.handle(batch, parts, principal: ann)
+        let text = String(decoding: try await stream.collect(limit: 10_000), as: UTF8.self)
+        #expect(text.contains("\"body\":\"1\"") || text.contains("\"body\":1"), "\(text)")
     }
 
     @Test("21.1 refusals are error objects, with what headers they need")
