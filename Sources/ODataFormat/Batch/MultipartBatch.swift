@@ -93,7 +93,8 @@ public enum MultipartBatch {
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
     }
 
-    private static func reason(_ status: Int) -> String {
+    /// The reason phrase of a status (RFC 9110, 15).
+    package static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
         case 201: "Created"

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ODataFormat
 import ODataModel
 import ODataService
 
@@ -102,9 +103,8 @@ struct AsynchronousExchange {
 
     /// An answer as the text of an HTTP message (RFC 9112, 10.2).
     private static func message(_ answer: StatusMonitors.Answer) -> [UInt8] {
-        // The literal of a status has its reason phrase.
-        let status = HTTPResponse.Status(integerLiteral: answer.head.status.code)
-        var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+        let status = answer.head.status.code
+        var text = "HTTP/1.1 \(status) \(MultipartBatch.reason(status))\r\n"
         for field in answer.head.headerFields where field.name != .contentLength {
             text += "\(field.name.rawName): \(field.value)\r\n"
         }
