@@ -1,14 +1,13 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTLS
 import Logging
 import NIOCore
 import ODataHTTP
 import ODataService
 import ServiceLifecycle
 
-/// Serves a handler over HTTP/1.1 (OData Protocol 4.01, 8 and RFC 9112).
+/// Serves a handler over HTTP/1.1 (OData Protocol 4.01, 8 and RFC 9112), and over HTTP/2 where TLS is spoken.
 ///
 /// ```swift
 /// let handler = ODataHandler(provider: store, serviceRoot: "/Northwind/")
@@ -21,15 +20,23 @@ import ServiceLifecycle
 public struct ODataServer: Sendable {
     /// Answers one request. The request body is pulled by the handler, the response body by the socket.
     public typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
+    /// Answers one request of somebody whom the authentication knows; `nil` where there is none.
+    public typealias IdentifiedHandler =
+        @Sendable (HTTPRequest, ByteStream, Principal?) async -> (HTTPResponse, ByteStream)
 
     /// The settings.
     public let configuration: Configuration
-    private let handler: Handler
+    private let handler: IdentifiedHandler
 
     /// Makes a server; it begins to listen with ``start(stoppingOnSignals:)``.
-    public init(configuration: Configuration = Configuration(), handler: @escaping Handler) {
+    public init(configuration: Configuration = Configuration(), handler: @escaping IdentifiedHandler) {
         self.configuration = configuration
         self.handler = handler
+    }
+
+    /// Makes a server whose handler does not ask who asks.
+    public init(configuration: Configuration = Configuration(), handler: @escaping Handler) {
+        self.init(configuration: configuration) { request, body, _ in await handler(request, body) }
     }
 
     /// Begins to listen.
@@ -39,7 +46,9 @@ public struct ODataServer: Sendable {
     /// - Throws: ``ServerStartError`` when the address is taken or a certificate cannot be read.
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
         let exchange = Exchange(configuration: configuration, handler: handler)
-        let responder = CallbackResponder<BasicRequestContext> { request, _ in await exchange.respond(to: request) }
+        let responder = CallbackResponder<ConnectionContext> { request, context in
+            await exchange.respond(to: request, context)
+        }
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)
         // Hummingbird's own messages would only repeat what the access log says.
         let quiet = Logger(label: "outpost.server", factory: { _ in SwiftLogNoOpLogHandler() })

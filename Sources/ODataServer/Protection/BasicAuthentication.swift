@@ -1,7 +1,10 @@
 import Foundation
+import HTTPTypes
+import NIOSSL
+import ODataService
 
 /// HTTP basic authentication (RFC 7617): a user name and a password with each request. Use it over TLS only.
-public struct BasicAuthentication: Sendable {
+public struct BasicAuthentication: Authentication {
     /// What the client's password dialogue shows.
     public let realm: String
     private let verify: @Sendable (_ user: String, _ password: String) async -> Bool
@@ -20,17 +23,20 @@ public struct BasicAuthentication: Sendable {
         self.init(realm: realm) { Self.isEqual(Array("\($0):\($1)".utf8), expected) }
     }
 
-    /// Whether the value of an `Authorization` header names a user who may enter.
-    func accepts(_ header: String?) async -> Bool {
-        guard let header, let space = header.firstIndex(of: " "), header[..<space].lowercased() == "basic",
-            let bytes = Data(base64Encoded: header[header.index(after: space)...].drop { $0 == " " }.description),
+    /// The user whose name and password the request has, if they are right.
+    public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
+        guard let encoded = request.credentials("basic"), let bytes = Data(base64Encoded: encoded),
             let text = String(bytes: bytes, encoding: .utf8), let colon = text.firstIndex(of: ":")
-        else { return false }
-        return await verify(String(text[..<colon]), String(text[text.index(after: colon)...]))
+        else { return nil }
+        let user = String(text[..<colon])
+        return await verify(user, String(text[text.index(after: colon)...])) ? Principal(name: user) : nil
     }
 
+    /// What is needed.
+    public var explanation: String { "A user name and a password are needed." }
+
     /// The challenge for `WWW-Authenticate`.
-    var challenge: String {
+    public var challenge: String? {
         let escaped = realm.filter { $0.isASCII && $0 >= " " }
             .replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
         return "Basic realm=\"\(escaped)\", charset=\"UTF-8\""
