@@ -31,7 +31,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
     public var target: String?
     /// The causes.
     public var details: [Detail]
-    /// The `innererror` object as raw JSON, or in XML the element's content: for developers, of no fixed shape.
+    /// The `innererror` object as raw JSON, whatever the format it came in: for developers, of no fixed shape.
     public var innerError: String?
     /// The language of the message, which V1 to V3 state.
     public var language: String?
