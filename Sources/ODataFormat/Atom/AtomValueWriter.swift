@@ -86,8 +86,8 @@ struct AtomValueWriter: Sendable {
             guard entity.shape != .untyped else { return nil }
             actual = .complex(entity.shape.name)
         case .collection:
-            guard let type, type.isCollection else { return nil }
-            actual = type
+            // An empty one of no declared type would be taken for an empty string.
+            actual = type.flatMap { $0.isCollection ? $0 : nil } ?? .collection(.untyped("Edm.Untyped"))
         default:
             guard let known = type.flatMap({ if case .untyped = $0 { nil } else { $0 } }) ?? Self.type(of: value) else {
                 return nil
