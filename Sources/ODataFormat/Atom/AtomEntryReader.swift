@@ -11,13 +11,11 @@ public struct AtomEntryReader: Sendable {
     /// What is made of undeclared properties; a service, which is strict, takes a link without content for a
     /// reference to an existing entity.
     public let strictness: Strictness
-    private let values: AtomValueReader
 
     /// Makes a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
         self.model = model
         self.strictness = strictness
-        values = AtomValueReader(model: model, strictness: strictness)
     }
 
     /// Reads a body.
@@ -51,16 +49,16 @@ public struct AtomEntryReader: Sendable {
                 try readAtom(element, base, &instance)
             } else if AtomNames.isMetadata(element.namespace) {
                 switch element.name {
-                case "properties": try values.readProperties(element, into: &instance)
+                case "properties": try readProperties(element, into: &instance)
                 case "action", "function": readOperation(element, base, &instance)
-                case "annotation": try values.readAnnotation(element, into: &instance)
+                case "annotation": try readAnnotation(element, into: &instance)
                 default: break
                 }
             }
         }
         // The edit link is worth telling only where it says more than the id.
         if instance.entity.control.editLink == instance.entity.control.id { instance.entity.control.editLink = nil }
-        try FeedMapping.mappings(of: instance.entity.shape, in: model).read(entry, into: &instance, using: values)
+        try FeedMapping.mappings(of: instance.entity.shape, in: model).read(entry, into: &instance, using: self)
         return instance.finished()
     }
 
@@ -89,7 +87,7 @@ public struct AtomEntryReader: Sendable {
                 instance.entity.control.mediaContentType = element.attribute("type")
             }
             for child in element.elements where child.isMetadata("properties") {
-                try values.readProperties(child, into: &instance)
+                try readProperties(child, into: &instance)
             }
         case "author":
             for (name, annotation) in [
@@ -119,7 +117,7 @@ public struct AtomEntryReader: Sendable {
 
     // MARK: Links
 
-    private func readLink(
+    func readLink(
         _ link: XMLFragment, _ base: String?, _ instance: inout InstanceInProgress
     ) throws(XMLPayloadError) {
         guard let text = link.attribute("rel") else {

@@ -28,7 +28,6 @@ public struct AtomEntryWriter: Sendable {
     public let includesRelated: Bool
     /// The time that Atom wants of each entry where the entity tells none.
     public let updated: ODataDateTimeOffset
-    let values: AtomValueWriter
 
     /// Makes a writer.
     ///
@@ -47,7 +46,6 @@ public struct AtomEntryWriter: Sendable {
         self.purpose = purpose
         self.includesRelated = includesRelated && purpose != .update
         self.updated = updated
-        values = AtomValueWriter(model: model, version: version)
     }
 
     /// An entry as a whole document.
@@ -79,7 +77,7 @@ public struct AtomEntryWriter: Sendable {
             let term = version < .v4 ? entity.shape.name.description : "#\(entity.shape.name)"
             xml.element("category", [("term", term), ("scheme", AtomNames.scheme(version))], text: "")
         }
-        var placed = FeedPlacement(mappings, entity, values)
+        var placed = FeedPlacement(mappings, entity, self)
         writeTexts(entity, &placed, to: &xml)
         if purpose == .response { writeLinks(entity, to: &xml) }
         for property in entity.shape.navigationProperties { writeRelated(property, entity, to: &xml) }
@@ -163,7 +161,7 @@ public struct AtomEntryWriter: Sendable {
         }
     }
 
-    private func writeRelated(_ property: NavigationProperty, _ entity: Entity, to xml: inout XMLOutput) {
+    func writeRelated(_ property: NavigationProperty, _ entity: Entity, to xml: inout XMLOutput) {
         let name = property.name
         func annotation(_ control: String) -> String? {
             if case .string(let url)? = entity.control.annotations["\(name)@odata.\(control)"] { url } else { nil }
@@ -256,11 +254,11 @@ public struct AtomEntryWriter: Sendable {
                 if let url = entity.control.mediaReadLink { attributes.append(("src", url)) }
                 xml.element("content", attributes, text: "")
             }
-            values.writeProperties(entity, leavingOut: mappings, to: &xml)
+            writeProperties(entity, leavingOut: mappings, to: &xml)
         } else {
             xml.begin("content")
             xml.attribute("type", "application/xml")
-            values.writeProperties(entity, leavingOut: mappings, to: &xml)
+            writeProperties(entity, leavingOut: mappings, to: &xml)
             xml.end()
         }
     }
@@ -273,7 +271,7 @@ public struct AtomEntryWriter: Sendable {
             if term.hasPrefix("#") || term.hasPrefix("odata.") || term.hasPrefix("atom.") { continue }
             var attributes = [("term", term)]
             if let at { attributes.append(("target", String(name[..<at]))) }
-            values.write(value, annotation: attributes, to: &xml)
+            write(value, annotation: attributes, to: &xml)
         }
     }
 }
@@ -284,11 +282,11 @@ struct FeedPlacement {
     private var custom: [(mapping: FeedMapping, text: String)] = []
     private let targets: Set<[String]>
 
-    init(_ mappings: FeedMappings, _ entity: Entity, _ values: AtomValueWriter) {
+    init(_ mappings: FeedMappings, _ entity: Entity, _ writer: AtomEntryWriter) {
         targets = Set(mappings.all.filter { $0.namespace == AtomNames.atom }.map(\.elements))
         for mapping in mappings.all {
             guard let value = entity.mappedValue(mapping.sourcePath[...]), !value.isNull else { continue }
-            let text = values.text(value, nil)
+            let text = writer.text(value, nil)
             if mapping.namespace == AtomNames.atom {
                 texts[mapping.elements] = (text, mapping.contentKind)
             } else {

@@ -87,14 +87,14 @@ struct FeedMappings: Sendable {
 
     /// Reads the properties that have not been read from the content.
     func read(
-        _ entry: XMLFragment, into instance: inout InstanceInProgress, using values: AtomValueReader
+        _ entry: XMLFragment, into instance: inout InstanceInProgress, using reader: AtomEntryReader
     ) throws(XMLPayloadError) {
         for mapping in all {
             guard instance.entity.mappedValue(mapping.sourcePath[...]) == nil,
-                let type = instance.entity.shape.mappedType(mapping.sourcePath[...], values.model),
-                let value = try mapping.value(entry, type, values)
+                let type = instance.entity.shape.mappedType(mapping.sourcePath[...], reader.model),
+                let value = try mapping.value(entry, type, reader)
             else { continue }
-            instance.entity.setMapped(value, mapping.sourcePath[...], values.model)
+            instance.entity.setMapped(value, mapping.sourcePath[...], reader.model)
         }
     }
 }
@@ -102,7 +102,7 @@ struct FeedMappings: Sendable {
 extension FeedMapping {
     /// The value at the target; `nil` when nothing stands there.
     fileprivate func value(
-        _ entry: XMLFragment, _ type: TypeReference, _ values: AtomValueReader
+        _ entry: XMLFragment, _ type: TypeReference, _ reader: AtomEntryReader
     ) throws(XMLPayloadError) -> ODataValue? {
         var place = entry
         for name in elements {
@@ -122,7 +122,7 @@ extension FeedMapping {
             return nil
         }
         do throws(XMLPayloadError) {
-            return try values.read(source, type: type)
+            return try reader.readValue(source, type: type)
         } catch {
             throw error.within(sourcePath.joined(separator: "/"))
         }

@@ -11,23 +11,22 @@ extension ValuePayload {
         xml bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
-        let values = AtomValueReader(model: model, strictness: strictness)
         let context = root.metadata("context")
-        let entries = AtomEntryReader(model: model, strictness: strictness)
+        let reader = AtomEntryReader(model: model, strictness: strictness)
         let value = try XMLBody.mapped { () throws(XMLPayloadError) -> ODataValue in
             switch type {
             case .entity(let name?):
                 guard root.isAtom("entry") else {
                     // Some services answer with nothing but the properties.
-                    return try values.read(root, type: type)
+                    return try reader.readValue(root, type: type)
                 }
-                return .complex(try entries.readEntry(root, name, base: nil))
+                return .complex(try reader.readEntry(root, name, base: nil))
             case .collection(.entity(let name?)) where root.isAtom("feed"):
                 let base = root.attribute("base", AtomNames.xml)
                 var entities: [ODataValue] = []
                 for element in root.elements where element.isAtom("entry") {
                     do throws(XMLPayloadError) {
-                        entities.append(.complex(try entries.readEntry(element, name, base: base)))
+                        entities.append(.complex(try reader.readEntry(element, name, base: base)))
                     } catch {
                         throw error.within(String(entities.count))
                     }
@@ -42,9 +41,9 @@ extension ValuePayload {
                     AtomNames.isData(inner.namespace), inner.metadata("type") != nil,
                     name.flatMap({ model.shape($0) })?.ordinal(of: inner.name) == nil
                 {
-                    return try values.read(inner, type: type)
+                    return try reader.readValue(inner, type: type)
                 }
-                return try values.read(root, type: type)
+                return try reader.readValue(root, type: type)
             }
         }
         self.init(value, context: context)
@@ -60,7 +59,7 @@ extension ValuePayload {
     public func writeXML(named name: String, type: TypeReference?, using writer: AtomEntryWriter) -> [UInt8] {
         var xml = XMLOutput()
         xml.declaration()
-        writer.values.write(value, root: writer.version < .v4 ? "d:\(name)" : "m:value", type, context, to: &xml)
+        writer.write(value, root: writer.version < .v4 ? "d:\(name)" : "m:value", type, context, to: &xml)
         return xml.bytes
     }
 }

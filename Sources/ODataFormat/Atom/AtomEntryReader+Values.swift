@@ -1,16 +1,13 @@
 import ODataModel
 
-/// Reads values from the elements of Atom payloads (OData Atom Format 4.0, 7 and 8; OData V2, Atom Format, 3).
-struct AtomValueReader: Sendable {
-    let model: EntityDataModel
-    let strictness: Strictness
-
+/// Values in the elements of Atom payloads (OData Atom Format 4.0, 7 and 8; OData V2, Atom Format, 3).
+extension AtomEntryReader {
     /// Reads the value of an element.
     ///
     /// - Parameters:
     ///   - element: the element, whose name does not matter.
     ///   - declared: the declared type; the element may state one where that is open, or a derived one.
-    func read(_ element: XMLFragment, type declared: TypeReference) throws(XMLPayloadError) -> ODataValue {
+    func readValue(_ element: XMLFragment, type declared: TypeReference) throws(XMLPayloadError) -> ODataValue {
         if let null = element.metadata("null"), null == "true" || null == "1" { return .null }
         let type = effectiveType(declared, element)
         switch type {
@@ -80,7 +77,7 @@ struct AtomValueReader: Sendable {
         var values: [ODataValue] = []
         for child in element.elements where child.name == "element" {
             do throws(XMLPayloadError) {
-                values.append(try read(child, type: member))
+                values.append(try readValue(child, type: member))
             } catch {
                 throw error.within(String(values.count))
             }
@@ -109,6 +106,8 @@ struct AtomValueReader: Sendable {
         for child in element.elements {
             guard AtomNames.isData(child.namespace) else {
                 if child.isMetadata("annotation") { try readAnnotation(child, into: &instance) }
+                // Navigation properties of complex types.
+                if child.isAtom("link") { try readLink(child, nil, &instance) }
                 continue
             }
             let name = child.name
@@ -132,9 +131,9 @@ struct AtomValueReader: Sendable {
             let type = shape.properties[ordinal].type
             // V3 lists streams among the properties, with nothing in them.
             if type.primitive == .stream, element.text.isEmpty { return }
-            instance.entity.values[ordinal] = try read(element, type: type)
+            instance.entity.values[ordinal] = try readValue(element, type: type)
         } else if shape.isOpen {
-            instance.entity.dynamicProperties[name] = try read(element, type: .untyped("Edm.Untyped"))
+            instance.entity.dynamicProperties[name] = try readValue(element, type: .untyped("Edm.Untyped"))
         } else if strictness == .strict {
             throw element.error(.unknownProperty(name), expected: "a property of \(shape.name)")
         }
@@ -162,7 +161,7 @@ struct AtomValueReader: Sendable {
         if let value {
             instance.entity.control.annotations[name] = value
         } else {
-            instance.entity.control.annotations[name] = try read(element, type: .untyped("Edm.Untyped"))
+            instance.entity.control.annotations[name] = try readValue(element, type: .untyped("Edm.Untyped"))
         }
     }
 }

@@ -1,10 +1,7 @@
 import ODataModel
 
-/// Writes values as the elements of Atom payloads.
-struct AtomValueWriter: Sendable {
-    let model: EntityDataModel
-    let version: ODataVersion
-
+/// Values as the elements of Atom payloads.
+extension AtomEntryWriter {
     /// Writes the properties that have values, in `m:properties`.
     func writeProperties(_ entity: Entity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
         xml.begin("m:properties")
@@ -54,6 +51,9 @@ struct AtomValueWriter: Sendable {
             xml.begin(name)
             for (name, value) in attributes { xml.attribute(name, value) }
             writeMembers(entity, path, mappings, to: &xml)
+            for property in entity.shape.navigationProperties where entity.related[property.name] != nil {
+                writeRelated(property, entity, to: &xml)
+            }
             xml.end()
         case .collection(let values):
             xml.begin(name)
