@@ -50,8 +50,12 @@ public struct CollectionPayloadReader: Sendable {
     ///   - model: the model of the service.
     ///   - type: the declared type of the entities.
     ///   - strictness: what is made of undeclared properties.
-    public init(model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient) {
-        progress = CollectionProgress(reader: EntityPayloadReader(model: model, strictness: strictness), type: type)
+    ///   - dialect: which of the JSON formats it is.
+    public init(
+        model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient, dialect: JSONDialect = .light
+    ) {
+        progress = CollectionProgress(
+            reader: EntityPayloadReader(model: model, strictness: strictness), type: type, dialect: dialect)
     }
 
     /// Takes the next chunk.
@@ -136,6 +140,14 @@ public struct CollectionPayloadReader: Sendable {
     }
 }
 
+/// The two families of JSON formats.
+public enum JSONDialect: Hashable, Sendable {
+    /// That of V4, and V3's light one: control information beside the properties.
+    case light
+    /// That of V1 to V3: everything in `d`, control information in `__metadata` (OData JSON Verbose Format 3.0).
+    case verbose
+}
+
 /// What a service says of a collection besides its elements (OData JSON Format 4.01, 4.6.4 to 4.6.7).
 public struct CollectionSummary: Hashable, Sendable {
     /// The context URL.
@@ -146,11 +158,15 @@ public struct CollectionSummary: Hashable, Sendable {
     public var nextLink: String?
     /// Where the changes since then are.
     public var deltaLink: String?
+    /// The annotations on the collection by full name, such as `Org.OData.Core.V1.Messages`.
+    public var annotations: [String: ODataValue]
 
     /// Makes a summary.
     public init(
-        context: String? = nil, count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil
+        context: String? = nil, count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil,
+        annotations: [String: ODataValue] = [:]
     ) {
+        self.annotations = annotations
         self.context = context
         self.count = count
         self.nextLink = nextLink

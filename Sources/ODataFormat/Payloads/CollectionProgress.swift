@@ -20,10 +20,16 @@ struct CollectionProgress: Sendable {
     private var stage = Stage.start
     private var summary = CollectionSummary()
     private var hasValue = false
+    /// Reads the elements of verbose JSON; `nil` for the light formats.
+    private let verbose: VerboseEntityReader?
+    /// Whether the object behind the name `d` is open.
+    private var isWithinD = false
 
-    init(reader: EntityPayloadReader, type: QualifiedName) {
+    init(reader: EntityPayloadReader, type: QualifiedName, dialect: JSONDialect) {
         self.reader = reader
         self.type = type
+        verbose =
+            dialect == .verbose ? VerboseEntityReader(model: reader.model, strictness: reader.strictness) : nil
     }
 
     /// Reads one element, or one member's name or value.
@@ -35,15 +41,18 @@ struct CollectionProgress: Sendable {
         case .member:
             if let key = try scanner.nextKey() {
                 stage = .memberValue(key.string)
+            } else if isWithinD {
+                isWithinD = false
             } else {
                 guard hasValue else {
-                    throw scanner.error(.unexpected("no such member"), expected: "the member value")
+                    let expected = verbose == nil ? "the member value" : "the member d with results"
+                    throw scanner.error(.unexpected("no such member"), expected: expected)
                 }
                 stage = .ended
                 return .element(.finished(summary))
             }
         case .memberValue(let name):
-            if name == "error", try scanner.peekKind() == .object {
+            if name == "error" || name == "odata.error", try scanner.peekKind() == .object {
                 let error = try ODataErrorPayload(scanning: &scanner)
                 stage = .ended
                 return .serviceError(error)
@@ -60,29 +69,69 @@ struct CollectionProgress: Sendable {
     }
 
     private mutating func readMember(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
-        if name == "value" {
-            try scanner.beginArray()
-            hasValue = true
-            stage = .elements
-            return
-        }
+        if try isVerboseWrapper(name, &scanner) { return }
+        if name == (verbose == nil ? "value" : "results") { return try beginElements(&scanner) }
         stage = .member
-        guard name.hasPrefix("@") else {
+        if verbose != nil, name.hasPrefix("__") { return try readVerboseControl(name, &scanner) }
+        guard let control = Self.control(name) else {
             try scanner.skipValue()
             return
         }
         do throws(JSONError) {
-            switch name.hasPrefix("@odata.") ? String(name.dropFirst(7)) : String(name.dropFirst()) {
-            case "context": summary.context = try text(&scanner)
+            switch control {
+            case "context", "metadata": summary.context = try text(&scanner)
             case "nextLink": summary.nextLink = try text(&scanner)
             case "deltaLink": summary.deltaLink = try text(&scanner)
             case "count":
                 if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case _ where control.contains("."):
+                summary.annotations[control] = try reader.readValue(&scanner, type: .untyped("Edm.Untyped"))
             default: try scanner.skipValue()
             }
         } catch {
             throw error.within(name)
         }
+    }
+
+    private mutating func beginElements(_ scanner: inout JSONScanner) throws(JSONError) {
+        try scanner.beginArray()
+        hasValue = true
+        stage = .elements
+    }
+
+    /// Takes the beginning of what stands behind `d`: an array in V1, an object with `results` since V2.
+    private mutating func isVerboseWrapper(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
+        guard verbose != nil, name == "d", !isWithinD, !hasValue else { return false }
+        if try scanner.peekKind() == .array {
+            try beginElements(&scanner)
+        } else {
+            try scanner.beginObject()
+            isWithinD = true
+            stage = .member
+        }
+        return true
+    }
+
+    private mutating func readVerboseControl(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
+        do throws(JSONError) {
+            switch name {
+            case "__count":
+                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case "__next": summary.nextLink = try text(&scanner)
+            case "__delta": summary.deltaLink = try text(&scanner)
+            default: try scanner.skipValue()
+            }
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    /// The name of a member that says something of the whole, without what spells it as that.
+    private static func control(_ name: String) -> String? {
+        for prefix in ["@odata.", "odata.", "@"] where name.hasPrefix(prefix) {
+            return String(name.dropFirst(prefix.count))
+        }
+        return nil
     }
 
     private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
@@ -108,7 +157,12 @@ struct CollectionProgress: Sendable {
                 return .serviceError(error)
             }
         }
-        let entity = try reader.readInstance(&scanner, declared: declared)
+        let entity =
+            if let verbose {
+                try verbose.readInstance(&scanner, declared: declared)
+            } else {
+                try reader.readInstance(&scanner, declared: declared)
+            }
         if let reason = entity.control.removedReason {
             return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
         }

@@ -1,7 +1,8 @@
 import ODataModel
 
 /// A member name that is control information or an annotation: `@odata.id`, `@id`, `Customer@odata.bind`,
-/// `@Core.Description` (OData JSON Format 4.01, 4.6 and 4.7).
+/// `@Core.Description`, `#Shop.Approve` (OData JSON Format 4.01, 4.6 and 4.7); V3's light JSON has it without the
+/// first sign, as `odata.id` (OData JSON Format 3.0, 4.5).
 struct ControlName {
     /// The control information that readers act upon.
     enum Kind: String {
@@ -17,18 +18,29 @@ struct ControlName {
     /// The name without `@` and without `odata.`.
     let name: String
 
-    /// Takes a member name apart; `nil` when it has no `@`.
+    /// Takes a member name apart; `nil` when it is the name of a property.
     init?(_ key: JSONString) {
-        guard key.contains(UInt8(ascii: "@")) else { return nil }
+        let first = key.firstByte
+        let isOperation = first == UInt8(ascii: "#")
+        // No property has a dot in its name, so this is never one.
+        let isLight = first == UInt8(ascii: "o") && key.string.hasPrefix("odata.")
+        guard isOperation || isLight || key.contains(UInt8(ascii: "@")) else { return nil }
         let text = key.string
-        guard let at = text.firstIndex(of: "@") else { return nil }
-        property = String(text[..<at])
-        var name = text[text.index(after: at)...]
+        var name = text[...]
+        if !isOperation, let at = text.firstIndex(of: "@") {
+            property = String(text[..<at])
+            name = text[text.index(after: at)...]
+        } else {
+            property = ""
+        }
         // A name with further dots is a term, also in the namespace `odata`'s neighbourhood.
         if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
-        self.name = String(name)
+        self.name = isLight ? Self.current[String(name)] ?? String(name) : String(name)
         kind = Kind(rawValue: self.name)
     }
+
+    /// What V3 calls otherwise.
+    private static let current = ["metadata": "context"]
 
     /// The name under which it is kept among annotations: control information keeps `odata.`, so that it is
     /// told from terms.

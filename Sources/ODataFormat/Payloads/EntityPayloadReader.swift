@@ -70,7 +70,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         guard shape.ordinal(of: "error") == nil, try scanner.peekKind() == .object else { return nil }
         var ahead = scanner
         try ahead.beginObject()
-        guard let key = try ahead.nextKey(), key == "error", try ahead.peekKind() == .object else { return nil }
+        guard let key = try ahead.nextKey(), key == "error" || key == "odata.error", try ahead.peekKind() == .object
+        else { return nil }
         let error = try ODataErrorPayload(scanning: &ahead)
         scanner = ahead
         return error
@@ -92,7 +93,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                         let isNull = try scanner.takeNull()
                         instance.entity.values[ordinal] = isNull ? .null : try scanner.readPrimitive(primitive)
                     } else {
-                        let type = instance.entity.shape.properties[ordinal].type
+                        let property = instance.entity.shape.properties[ordinal]
+                        let type = instance.type(of: property)
                         instance.entity.values[ordinal] = try readValue(&scanner, type: type)
                     }
                 } catch {
@@ -145,7 +147,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 return
             }
             if strictness == .strict, instance.entity.dynamicProperties[name] != nil { throw duplicate(key, scanner) }
-            let type = instance.dynamicTypes[name] ?? .untyped("Edm.Untyped")
+            let type = instance.statedTypes[name] ?? .untyped("Edm.Untyped")
             instance.entity.dynamicProperties[name] = try readValue(&scanner, type: type)
         } catch {
             throw error.within(name)
@@ -244,9 +246,16 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         let property = control.property
         switch control.kind {
         case .type:
-            if let stated = try text(&scanner) {
-                instance.dynamicTypes[property] = model.typeReference(fragment: stated)
+            let start = scanner.offset
+            guard let stated = try text(&scanner) else { return }
+            let type = model.typeReference(fragment: stated)
+            instance.statedTypes[property] = type
+            // The value may stand before its type: what JSON made of it is seen again with the type in hand.
+            guard let value = instance.entity.dynamicProperties[property] else { return }
+            guard let typed = value.seen(as: type, model: model) else {
+                throw scanner.error(.invalidValue(stated), at: start, expected: "the type of the value before it")
             }
+            instance.entity.dynamicProperties[property] = typed
         case .bind: instance.bindings[property, default: []] += try readBinding(&scanner)
         case .count:
             let value = try readValue(&scanner, type: .primitive(.int64))

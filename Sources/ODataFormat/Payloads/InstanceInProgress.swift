@@ -4,14 +4,24 @@ import ODataModel
 struct InstanceInProgress {
     var entity: Entity
     var hasStatedType = false
-    /// Types of dynamic properties.
-    var dynamicTypes: [String: TypeReference] = [:]
+    /// What the payload states of the types of properties.
+    var statedTypes: [String: TypeReference] = [:]
     /// Entity ids by navigation property.
     var bindings: [String: [String]] = [:]
     var counts: [String: Int64] = [:]
     var nextLinks: [String: String] = [:]
 
     init(shape: Shape) { entity = Entity(shape: shape) }
+
+    /// The type to read a declared property with: a stated one where the declaration leaves it open.
+    func type(of property: Property) -> TypeReference {
+        guard !statedTypes.isEmpty, let stated = statedTypes[property.name] else { return property.type }
+        switch (property.type, stated) {
+        // V3 states the type of a complex value beside the property.
+        case (.untyped, _), (.complex, .complex), (.collection(.untyped), .collection): return stated
+        default: return property.type
+        }
+    }
 
     /// Goes on as an instance of another type: base-type properties keep their ordinals.
     mutating func adopt(_ shape: Shape) {
@@ -59,5 +69,32 @@ struct InstanceInProgress {
             }
         }
         return entity
+    }
+}
+
+extension ODataValue {
+    /// A value that was read without knowing its type, as a value of that type; `nil` when it is none.
+    func seen(as type: TypeReference, model: EntityDataModel) -> ODataValue? {
+        switch (self, type) {
+        case (.null, _), (_, .untyped), (_, .complex), (_, .entity): return self
+        case (.collection(let values), .collection(let element)):
+            var result: [ODataValue] = []
+            for value in values {
+                guard let typed = value.seen(as: element, model: model) else { return nil }
+                result.append(typed)
+            }
+            return .collection(result)
+        case (.string(let text), .enumeration(let name)):
+            return model.enumType(name)?.value(of: text).map { .enumeration($0) }
+        case (.integer(let number), .enumeration): return .enumeration(number)
+        case (.complex(let entity), _) where type.primitive?.isGeo == true:
+            var json = JSONWriter()
+            json.value(.complex(entity), type: nil, model: model)
+            return .geo(String(decoding: json.bytes, as: UTF8.self))
+        case (.string, .primitive(.string)), (.boolean, .primitive(.boolean)): return self
+        default:
+            guard let primitive = type.primitive, let text = lexicalText else { return nil }
+            return try? ODataValue(lexical: text, type: primitive)
+        }
     }
 }

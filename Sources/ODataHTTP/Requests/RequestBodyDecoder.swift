@@ -155,8 +155,7 @@ struct RequestBodyDecoder {
     private func reference(_ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
-            let reader = EntityPayloadReader(model: decoder.model)
-            guard let id = try ReferencePayload(bytes, reader).ids.first else {
+            guard let id = try ReferencePayload(json: bytes).ids.first else {
                 throw ODataError(
                     status: 400, code: "InvalidReference", message: "The body has no @id.", target: "@id")
             }
@@ -222,8 +221,12 @@ extension ODataError {
             self.init(
                 status: 400, code: "InvalidBody", message: error.description,
                 target: error.path.isEmpty ? nil : error.path)
+        case .malformedXML(let error):
+            self.init(
+                status: 400, code: "InvalidBody", message: error.description,
+                target: error.path.isEmpty ? nil : error.path)
         case .service: self.init(status: 400, code: "InvalidBody", message: "The body is an error object.")
-        case .unknownType, .elementTooLarge:
+        case .unknownType, .elementTooLarge, .unsupported:
             self.init(status: 400, code: "InvalidBody", message: error.description)
         }
     }
