@@ -4,12 +4,26 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The answers to repeatable requests, kept beside the database, so that a repeat acts once and is answered
+/// The answers to repeatable requests, kept beside a foreign database or in a store, so that a repeat acts once and is answered
 /// alike (OData Repeatable Requests 1.0, 2).
 ///
 /// Kept are status, location, entity id and ETag, and whether an entity was returned; a repeat returns that
 /// entity as it is now. The requests of a change set share one id and are kept by their position in it.
 enum RememberedRequests {
+    /// The statements that make a table for them.
+    static func statements(table: String) -> [String] {
+        [
+            """
+            CREATE TABLE \(table) (
+              id TEXT NOT NULL, client TEXT NOT NULL, first_sent INTEGER NOT NULL, position INTEGER NOT NULL,
+              fingerprint TEXT NOT NULL, received_at INTEGER NOT NULL, answer TEXT,
+              PRIMARY KEY (id, client, first_sent, position)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX \(table)_received ON \(table) (received_at)",
+        ]
+    }
+
     /// One answer.
     struct Answer: Codable, Hashable, Sendable {
         var status: Int
@@ -47,7 +61,7 @@ enum RememberedRequests {
         let rows = try Row.fetchAll(
             side.database,
             sql: """
-                SELECT fingerprint, answer FROM \(side.schema).request
+                SELECT fingerprint, answer FROM \(side.schema).\(side.requests)
                 WHERE id = ? AND client = ? AND first_sent = ? ORDER BY position
                 """, arguments: [request.id, request.client, request.firstSent])
         guard let first = rows.first else { return .new }
@@ -69,9 +83,9 @@ enum RememberedRequests {
         in side: SideTables
     ) throws {
         try side.database.execute(
-            sql: "DELETE FROM \(side.schema).request WHERE received_at < ?", arguments: [now - lifetime])
+            sql: "DELETE FROM \(side.schema).\(side.requests) WHERE received_at < ?", arguments: [now - lifetime])
         let statement = try side.database.cachedStatement(
-            sql: "INSERT OR REPLACE INTO \(side.schema).request VALUES (?, ?, ?, ?, ?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO \(side.schema).\(side.requests) VALUES (?, ?, ?, ?, ?, ?, ?)")
         let texts: [String?] = try answers.map { try $0.map(text) } ?? [nil]
         for (position, text) in texts.enumerated() {
             try statement.execute(
