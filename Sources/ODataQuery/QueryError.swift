@@ -25,7 +25,7 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The query option or `path`, where known.
     public var part: String?
     /// Names near to an unknown one, nearest first.
-    public let suggestions: [String]
+    public var suggestions: [String]
 
     /// Makes an error.
     public init(

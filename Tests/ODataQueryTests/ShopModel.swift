@@ -12,12 +12,12 @@ enum ShopModel {
 
     private static func entity(
         _ simple: String, base: String? = nil, isOpen: Bool = false, hasStream: Bool = false, key: [String],
-        _ properties: [Property], _ navigation: [NavigationProperty] = []
+        _ properties: [Property], _ navigation: [NavigationProperty] = [], annotations: [Annotation] = []
     ) -> StructuredType {
         StructuredType(
             name: name(simple), kind: .entity, baseType: base.map(name), isOpen: isOpen, hasStream: hasStream,
             key: key.map { StructuredType.KeyProperty(path: $0) }, properties: properties,
-            navigationProperties: navigation)
+            navigationProperties: navigation, annotations: annotations)
     }
 
     private static let order = entity(
@@ -76,6 +76,36 @@ enum ShopModel {
             [
                 NavigationProperty(name: "Manager", target: name("Employee"), isCollection: false),
                 NavigationProperty(name: "Reports", target: name("Employee"), isCollection: true),
+            ],
+            annotations: [
+                Annotation(
+                    term: "Org.OData.Aggregation.V1.RecursiveHierarchy", qualifier: "Org",
+                    value: .record(
+                        type: nil,
+                        properties: [
+                            .init(name: "NodeProperty", value: .path(kind: "PropertyPath", text: "ID")),
+                            .init(
+                                name: "ParentNavigationProperty",
+                                value: .path(kind: "NavigationPropertyPath", text: "Manager")),
+                        ])),
+                Annotation(
+                    term: "Org.OData.Core.V1.AlternateKeys",
+                    value: .collection([
+                        .record(
+                            type: nil,
+                            properties: [
+                                .init(
+                                    name: "Key",
+                                    value: .collection([
+                                        .record(
+                                            type: nil,
+                                            properties: [
+                                                .init(name: "Name", value: .path(kind: "PropertyPath", text: "Name")),
+                                                .init(name: "Alias", value: .constant(kind: "String", text: "Called")),
+                                            ])
+                                    ]))
+                            ])
+                    ])),
             ]),
         StructuredType(
             name: name("Address"), kind: .complex,

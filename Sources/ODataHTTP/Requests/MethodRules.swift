@@ -11,7 +11,7 @@ struct MethodRules {
     init(_ resource: BoundResource) {
         let isEach = resource.steps.contains { if case .each = $0 { true } else { false } }
         switch resource.target {
-        case .service, .metadata, .count: allowed = [.read]
+        case .service, .metadata, .count, .all, .crossJoin: allowed = [.read]
         case .batch: allowed = [.create]
         case .entityByID: allowed = [.read, .update, .replace, .delete]
         case .entities: allowed = isEach ? [.update, .replace, .delete] : [.read, .create, .update, .replace, .delete]

@@ -31,7 +31,7 @@ struct RequestBodyDecoder {
         case (.references(_, _, _, isCollection: true), .replace): return try await references(body)
         case (.references, _): return try await reference(body)
         case (.entityByID, _): throw ODataError.notImplemented("changing an entity by its id")
-        case (.service, _), (.metadata, _), (.count, _), (.batch, _): return .none
+        case (.service, _), (.metadata, _), (.count, _), (.batch, _), (.all, _), (.crossJoin, _): return .none
         }
     }
 
@@ -169,7 +169,7 @@ struct RequestBodyDecoder {
     private func references(_ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
-            let payload = try ReferencePayload(bytes, EntityPayloadReader(model: decoder.model))
+            let payload = try ReferencePayload(json: bytes)
             guard payload.isCollection else {
                 throw ODataError(
                     status: 400, code: "InvalidReference", message: "The body has no references under value.",

@@ -36,7 +36,9 @@ enum ExpectedContent {
             guard let type = operation.returnType else { return nil }
             self.init(type, model: model)
         case .rawValue: self = .stream
-        case .metadata, .batch, .entityByID, .count: return nil
+        case .crossJoin(_, let shape):
+            self = .collection(bound.query?.resultShape ?? shape, isResult: true)
+        case .metadata, .batch, .entityByID, .count, .all: return nil
         }
     }
 

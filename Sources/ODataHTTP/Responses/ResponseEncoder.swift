@@ -170,6 +170,9 @@ public struct ResponseEncoder: Sendable {
         case .entities(let declared, let set):
             shape = incoming.bound.query?.resultShape ?? declared
             setName = set?.name ?? ""
+        case .crossJoin(_, let declared): shape = incoming.bound.query?.resultShape ?? declared
+        // Of any type: each entity states its own.
+        case .all: shape = .untyped
         case .operation(let operation):
             guard case .entity(let name?)? = operation.returnType?.element else { fallthrough }
             shape = model.shape(name)

@@ -14,8 +14,14 @@ public struct Binder: Sendable {
     /// The model that names are resolved against.
     public let model: EntityDataModel
 
+    /// The functions that queries may call besides the canonical ones.
+    public let functions: FunctionRegistry
+
     /// Makes a binder.
-    public init(model: EntityDataModel) { self.model = model }
+    public init(model: EntityDataModel, functions: FunctionRegistry = FunctionRegistry()) {
+        self.model = model
+        self.functions = functions
+    }
 
     /// Resolves a URL (OData URL Conventions 4.01, 4 and 5).
     ///
@@ -24,7 +30,7 @@ public struct Binder: Sendable {
     /// - Throws: ``QueryError`` with kind `unknownName`, `type`, `unsupported`, `limit`, or `syntax` where an
     ///   option cannot stand with the resource.
     public func bind(_ url: ODataURL) throws(QueryError) -> BoundURL {
-        let session = BindingSession(model: model, options: url.options)
+        let session = BindingSession(model: model, functions: functions, options: url.options)
         var resource = ResourceBinder(session: session, options: url.options)
         let bound = try session.part("path") { () throws(QueryError) in try resource.bind(url.path) }
         return BoundURL(resource: bound, query: try resource.query(for: bound.target))
@@ -40,7 +46,7 @@ public struct Binder: Sendable {
     public func bindQuery(
         _ options: QueryOptions, shape: Shape, set: EntitySet?
     ) throws(QueryError) -> BoundQuery {
-        let session = BindingSession(model: model, options: options)
+        let session = BindingSession(model: model, functions: functions, options: options)
         return try session.query(options, shape: shape, source: set?.name, set: set)
     }
 
@@ -57,7 +63,7 @@ public struct Binder: Sendable {
     ) throws(QueryError) -> BoundExpression {
         var options = QueryOptions()
         options.aliases = aliases
-        let session = BindingSession(model: model, options: options)
+        let session = BindingSession(model: model, functions: functions, options: options)
         return try session.bind(expression, in: Scope(shape: shape, source: set?.name))
     }
 }

@@ -18,7 +18,8 @@ extension BindingSession {
         case .call(let name, let arguments): return try call(name, arguments, in: scope)
         case .typeTest(let test, let operand, let type): return try typeTest(test, of: operand, type, in: scope)
         case .list(let items): return try list(items, in: scope)
-        case .namedCall, .json: return try refuse(expression)
+        case .namedCall(let name, let arguments): return try namedCall(name, arguments, in: scope)
+        case .json: return try refuseJSON()
         }
     }
 
@@ -31,11 +32,29 @@ extension BindingSession {
         }
     }
 
-    private func refuse(_ expression: Expression) throws(QueryError) -> BoundExpression {
-        guard case .namedCall(let name, _) = expression else {
-            throw unsupported("A JSON object in an expression", at: nil)
+    private func refuseJSON() throws(QueryError) -> BoundExpression {
+        throw unsupported("A JSON object where no type is expected", at: nil)
+    }
+
+    private func namedCall(
+        _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        guard let call = try custom(name, on: nil, arguments, in: scope) else {
+            throw unsupported("The function \(name) in an expression", at: name.offset)
         }
-        throw unsupported("The function \(name) in an expression", at: name.offset)
+        return call
+    }
+
+    /// Resolves an expression where a value of a type is expected, which lets JSON stand for it.
+    func bind(
+        _ expression: Expression, expecting type: TypeReference, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        guard case .json(let text) = expression else { return try bind(expression, in: scope) }
+        do {
+            return .constant(try ODataValue(json: Array(text.utf8), type: type, model: model), type)
+        } catch {
+            throw typeError("The JSON object is no value of type \(type): \(error)", at: nil)
+        }
     }
 
     /// Resolves a condition.
@@ -117,26 +136,31 @@ extension BindingSession {
         return typeError("\(type.name) has no flags, so that a value has one member.", at: offset)
     }
 
-    /// A list of constants as one constant.
+    /// A list: one constant when all members are constants.
     private func list(_ items: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
-        var values: [ODataValue] = []
+        var members: [BoundExpression] = []
         var element: TypeReference?
         for item in items {
-            guard case .constant(let value, let type) = try bind(item, in: scope) else {
-                throw unsupported("A list that is not made of literals", at: item.offset)
-            }
-            values.append(value)
-            if value.isNull { continue }
+            let member = try bind(item, in: scope)
+            members.append(member)
+            if case .constant(.null, _) = member { continue }
             guard let known = element else {
-                element = type
+                element = member.type
                 continue
             }
-            guard let common = commonType(known, type) else {
-                throw typeError("The list has members of type \(known) and of type \(type).", at: item.offset)
+            guard let common = commonType(known, member.type) else {
+                throw typeError("The list has members of type \(known) and of type \(member.type).", at: item.offset)
             }
             element = common
         }
         let type = element ?? .untyped("Edm.Untyped")
+        var values: [ODataValue] = []
+        for member in members {
+            guard case .constant(let value, _) = member else {
+                return .list(members.map { converted($0, to: type) }, type)
+            }
+            values.append(value)
+        }
         let adapted = values.compactMap { TypePromotion.adapt($0, to: type, model: model) }
         return .constant(.collection(adapted.count == values.count ? adapted : values), .collection(type))
     }
@@ -165,7 +189,7 @@ extension BindingSession {
             result.type = type
             return .path(result)
         }
-        if test == .isOf { throw unsupported("isof with the type \(type)", at: name.offset) }
+        if test == .isOf { return .isOfValue(inner, type) }
         if case .constant(.null, _) = inner { return .constant(.null, type) }
         guard isCastable(inner.type, to: type) else {
             throw typeError("A value of type \(inner.type) cannot be cast to \(type).", at: name.offset)
@@ -175,7 +199,10 @@ extension BindingSession {
 
     /// The type with a name.
     func resolveType(_ name: Identifier) throws(QueryError) -> TypeReference {
-        if name.text.hasPrefix("Collection(") { throw unsupported("A cast to a collection", at: name.offset) }
+        if name.text.hasPrefix("Collection("), name.text.hasSuffix(")") {
+            let inner = Identifier(String(name.text.dropFirst(11).dropLast()), at: name.offset)
+            return .collection(try resolveType(inner))
+        }
         if let primitive = PrimitiveType(rawValue: name.text) { return .primitive(primitive) }
         if let shape = shape(named: name.text) {
             return shape.kind == .entity ? .entity(shape.name) : .complex(shape.name)
@@ -200,6 +227,9 @@ extension BindingSession {
     /// and from its lexical form, instants to their date and time.
     private func isCastable(_ from: TypeReference, to target: TypeReference) -> Bool {
         if case .untyped = from { return true }
+        if case .collection(let source) = from, case .collection(let element) = target {
+            return isCastable(source, to: element)
+        }
         if case .enumeration = from {
             return target == from || target.primitive == .string || target.primitive?.isInteger == true
         }

@@ -5,10 +5,12 @@ import ODataModel
 extension BindingSession {
     func call(_ name: Identifier, _ arguments: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
         guard let function = CanonicalFunction(name: name.text) else {
-            if name.text.lowercased() == "isdefined" { throw unsupported("isdefined", at: name.offset) }
+            if name.text.lowercased() == "isdefined" { return try isDefined(arguments, at: name.offset, in: scope) }
+            if let call = try custom(name, arguments, in: scope) { return call }
+            let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys
             throw QueryError(
                 .unknownName, "There is no function \(name).", offset: name.offset,
-                suggestions: nearest(to: name.text, among: CanonicalFunction.allCases.map(\.rawValue)))
+                suggestions: nearest(to: name.text, among: names))
         }
         if function == .case { return try conditional(arguments, at: name.offset, in: scope) }
         let counts = function.argumentCounts
@@ -21,6 +23,74 @@ extension BindingSession {
         var bound: [BoundExpression] = []
         for argument in arguments { bound.append(try bind(argument, in: scope)) }
         return try apply(function, to: bound, Call(name: name, offsets: arguments.map(\.offset)))
+    }
+
+    private func isDefined(
+        _ arguments: [Expression], at offset: Int?, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        guard arguments.count == 1, case .path(let path) = try bind(arguments[0], in: scope) else {
+            throw typeError("isdefined takes one path.", at: offset)
+        }
+        return .isDefined(path)
+    }
+
+    // MARK: Registered functions
+
+    /// A call of a registered function with arguments in order; `nil` when there is none of the name.
+    private func custom(
+        _ name: Identifier, _ arguments: [Expression], in scope: Scope
+    ) throws(QueryError) -> BoundExpression? {
+        guard let overloads = functions.scalar[name.text] else { return nil }
+        guard let function = overloads.first(where: { $0.parameters.count == arguments.count }) else {
+            let counts = overloads.map { "\($0.parameters.count)" }.sorted().joined(separator: " or ")
+            throw typeError("\(name) takes \(counts) arguments, not \(arguments.count).", at: name.offset)
+        }
+        var bound: [BoundExpression] = []
+        for (argument, type) in zip(arguments, function.parameters) {
+            bound.append(try bind(argument, expecting: type, in: scope))
+        }
+        return try custom(function, bound, at: name.offset)
+    }
+
+    /// A call of a registered function with its parameters by name, after the value it is bound to, if any; `nil`
+    /// when there is none of the name.
+    func custom(
+        _ name: Identifier, on binding: BoundExpression?, _ arguments: [Expression.NamedArgument], in scope: Scope
+    ) throws(QueryError) -> BoundExpression? {
+        guard let overloads = functions.scalar[name.text] else { return nil }
+        let given = Set(arguments.map(\.name.text))
+        let first = binding == nil ? 0 : 1
+        guard
+            let function = overloads.first(where: {
+                $0.parameters.count == first + given.count
+                    && (given.isEmpty || Set($0.parameterNames.dropFirst(first)) == given)
+            })
+        else { throw typeError("No overload of \(name) takes these parameters.", at: name.offset) }
+        var bound = binding.map { [$0] } ?? []
+        for (parameter, type) in zip(function.parameterNames, function.parameters).dropFirst(first) {
+            guard let argument = arguments.first(where: { $0.name.text == parameter }) else { continue }
+            bound.append(try bind(argument.value, expecting: type, in: scope))
+        }
+        return try custom(function, bound, at: name.offset)
+    }
+
+    private func custom(
+        _ function: ScalarFunction, _ arguments: [BoundExpression], at offset: Int?
+    ) throws(QueryError) -> BoundExpression {
+        var bound: [BoundExpression] = []
+        for (index, (argument, type)) in zip(arguments, function.parameters).enumerated() {
+            if let adapted = adapted(argument, to: type) {
+                bound.append(adapted)
+            } else if let common = commonType(argument.type, type), common == type {
+                bound.append(.cast(argument, type))
+            } else if case .untyped = argument.type {
+                bound.append(.cast(argument, type))
+            } else {
+                throw typeError(
+                    "Argument \(index + 1) of \(function.name) must be \(type), not \(argument.type).", at: offset)
+            }
+        }
+        return .custom(function, bound)
     }
 
     /// Where a function and its arguments stand.
@@ -189,10 +259,16 @@ extension BindingSession {
         switch function {
         case .length:
             guard case .path(let path) = arguments[0] else {
-                throw unsupported("length of a list", at: call.name.offset)
+                return .function(.length, arguments, .primitive(.int64))
             }
             return .count(path, variable: makeVariable("$this", type: path.type.element), filter: nil)
-        case .hassubset, .hassubsequence:
+        case .substring:
+            var bound = arguments
+            for index in 1..<bound.count {
+                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index, of: call)
+            }
+            return .function(.substring, bound, arguments[0].type)
+        case .hassubset, .hassubsequence, .concat, .contains, .endswith, .startswith, .indexof:
             guard case .collection(let first) = arguments[0].type, case .collection(let second) = arguments[1].type
             else {
                 throw typeError("\(function.rawValue) needs two collections.", at: call.name.offset)
@@ -201,9 +277,13 @@ extension BindingSession {
             guard let left = adapted(arguments[0], to: type), let right = adapted(arguments[1], to: type) else {
                 throw typeError("\(function.rawValue) cannot compare \(first) with \(second).", at: call.name.offset)
             }
-            return .function(function, [left, right], .primitive(.boolean))
-        case .concat, .contains, .endswith, .startswith, .indexof, .substring:
-            throw unsupported("\(function.rawValue) of collections", at: call.name.offset)
+            let result: TypeReference =
+                switch function {
+                case .concat: type
+                case .indexof: .primitive(.int32)
+                default: .primitive(.boolean)
+                }
+            return .function(function, [left, right], result)
         default: return nil
         }
     }

@@ -47,6 +47,37 @@ extension BindingSession {
         return EntityKey.Part(name: property.name, value: adapted)
     }
 
+    /// Resolves a predicate that names no property of the key, but those of an alternate key that the type or set
+    /// declares (`Core.AlternateKeys`; OData URL Conventions 4.01, 4.3.5); `nil` when it is not one.
+    func alternateKey(
+        _ predicate: KeyPredicate, of shape: Shape, set: EntitySet?, at offset: Int?
+    ) throws(QueryError) -> (key: EntityKey, condition: BoundExpression, variable: RangeVariable)? {
+        guard case .compound(let values) = predicate else { return nil }
+        let names = Set(values.map(\.name.text))
+        if names == Set(shape.key.map(\.name)) { return nil }
+        let declared = (annotations(of: shape) + (set?.annotations ?? [])).filter {
+            $0.term.hasSuffix("Core.V1.AlternateKeys")
+        }
+        for alternate in declared.flatMap(\.alternateKeys) where Set(alternate.map(\.alias)) == names {
+            let scope = Scope(shape: shape, source: set?.name)
+            var parts: [EntityKey.Part] = []
+            var conditions: [BoundExpression] = []
+            for part in alternate {
+                guard let value = values.first(where: { $0.name.text == part.alias }) else { continue }
+                let property = StructuredType.KeyProperty(path: part.path, alias: part.alias)
+                let bound = try self.part(property, value.value, of: shape, at: offset)
+                let path = try bind(
+                    path: part.path.split(separator: "/").map { .name(Identifier(String($0))) }, in: scope)
+                parts.append(bound)
+                conditions.append(
+                    .binary(.equal, path, .constant(bound.value, path.type), .primitive(.boolean)))
+            }
+            guard let condition = Self.all(conditions) else { continue }
+            return (EntityKey(parts), condition, scope.current)
+        }
+        return nil
+    }
+
     /// A key value from the text of a path segment.
     func keyValue(
         _ text: String, for property: StructuredType.KeyProperty, of shape: Shape, at offset: Int?
@@ -86,5 +117,30 @@ extension BindingSession {
             }
         }
         return type
+    }
+}
+
+extension Annotation {
+    /// The alternate keys in a value of `Core.AlternateKeys`: the path and name of each of their properties.
+    fileprivate var alternateKeys: [[(path: String, alias: String)]] {
+        guard case .collection(let keys)? = value else { return [] }
+        return keys.map { key in
+            guard case .record(_, let properties) = key,
+                case .collection(let parts)? = properties.first(where: { $0.name == "Key" })?.value
+            else { return [] }
+            return parts.compactMap { part in
+                guard case .record(_, let properties) = part else { return nil }
+                var path: String?
+                var alias = ""
+                for property in properties {
+                    switch (property.name, property.value) {
+                    case ("Name", .path(_, let text)?), ("Name", .constant(_, let text)?): path = text
+                    case ("Alias", .constant(_, let text)?): alias = text
+                    default: break
+                    }
+                }
+                return path.map { ($0, alias.isEmpty ? $0 : alias) }
+            }
+        }
     }
 }

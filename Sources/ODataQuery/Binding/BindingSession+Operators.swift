@@ -22,9 +22,22 @@ extension BindingSession {
     func bind(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
+        if left.isJSON || right.isJSON { return try bindJSON(symbol, left, right, in: scope) }
         let first = try bind(left, in: scope)
         let second = try bind(right, in: scope)
         return try combine(symbol, (left, first), (right, second))
+    }
+
+    /// An operation with a JSON object, which is a value of the other operand's type.
+    private func bindJSON(
+        _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        if left.isJSON {
+            let second = try bind(right, in: scope)
+            return try combine(symbol, (left, try bind(left, expecting: second.type, in: scope)), (right, second))
+        }
+        let first = try bind(left, in: scope)
+        return try combine(symbol, (left, first), (right, try bind(right, expecting: first.type, in: scope)))
     }
 
     /// The operation over operands that are resolved.
@@ -66,17 +79,18 @@ extension BindingSession {
         if isEquality, case .constant(.null, _) = left {
             return .binary(symbol, .constant(.null, right.type), right, .primitive(.boolean))
         }
-        for type in [left.type, right.type] {
-            switch type {
-            case .collection, .complex, .entity:
-                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset())
-            case .primitive(let primitive) where primitive == .stream || primitive.isGeo:
-                throw unsupported("\(symbol.rawValue) with a value of type \(type)", at: offset())
-            default: break
-            }
-        }
         guard let (first, second) = unify(left, right) else {
             throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset())
+        }
+        for type in [first.type, second.type] {
+            switch type {
+            case .collection, .complex, .entity:
+                if !isEquality { throw typeError("Values of type \(type) have no order.", at: offset()) }
+            case .primitive(.stream): throw typeError("Streams cannot be compared.", at: offset())
+            case .primitive(let primitive) where primitive.isGeo:
+                if !isEquality { throw typeError("Values of type \(type) have no order.", at: offset()) }
+            default: break
+            }
         }
         if !isEquality, first.type.primitive == .binary {
             throw typeError("Values of type Edm.Binary have no order.", at: offset())
@@ -101,6 +115,15 @@ extension BindingSession {
     /// The type that two types are promoted to; `nil` when there is none.
     func commonType(_ left: TypeReference, _ right: TypeReference) -> TypeReference? {
         if left == right { return left }
+        if case .collection(let first) = left, case .collection(let second) = right {
+            if case .untyped = first { return right }
+            if case .untyped = second { return left }
+            return commonType(first, second).map { .collection($0) }
+        }
+        if let first = shape(of: left), let second = shape(of: right) {
+            return model.isType(first.name, second.name)
+                ? right : model.isType(second.name, first.name) ? left : nil
+        }
         guard let first = left.primitive, let second = right.primitive else { return nil }
         if first == second { return .primitive(first) }
         if first.isNumeric, second.isNumeric { return .primitive(TypePromotion.numeric(first, second)) }
@@ -112,6 +135,10 @@ extension BindingSession {
     func adapted(_ bound: BoundExpression, to type: TypeReference) -> BoundExpression? {
         if bound.type == type { return bound }
         guard case .constant(let value, _) = bound else {
+            // What transformations make of entities and values keeps its type; only its static type is widened.
+            if let given = shape(of: bound.type), let wanted = shape(of: type), model.isType(given.name, wanted.name) {
+                return bound
+            }
             return bound.type.primitive != nil && bound.type.primitive == type.primitive ? bound : nil
         }
         return TypePromotion.adapt(value, to: type, model: model).map { .constant($0, type) }
@@ -202,11 +229,6 @@ extension BindingSession {
                     "in needs a list or a collection, not a value of type \(only.type).", at: items[0].offset)
             }
         }
-        switch value.type {
-        case .collection, .entity, .complex:
-            throw unsupported("in with a value of type \(value.type)", at: operand.offset)
-        default: break
-        }
         var bound: [BoundExpression] = []
         var common = value.type
         for item in items {
@@ -224,5 +246,12 @@ extension BindingSession {
         let reference = common
         if case .untyped = reference { return .membership(value, in: bound) }
         return .membership(converted(value, to: reference), in: bound.map { converted($0, to: reference) })
+    }
+}
+
+extension Expression {
+    /// Whether it is a JSON object, whose type only its place tells.
+    fileprivate var isJSON: Bool {
+        if case .json = self { true } else { false }
     }
 }

@@ -28,7 +28,7 @@ extension BindingSession {
         case .variable(let variable)?:
             rest = rest.dropFirst()
             if variable.text.hasPrefix("@") { return try bind(aliased: variable, rest, in: scope) }
-            state = try start(at: variable, in: scope)
+            state = variable.text == "$root" ? try root(&rest, in: scope) : try start(at: variable, in: scope)
         case .name(let name)?:
             if let (variable, source) = scope.variables[name.text] {
                 rest = rest.dropFirst()
@@ -50,10 +50,39 @@ extension BindingSession {
             rest = rest.dropFirst()
             if let end = try take(step, isLast: rest.isEmpty, &state, in: scope) { return end }
         }
-        guard state.filters.isEmpty else {
-            throw unsupported("$filter(…) at the end of a path", at: steps.last?.offset)
+        try flushFilters(&state, in: scope)
+        return annotated(state.path) ?? .path(state.path)
+    }
+
+    /// Makes steps of the conditions of `$filter(…)` that no lambda or count takes up.
+    private func flushFilters(_ state: inout PathState, in scope: Scope) throws(QueryError) {
+        guard !state.filters.isEmpty else { return }
+        let (variable, inner) = memberScope(state, named: nil, in: scope)
+        for filter in state.filters { state.steps.append(.filter(try condition(filter, in: inner), variable)) }
+        state.filters = []
+    }
+
+    /// What an annotation stands for that the model declares with a constant or a path; `nil` when the instance
+    /// itself must be asked.
+    private func annotated(_ path: BoundPath) -> BoundExpression? {
+        guard case .annotation(let term)? = path.steps.last,
+            case .property(let property, _, let owner)? = path.steps.dropLast().last
+        else { return nil }
+        switch property.annotations.first(where: { $0.written == term })?.value {
+        case .constant(let kind, let text)?:
+            guard let type = PrimitiveType(annotationKind: kind),
+                let value = try? ODataValue(lexical: text, type: type)
+            else { return nil }
+            return .constant(value, .primitive(type))
+        case .path(_, let text)?:
+            guard let ordinal = owner.ordinal(of: text) else { return nil }
+            var result = path
+            result.steps.removeLast(2)
+            result.steps.append(.property(owner.properties[ordinal], ordinal: ordinal, of: owner))
+            result.type = owner.properties[ordinal].type
+            return .path(result)
+        default: return nil
         }
-        return .path(state.path)
     }
 
     static func current(of scope: Scope) -> PathState {
@@ -61,10 +90,46 @@ extension BindingSession {
             variable: scope.current, type: scope.current.type, shape: scope.current.shape, source: scope.source)
     }
 
+    /// `$root/…`: starts at an entity set or a singleton, whose name is taken (5.1.1.14.1).
+    private func root(_ rest: inout ArraySlice<PathStep>, in scope: Scope) throws(QueryError) -> PathState {
+        let name: Identifier
+        var key: KeyPredicate?
+        switch rest.popFirst() {
+        case .name(let set)?: name = set
+        case .call(let set, let parts)?: (name, key) = (set, .compound(parts))
+        default: throw typeError("Expected an entity set or a singleton after $root/.", at: nil)
+        }
+        var state = PathState(variable: scope.current, type: scope.current.type)
+        if let set = model.entitySet(name.text), let shape = model.shape(set.type) {
+            state.steps = [.entitySet(set, shape)]
+            (state.type, state.shape, state.source) = (.collection(.entity(shape.name)), shape, set.name)
+            if let key { try append(key, to: &state, at: name.offset) }
+            return state
+        }
+        if let singleton = model.singleton(name.text), let shape = model.shape(singleton.type) {
+            state.steps = [.singleton(singleton, shape)]
+            (state.type, state.shape, state.source) = (.entity(shape.name), shape, singleton.name)
+            return state
+        }
+        let names = model.container.entitySets.map(\.name) + model.container.singletons.map(\.name)
+        throw QueryError(
+            .unknownName, "The service has no entity set or singleton \(name).", offset: name.offset,
+            suggestions: nearest(to: name.text, among: names))
+    }
+
+    /// Steps to the member of a collection of entities that has a key.
+    private func append(_ key: KeyPredicate, to state: inout PathState, at offset: Int?) throws(QueryError) {
+        guard state.isCollection, let shape = state.shape, shape.kind == .entity else {
+            throw typeError("A key is for a collection of entities, not for a value of type \(state.type).", at: offset)
+        }
+        state.steps.append(.key(try self.key(key, of: shape, at: offset)))
+        state.type = .entity(shape.name)
+    }
+
     private func start(at variable: Identifier, in scope: Scope) throws(QueryError) -> PathState {
         switch variable.text {
         case "$it":
-            guard let it = scope.it else { throw unsupported("$it within nested options", at: variable.offset) }
+            guard let it = scope.it else { throw unsupported("$it where there are no rows", at: variable.offset) }
             return PathState(variable: it, type: it.type, shape: it.shape, source: scope.itSource)
         case "$this": return Self.current(of: scope)
         default: throw unsupported("\(variable.text) in an expression", at: variable.offset)
@@ -106,8 +171,18 @@ extension BindingSession {
 
     /// Steps to a property, a navigation property or a derived type.
     func append(_ name: Identifier, to state: inout PathState, in scope: Scope) throws(QueryError) {
-        if name.text.hasPrefix("@") { throw unsupported("An annotation in an expression", at: name.offset) }
+        if name.text.hasPrefix("@") {
+            state.steps.append(.annotation(annotationName(name.text)))
+            state.type = .untyped("Edm.Untyped")
+            state.shape = nil
+            return
+        }
         guard let shape = state.shape else {
+            // What an annotation or an undeclared property holds is known to no model.
+            if case .untyped = state.type {
+                state.steps.append(.dynamic(name.text))
+                return
+            }
             throw typeError("A value of type \(state.type) has no property \(name.text).", at: name.offset)
         }
         if state.isCollection {
@@ -132,7 +207,7 @@ extension BindingSession {
             state.steps.append(.navigation(navigation, of: shape, set: set))
             let entity = TypeReference.entity(navigation.target)
             state.type = navigation.isCollection ? .collection(entity) : entity
-            state.shape = model.shape(navigation.target)
+            state.shape = self.shape(navigation.target)
             state.source = set?.name
             state.prefix = []
             return
@@ -186,24 +261,26 @@ extension BindingSession {
             return nil
         case .variable(let name): throw unsupported("\(name.text) within a path", at: name.offset)
         case .call(let name, let arguments):
-            guard state.shape?.navigationProperty(name.text) != nil, !arguments.isEmpty else {
-                throw unsupported("The function \(name) in an expression", at: name.offset)
-            }
-            throw unsupported("A key in an expression", at: name.offset)
-        case .key: throw unsupported("A key in an expression", at: state.steps.isEmpty ? nil : step.offset)
-        case .aggregate: throw unsupported("aggregate in an expression", at: nil)
+            return try take(name, arguments, isLast: isLast, &state, in: scope)
+        case .key(let key):
+            try flushFilters(&state, in: scope)
+            try append(key, to: &state, at: step.offset)
+            return nil
+        case .aggregate(let item):
+            guard isLast else { throw unsupported("A path after aggregate", at: step.offset) }
+            return try take(item, &state, in: scope)
         case .filter(let condition):
             try requireCollection(state, "$filter", at: condition.offset)
             state.filters.append(condition)
             return nil
         case .count(let filter, let search):
             try requireCollection(state, "$count", at: filter?.offset)
-            guard search == nil else { throw unsupported("$search within $count", at: nil) }
-            guard isLast else { throw unsupported("A path after $count", at: nil) }
+            guard isLast else { throw typeError("Nothing can follow $count.", at: filter?.offset) }
             let (variable, inner) = memberScope(state, named: nil, in: scope)
-            let conditions = try (state.filters + (filter.map { [$0] } ?? [])).map { expression throws(QueryError) in
+            var conditions = try (state.filters + (filter.map { [$0] } ?? [])).map { expression throws(QueryError) in
                 try condition(expression, in: inner)
             }
+            if let search { conditions.append(.search(search, variable)) }
             return .count(state.path, variable: variable, filter: Self.all(conditions))
         case .any(let name, let predicate):
             try requireCollection(state, "any", at: name?.offset)
@@ -220,6 +297,44 @@ extension BindingSession {
             let excluded = BoundExpression.unary(.not, filter, .primitive(.boolean))
             return .all(state.path, variable: variable, .binary(.or, excluded, body, .primitive(.boolean)))
         }
+    }
+
+    /// A term with its namespace in full and its qualifier.
+    private func annotationName(_ text: String) -> String {
+        let parts = text.dropFirst().split(separator: "#", maxSplits: 1)
+        guard let term = parts.first else { return text }
+        let name = qualified(String(term)).first?.description ?? String(term)
+        return parts.count > 1 ? "\(name)#\(parts[1])" : name
+    }
+
+    /// A key after a navigation property, or a call of a function that is bound to what the path leads to.
+    private func take(
+        _ name: Identifier, _ arguments: [Expression.NamedArgument], isLast: Bool, _ state: inout PathState,
+        in scope: Scope
+    ) throws(QueryError) -> BoundExpression? {
+        try flushFilters(&state, in: scope)
+        if state.shape?.navigationProperty(name.text) != nil, !arguments.isEmpty {
+            try append(name, to: &state, in: scope)
+            try append(.compound(arguments), to: &state, at: name.offset)
+            return nil
+        }
+        guard let call = try custom(name, on: .path(state.path), arguments, in: scope) else {
+            throw unsupported("The function \(name) in an expression", at: name.offset)
+        }
+        guard isLast else { throw unsupported("A path after the function \(name)", at: name.offset) }
+        return call
+    }
+
+    private func take(
+        _ item: AggregateItem, _ state: inout PathState, in scope: Scope
+    ) throws(QueryError) -> BoundExpression {
+        try requireCollection(state, "aggregate", at: item.offset)
+        try flushFilters(&state, in: scope)
+        let (variable, inner) = memberScope(state, named: nil, in: scope)
+        var aggregate = try self.aggregate(item, in: inner, isNamed: false)
+        // The members of a collection within the members are reached from the variable.
+        if aggregate.members == nil { aggregate.members = .init(of: state.path, variable: variable) }
+        return .aggregate(state.path, aggregate)
     }
 
     private func requireCollection(_ state: PathState, _ what: String, at offset: Int?) throws(QueryError) {
@@ -257,5 +372,29 @@ extension BindingSession {
     static func all(_ conditions: [BoundExpression]) -> BoundExpression? {
         guard let first = conditions.first else { return nil }
         return conditions.dropFirst().reduce(first) { .binary(.and, $0, $1, .primitive(.boolean)) }
+    }
+}
+
+extension Annotation {
+    /// The term with its qualifier, as ``BoundStep/annotation(_:)`` names it.
+    fileprivate var written: String { qualifier.map { "\(term)#\($0)" } ?? term }
+}
+
+extension PrimitiveType {
+    /// The type of a constant annotation expression by the name of its element.
+    fileprivate init?(annotationKind kind: String) {
+        switch kind {
+        case "String": self = .string
+        case "Bool": self = .boolean
+        case "Int": self = .int64
+        case "Decimal": self = .decimal
+        case "Float": self = .double
+        case "Date": self = .date
+        case "DateTimeOffset": self = .dateTimeOffset
+        case "Duration": self = .duration
+        case "Guid": self = .guid
+        case "TimeOfDay": self = .timeOfDay
+        default: return nil
+        }
     }
 }

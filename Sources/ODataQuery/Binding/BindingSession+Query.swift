@@ -5,15 +5,18 @@ import ODataModel
 /// `$expand` and `$select`.
 extension BindingSession {
     func query(
-        _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, isExpanded: Bool = false
+        _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope? = nil
     ) throws(QueryError) -> BoundQuery {
         for name in options.temporal.keys.sorted() { throw unsupported(name, at: nil) }
-        if options.index != nil { throw unsupported("$index", at: nil) }
+        let options = selectingRelated(options, of: shape)
         var scope = Scope(shape: shape, source: source)
         var query = BoundQuery(shape: shape, set: set, variable: scope.current)
-        if isExpanded {
-            // $it is the instance that the whole request is about, which the rows of an expand do not carry.
-            scope.it = nil
+        if let outer {
+            // $it is the instance that the whole request is about, not that of the expanded collection.
+            scope.it = outer.it.map {
+                RangeVariable(name: $0.name, identifier: RangeVariable.outermost, shape: $0.shape, type: $0.type)
+            }
+            scope.itSource = outer.itSource
         }
         query.apply = try part("$apply") { () throws(QueryError) in try transformations(options.apply, in: &scope) }
         query.compute = try part("$compute") { () throws(QueryError) in try compute(options.compute, in: &scope) }
@@ -27,14 +30,73 @@ extension BindingSession {
         query.count = options.count ?? false
         query.skipToken = options.skipToken
         query.deltaToken = options.deltaToken
+        query.index = options.index
         let current = scope
-        var nested: [Int: BoundProjection] = [:]
+        var parts = SelectedParts()
         query.projection = try part("$select") { () throws(QueryError) in
-            try projection(options.select, in: current, nested: &nested)
+            try projection(options.select, in: current, parts: &parts)
         }
-        query.nestedProjections = nested
-        query.expand = try part("$expand") { () throws(QueryError) in try expand(options.expand, in: current) }
+        query.nestedProjections = parts.projections
+        query.nestedQueries = parts.queries
+        let streams = options.expand.filter { isStream($0, of: current.current.shape) }
+        let entities = options.expand.filter { !isStream($0, of: current.current.shape) }
+        query.expand = try part("$expand") { () throws(QueryError) in try expand(entities, in: current) }
+        query.expandedStreams = try part("$expand") { () throws(QueryError) in
+            try streams.map { item throws(QueryError) in try stream(item, in: current) }
+        }
         return query
+    }
+
+    /// V2 and V3 select properties of expanded entities by a path through the navigation property; 4.01 nests them
+    /// in `$expand`, where they are moved.
+    private func selectingRelated(_ options: QueryOptions, of shape: Shape) -> QueryOptions {
+        var result = options
+        result.select = []
+        for item in options.select {
+            guard case .path(let path) = item.kind, path.count > 1, let first = path.first,
+                shape.ordinal(of: path.map(\.text).joined(separator: "/")) == nil,
+                shape.navigationProperty(first.text) != nil,
+                let index = result.expand.firstIndex(where: { $0.path.first == first })
+            else {
+                result.select.append(item)
+                continue
+            }
+            let rest = Array(path.dropFirst())
+            let deeper = result.expand[index].path.dropFirst()
+            if !deeper.isEmpty {
+                // What is left of the expanded path becomes an $expand of its own, to which the rest applies.
+                var inner = result.expand[index]
+                inner.path = Array(deeper)
+                result.expand[index] = ExpandItem(path: [first])
+                result.expand[index].options.expand = [inner]
+            }
+            let kind: SelectItem.Kind = rest == ["*"] ? .all : .path(rest)
+            result.expand[index].options.select.append(SelectItem(kind, options: item.options))
+        }
+        // With nothing but such paths, the row's own properties are not asked for, and returning them is allowed.
+        return result
+    }
+
+    /// Whether an item of `$expand` asks for a stream.
+    private func isStream(_ item: ExpandItem, of shape: Shape?) -> Bool {
+        if item.form == .value { return true }
+        return item.path.count == 1 && shape?.property(item.path[0].text)?.type.primitive == .stream
+    }
+
+    private func stream(_ item: ExpandItem, in scope: Scope) throws(QueryError) -> [BoundStep] {
+        guard item.options.isEmpty else {
+            throw typeError("A stream takes no options in $expand.", at: item.path.first?.offset)
+        }
+        if item.path.isEmpty {
+            guard scope.current.shape?.hasStream == true else {
+                throw typeError("$value in $expand is for media entities.", at: nil)
+            }
+            return []
+        }
+        guard case .path(let path) = try bind(path: item.path.map { .name($0) }, in: scope),
+            path.type.primitive == .stream
+        else { throw typeError("$value in $expand is for streams.", at: item.path.first?.offset) }
+        return path.steps
     }
 
     private func nonNegative(_ number: Int?, _ name: String) throws(QueryError) -> Int? {
@@ -50,8 +112,8 @@ extension BindingSession {
         for item in items {
             let expression = try bind(item.expression, in: scope)
             let name = item.name.text
-            if expression.type.isCollection || shape(of: expression.type) != nil {
-                throw unsupported("A computed value of type \(expression.type)", at: item.expression.offset)
+            if case .entity = expression.type.element {
+                throw typeError("An entity cannot be computed.", at: item.expression.offset)
             }
             let shape = scope.current.shape
             guard shape?.ordinal(of: name) == nil, shape?.navigationOrdinal(of: name) == nil,
@@ -82,10 +144,16 @@ extension BindingSession {
 
     // MARK: $select
 
+    /// What `$select` asks for within the properties that it names, by ordinal.
+    struct SelectedParts {
+        var projections: [Int: BoundProjection] = [:]
+        var queries: [Int: BoundQuery] = [:]
+    }
+
     /// Resolves `$select` (5.1.3). Navigation properties and operations may be named and change nothing of the
     /// values returned.
     func projection(
-        _ items: [SelectItem], in scope: Scope, nested: inout [Int: BoundProjection]
+        _ items: [SelectItem], in scope: Scope, parts selections: inout SelectedParts
     ) throws(QueryError) -> BoundProjection {
         guard !items.isEmpty else { return .all }
         guard let shape = scope.current.shape else {
@@ -113,8 +181,9 @@ extension BindingSession {
                 } else if rest.isEmpty {
                     var other = item.options
                     other.select = []
-                    guard other.isEmpty, !item.options.select.isEmpty else {
-                        throw unsupported("An option nested in $select other than $select", at: path.first?.offset)
+                    if !other.isEmpty {
+                        selections.queries[found] = try memberQuery(
+                            other, of: shape.properties[found], at: path.first?.offset)
                     }
                     parts[found, default: []] += item.options.select
                 } else {
@@ -122,22 +191,55 @@ extension BindingSession {
                 }
             }
         }
-        for (ordinal, items) in parts where !whole.contains(ordinal) && !isAll {
+        for (ordinal, items) in parts where !whole.contains(ordinal) && !isAll && !items.isEmpty {
             guard let inner = self.shape(of: shape.properties[ordinal].type.element) else {
                 throw typeError("\(shape.properties[ordinal].name) is not complex and has no properties.", at: nil)
             }
-            nested[ordinal] = try nestedProjection(items, of: inner)
+            // Values within values are returned whole, which the standard allows (Protocol 4.01, 11.2.5.1).
+            var deeper = SelectedParts()
+            selections.projections[ordinal] = try nested(at: nil) { () throws(QueryError) in
+                try projection(items, in: Scope(shape: inner, source: nil), parts: &deeper)
+            }
         }
         return isAll ? .all : .some(ordinals: ordinals, names: names)
     }
 
-    private func nestedProjection(_ items: [SelectItem], of shape: Shape) throws(QueryError) -> BoundProjection {
-        var deeper: [Int: BoundProjection] = [:]
-        let result = try nested(at: nil) { () throws(QueryError) in
-            try projection(items, in: Scope(shape: shape, source: nil), nested: &deeper)
+    /// The options nested in `$select` after a collection, as a query over its members.
+    private func memberQuery(
+        _ options: QueryOptions, of property: Property, at offset: Int?
+    ) throws(QueryError) -> BoundQuery {
+        guard property.type.isCollection else {
+            throw typeError("\(property.name) is no collection, so that $select alone can be nested in it.", at: offset)
         }
-        guard deeper.isEmpty else { throw unsupported("$select into complex values of complex values", at: nil) }
-        return result
+        return try nested(at: offset) { () throws(QueryError) in
+            try query(overMembersOf: property.type.element, options)
+        }
+    }
+
+    /// A query over the members of a collection that are no entities. Those of primitive types have no shape: the
+    /// query's variable has none, and that of the query itself has no properties.
+    func query(overMembersOf element: TypeReference, _ options: QueryOptions) throws(QueryError) -> BoundQuery {
+        if let shape = shape(of: element) { return try query(options, shape: shape, source: nil, set: nil) }
+        for (name, isGiven) in [
+            ("$apply", !options.apply.isEmpty), ("$compute", !options.compute.isEmpty),
+            ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),
+        ] where isGiven { throw typeError("\(name) cannot be applied to values of type \(element).", at: nil) }
+        let shape = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+        var scope = Scope(shape: shape, source: nil)
+        scope.current = RangeVariable(name: "$it", identifier: 0, shape: nil, type: element)
+        scope.it = scope.current
+        let current = scope
+        var query = BoundQuery(shape: shape, set: nil, variable: scope.current)
+        if let filter = options.filter {
+            query.filter = try part("$filter") { () throws(QueryError) in try condition(filter, in: current) }
+        }
+        query.search = options.search
+        query.orderBy = try part("$orderby") { () throws(QueryError) in try order(options.orderBy, in: current) }
+        query.skip = try nonNegative(options.skip, "$skip")
+        query.top = try nonNegative(options.top, "$top")
+        query.count = options.count ?? false
+        query.index = options.index
+        return query
     }
 
     /// The ordinal of the property that a path starts with, and how many names that takes; `nil` when the path
@@ -160,12 +262,21 @@ extension BindingSession {
             }
             return nil
         }
-        if first.text.hasPrefix("@") { throw unsupported("$select of an annotation", at: first.offset) }
+        if first.text.hasPrefix("@") {
+            names.append(first.text)
+            return nil
+        }
         if let target = try cast(from: shape, to: first) {
-            guard model.isType(shape.name, target.name), path.count > 1 else {
-                throw unsupported("$select through a type cast", at: first.offset)
+            guard path.count > 1 else { throw typeError("A type cannot be selected.", at: first.offset) }
+            let rest = Array(path.dropFirst())
+            if model.isType(shape.name, target.name) {
+                return try selected(rest, of: shape, scope, &names).map { ($0.ordinal, $0.length + 1) }
             }
-            return try selected(Array(path.dropFirst()), of: shape, scope, &names).map { ($0.ordinal, $0.length + 1) }
+            guard let (ordinal, length) = try selected(rest, of: target, scope, &names) else { return nil }
+            if ordinal < shape.properties.count { return (ordinal, length + 1) }
+            // A property of the derived type has no ordinal here.
+            names.append(target.properties[ordinal].name)
+            return nil
         }
         if isOperation(first), path.count == 1 { return nil }
         guard shape.isOpen, path.count == 1 else { throw unknownProperty(first, of: shape, also: scope.computed.keys) }
@@ -188,22 +299,24 @@ extension BindingSession {
         }
         for item in items {
             let offset = item.path.first?.offset
-            if item.form == .value { throw unsupported("$value within $expand", at: offset) }
             guard item.path.last?.text == "*" else {
                 try add(
                     try nested(at: offset) { () throws(QueryError) in try expand(item, in: scope) }, at: offset,
                     to: &bound)
                 continue
             }
-            if item.path.count > 1 { throw unsupported("$expand of * below a property", at: offset) }
-            for navigation in shape.navigationProperties {
+            let prefix = Array(item.path.dropLast())
+            guard let owner = try self.shape(at: prefix, in: scope) else {
+                throw typeError("* is for navigation properties of structured values.", at: offset)
+            }
+            for navigation in owner.navigationProperties {
                 var single = item
-                single.path = [Identifier(navigation.name, at: offset)]
+                single.path = prefix + [Identifier(navigation.name, at: offset)]
                 if item.options.levels != nil, !isRecursive(navigation, from: shape) { single.options.levels = nil }
                 let next = try expand(single, in: scope)
                 // What is named besides the star wins over it.
                 if !bound.contains(where: { $0.path == next.path && $0.navigation == next.navigation }),
-                    !items.contains(where: { $0.path.map(\.text) == [navigation.name] })
+                    !items.contains(where: { $0.path == single.path })
                 {
                     bound.append(next)
                 }
@@ -233,41 +346,49 @@ extension BindingSession {
         for next in inner { try add(next, at: offset, to: &bound[index].query.expand) }
     }
 
+    /// The shape of the values at the end of a path of properties and casts.
+    private func shape(at path: [Identifier], in scope: Scope) throws(QueryError) -> Shape? {
+        var state = Self.current(of: scope)
+        for name in path {
+            if state.isCollection { state.type = state.type.element }
+            try append(name, to: &state, in: scope)
+        }
+        return state.shape
+    }
+
     private func isRecursive(_ navigation: NavigationProperty, from shape: Shape) -> Bool {
         model.isType(navigation.target, shape.name) || model.isType(shape.name, navigation.target)
     }
 
-    private func expand(_ item: ExpandItem, in scope: Scope) throws(QueryError) -> BoundExpand {
+    func expand(_ item: ExpandItem, in scope: Scope) throws(QueryError) -> BoundExpand {
         var state = Self.current(of: scope)
         var rest = item.path[...]
         while let name = rest.first {
             rest = rest.dropFirst()
             if name.text.hasPrefix("@") { throw unsupported("$expand of an annotation", at: name.offset) }
+            // Each of the complex values is gone through.
+            if state.isCollection { state.type = state.type.element }
             guard let shape = state.shape else {
                 throw typeError(
                     "\(item.path.map(\.text).joined(separator: "/")) leads to no navigation property.", at: name.offset)
             }
             guard let navigation = shape.navigationProperty(name.text) else {
-                if state.isCollection {
-                    throw unsupported("$expand within a collection of complex values", at: name.offset)
-                }
                 try append(name, to: &state, in: scope)
                 continue
             }
-            if state.isCollection {
-                throw unsupported("$expand within a collection of complex values", at: name.offset)
-            }
             let set = targetSet(of: navigation, in: state)
-            guard let target = model.shape(navigation.target) else {
+            guard var target = self.shape(navigation.target) else {
                 throw QueryError(.unknownName, "The model has no type \(navigation.target).", offset: name.offset)
             }
+            var restriction: Shape?
             if let next = rest.first, target.navigationProperty(next.text) == nil,
                 let derived = try cast(from: target, to: next)
             {
                 if derived == target {
                     rest = rest.dropFirst()
                 } else if rest.count == 1 {
-                    throw unsupported("A type cast at the end of $expand", at: next.offset)
+                    rest = rest.dropFirst()
+                    (restriction, target) = (derived, derived)
                 }
             }
             var options = item.options
@@ -292,11 +413,15 @@ extension BindingSession {
             let outer = aliases
             aliases.merge(item.options.aliases) { _, inner in inner }
             defer { aliases = outer }
-            let query = try query(options, shape: target, source: set?.name, set: set, isExpanded: true)
+            var query = try query(options, shape: target, source: set?.name, set: set, within: scope)
+            if let restriction {
+                // Only the related entities of the derived type are asked for.
+                let current = BoundPath(variable: query.variable, steps: [], type: query.variable.type)
+                query.filter = Self.all([.isOf(current, restriction.name)] + (query.filter.map { [$0] } ?? []))
+            }
             return BoundExpand(path: state.steps, navigation: navigation, form: form, levels: levels, query: query)
         }
         let last = item.path.last
-        if case .primitive(.stream) = state.type { throw unsupported("$expand of a stream", at: last?.offset) }
         throw QueryError(
             .unknownName, "\(last?.text ?? "") is no navigation property.", offset: last?.offset,
             suggestions: nearest(

@@ -30,6 +30,7 @@ struct Scope {
 /// The work is in extensions, one topic each.
 final class BindingSession {
     let model: EntityDataModel
+    let functions: FunctionRegistry
     /// The values of aliases by name without `@`.
     var aliases: [String: Expression]
     /// The aliases being substituted, innermost last.
@@ -37,9 +38,12 @@ final class BindingSession {
     private var nodes = 0
     private var depth = 0
     private var lastVariable = 0
+    /// The shapes that transformations made for related rows, by the names that navigation properties give them.
+    private var dynamicShapes: [QualifiedName: Shape] = [:]
 
-    init(model: EntityDataModel, options: QueryOptions) {
+    init(model: EntityDataModel, functions: FunctionRegistry, options: QueryOptions) {
         self.model = model
+        self.functions = functions
         aliases = options.aliases
     }
 
@@ -97,9 +101,20 @@ final class BindingSession {
     /// The shape of a structured type; `nil` for others.
     func shape(of type: TypeReference) -> Shape? {
         switch type {
-        case .complex(let name?), .entity(let name?): model.shape(name)
+        case .complex(let name?), .entity(let name?): shape(name)
         default: nil
         }
+    }
+
+    /// The shape with a name: of the model, or made by a transformation.
+    func shape(_ name: QualifiedName) -> Shape? { model.shape(name) ?? dynamicShapes[name] }
+
+    /// The name under which a navigation property can lead to a shape that the model may not have.
+    func targetName(for shape: Shape) -> QualifiedName {
+        if model.shape(shape.name) === shape { return shape.name }
+        let name = QualifiedName(shape.name.namespace, "\(shape.name.name)#\(dynamicShapes.count + 1)")
+        dynamicShapes[name] = shape
+        return name
     }
 
     /// The shape of a type by its name, qualified or not; unqualified names are looked for in all schemas
@@ -176,6 +191,17 @@ extension Expression {
     }
 }
 
+extension AggregateItem {
+    /// The offset of what is aggregated; `nil` when made in code.
+    var offset: Int? {
+        switch operand {
+        case .count(let path): path.first?.offset ?? name?.offset
+        case .expression(let expression, let method): expression.offset ?? method.offset
+        case .custom(let name): name.offset
+        }
+    }
+}
+
 extension PathStep {
     /// The offset of the step's name; `nil` when it has none.
     var offset: Int? {
@@ -185,7 +211,9 @@ extension PathStep {
         case .all(let variable, _): variable.offset
         case .count(let filter, _): filter?.offset
         case .filter(let condition): condition.offset
-        case .key, .aggregate: nil
+        case .key(.single(let value)): value.offset
+        case .key(.compound(let parts)): parts.first?.name.offset
+        case .aggregate(let item): item.offset
         }
     }
 }

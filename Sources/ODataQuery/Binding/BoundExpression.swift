@@ -25,6 +25,18 @@ public indirect enum BoundExpression: Hashable, Sendable {
     case all(BoundPath, variable: RangeVariable, BoundExpression)
     /// The number of members of a collection that satisfy a condition.
     case count(BoundPath, variable: RangeVariable, filter: BoundExpression?)
+    /// `isof` of a value with a type that is not structured. False for null.
+    case isOfValue(BoundExpression, TypeReference)
+    /// `isdefined` (OData Data Aggregation 4.0, 6.5): whether the instance has what stands at the end of the path.
+    case isDefined(BoundPath)
+    /// Whether an instance matches a `$search` expression: `$count($search=…)`.
+    case search(SearchExpression, RangeVariable)
+    /// A list whose members are not all constants.
+    case list([BoundExpression], TypeReference)
+    /// `aggregate(…)` of a collection within an expression.
+    case aggregate(BoundPath, BoundAggregate)
+    /// A scalar function that the app registered (``FunctionRegistry``), with arguments of the declared types.
+    case custom(ScalarFunction, [BoundExpression])
 
     /// The type of the value.
     public var type: TypeReference {
@@ -33,8 +45,11 @@ public indirect enum BoundExpression: Hashable, Sendable {
             .cast(_, let type):
             type
         case .path(let path): path.type
-        case .membership, .isOf, .any, .all: .primitive(.boolean)
+        case .membership, .isOf, .any, .all, .isOfValue, .isDefined, .search: .primitive(.boolean)
         case .count: .primitive(.int64)
+        case .list(_, let element): .collection(element)
+        case .aggregate(_, let aggregate): aggregate.type
+        case .custom(let function, _): function.returnType
         }
     }
 }
@@ -43,12 +58,16 @@ public indirect enum BoundExpression: Hashable, Sendable {
 public struct RangeVariable: Hashable, Sendable {
     /// The name as written; `$it` for the instance that the whole expression is about.
     public let name: String
-    /// Distinguishes variables of the same name in nested lambdas; 0 is `$it`.
+    /// Distinguishes variables of the same name in nested lambdas; 0 is the current instance of a query, that of
+    /// an expanded one too, and ``outermost`` the instance of the whole request where an expanded query names it.
     public let identifier: Int
     /// The shape of the member, or `nil` when it is a primitive value.
     public let shape: Shape?
     /// The type of the member.
     public let type: TypeReference
+
+    /// The ``identifier`` of `$it` within the options of `$expand`, where the current instance is another one.
+    public static let outermost = -1
 
     /// Makes a variable.
     public init(name: String, identifier: Int, shape: Shape?, type: TypeReference) {
@@ -88,6 +107,16 @@ public enum BoundStep: Hashable, Sendable {
     case dynamic(String)
     /// A value named by `$compute`, `aggregate` or `concat` earlier in the query.
     case computed(String, TypeReference)
+    /// `$root/…`: an entity set, as the first step; the path's variable has no part in it.
+    case entitySet(EntitySet, Shape)
+    /// `$root/…`: a singleton, as the first step.
+    case singleton(Singleton, Shape)
+    /// The member of the collection before it that has a key.
+    case key(EntityKey)
+    /// `$filter(…)`: the members of the collection before it that satisfy a condition on the variable.
+    case filter(BoundExpression, RangeVariable)
+    /// An annotation of the instance or property before it: the term, with `#` and the qualifier where there is one.
+    case annotation(String)
 }
 
 /// The canonical functions of OData (URL Conventions 4.01, 5.1.1.4 to 5.1.1.12).

@@ -23,8 +23,13 @@ public struct BoundQuery: Hashable, Sendable {
     /// What to return of the complex values among the projected properties, by ordinal of the result shape;
     /// whole values where an ordinal is absent. Returning more is allowed (Protocol 4.01, 11.2.5.1).
     public var nestedProjections: [Int: BoundProjection]
+    /// Options nested in `$select` after a collection-valued property, by its ordinal: the query over its members.
+    public var nestedQueries: [Int: BoundQuery]
     /// `$expand`.
     public var expand: [BoundExpand]
+    /// Streams that are asked for inline (`$expand=Photo`, `$expand=$value`): the steps to each stream property;
+    /// none for the media resource of the entity itself.
+    public var expandedStreams: [[BoundStep]]
     /// `$top`.
     public var top: Int?
     /// `$skip`.
@@ -35,6 +40,8 @@ public struct BoundQuery: Hashable, Sendable {
     public var skipToken: String?
     /// `$deltatoken`.
     public var deltaToken: String?
+    /// `$index`: where a new member is inserted into an ordered collection; negative counts from the end.
+    public var index: Int?
 
     /// The shape of the rows returned: that of the last transformation when there is an `$apply`.
     public var resultShape: Shape { apply.last?.resultShape ?? shape }
@@ -49,7 +56,9 @@ public struct BoundQuery: Hashable, Sendable {
         orderBy = []
         projection = .all
         nestedProjections = [:]
+        nestedQueries = [:]
         expand = []
+        expandedStreams = []
         count = false
     }
 }
@@ -86,14 +95,15 @@ public struct BoundCompute: Hashable, Sendable {
 public enum BoundProjection: Hashable, Sendable {
     /// All of them, and what is computed.
     case all
-    /// These: ordinals of the result shape (whole complex values), with computed and dynamic names besides.
+    /// These: ordinals of the result shape (whole complex values), and besides, by name: computed and dynamic
+    /// properties, those of derived types, and annotations with their `@`.
     /// The key is not added: the caller adds what its protocol needs.
     case some(ordinals: [Int], names: [String])
 }
 
 /// One resolved item of `$expand`.
 public struct BoundExpand: Hashable, Sendable {
-    /// Complex properties and casts on the way, then the navigation property.
+    /// Complex properties, collections of complex values and casts on the way, then the navigation property.
     public var path: [BoundStep]
     /// The navigation property.
     public var navigation: NavigationProperty
@@ -113,82 +123,5 @@ public struct BoundExpand: Hashable, Sendable {
         self.form = form
         self.levels = levels
         self.query = query
-    }
-}
-
-/// One resolved transformation of `$apply`.
-///
-/// Each carries the shape of the rows after it:
-///
-/// - `filter`, `orderBy`, `top`, `skip` and `identity` leave the shape as it is.
-/// - `compute` appends its results to the properties: the ordinals before stay what they were. The navigation
-///   properties stay too. The result is a dynamic shape without key.
-/// - `aggregate` makes a dynamic shape of its results, in order.
-/// - `groupBy` makes a dynamic shape of the grouping properties, in order, then the aggregates. A property that
-///   was reached through navigation or complex properties is named by the whole path, with slashes and without
-///   casts, such as `Customer/Country`; whoever writes rows nests it: `{"Customer":{"Country":"USA"}}`. Later
-///   expressions address it by that one ``BoundStep/property(_:ordinal:of:)`` step. A property that was reached
-///   through a nullable navigation property is nullable.
-public indirect enum BoundTransformation: Hashable, Sendable {
-    /// `filter`.
-    case filter(BoundExpression, shape: Shape)
-    /// `aggregate`, with the shape of its single row.
-    case aggregate([BoundAggregate], shape: Shape)
-    /// `groupby` with the grouping paths and the aggregates of each group (empty for distinct values).
-    case groupBy([BoundPath], [BoundAggregate], shape: Shape)
-    /// `compute`.
-    case compute([BoundCompute], shape: Shape)
-    /// `orderby`.
-    case orderBy([BoundOrder], shape: Shape)
-    /// `top`.
-    case top(Int, shape: Shape)
-    /// `skip`.
-    case skip(Int, shape: Shape)
-    /// `identity`.
-    case identity(shape: Shape)
-
-    /// The shape of the rows after it.
-    public var resultShape: Shape {
-        switch self {
-        case .filter(_, let shape), .aggregate(_, let shape), .groupBy(_, _, let shape), .compute(_, let shape),
-            .orderBy(_, let shape), .top(_, let shape), .skip(_, let shape), .identity(let shape):
-            shape
-        }
-    }
-}
-
-/// One resolved aggregate.
-public struct BoundAggregate: Hashable, Sendable {
-    /// The standard methods (OData Data Aggregation 4.0, 3.1).
-    public enum Method: String, Hashable, Sendable {
-        /// Total.
-        case sum
-        /// Least.
-        case min
-        /// Greatest.
-        case max
-        /// Mean.
-        case average
-        /// Number of different values.
-        case countDistinct = "countdistinct"
-        /// Number of rows.
-        case count = "$count"
-    }
-
-    /// What is aggregated; `nil` for the count of rows.
-    public var expression: BoundExpression?
-    /// How.
-    public var method: Method
-    /// The name of the result.
-    public var name: String
-    /// The type of the result.
-    public var type: TypeReference
-
-    /// Makes an aggregate.
-    public init(_ expression: BoundExpression?, method: Method, as name: String, type: TypeReference) {
-        self.expression = expression
-        self.method = method
-        self.name = name
-        self.type = type
     }
 }

@@ -31,6 +31,11 @@ public struct BoundResource: Hashable, Sendable {
         case references(NavigationProperty?, Shape, set: EntitySet?, isCollection: Bool)
         /// The result of an operation.
         case operation(Operation)
+        /// All entities of the service (`$all`).
+        case all
+        /// All combinations of the members of several sets (`$crossjoin`). The shape has a single-valued navigation
+        /// property for each set, by its name.
+        case crossJoin([EntitySet], Shape)
     }
 
     /// Makes a resource.
@@ -54,6 +59,9 @@ public enum BoundSegment: Hashable, Sendable {
     case property(Property, ordinal: Int, of: Shape)
     /// A cast to a derived type.
     case cast(Shape)
+    /// An alternate key (OData URL Conventions 4.01, 4.3.5): the names and values given, and the condition that they
+    /// are on the collection before them.
+    case alternateKey(EntityKey, BoundExpression, RangeVariable)
     /// A `$filter(…)` segment.
     case filter(BoundExpression, RangeVariable)
     /// `$each`.

@@ -77,18 +77,23 @@ extension ResourceBinder {
     private func value(
         _ argument: Expression.NamedArgument, for parameter: Operation.Parameter
     ) throws(QueryError) -> BoundExpression {
-        if case .json = argument.value {
-            throw session.unsupported("A JSON object as a parameter", at: argument.name.offset)
-        }
         var empty = Scope(shape: Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
         empty.it = nil
-        let bound = try session.bind(argument.value, in: empty)
+        let bound = try session.bind(resolving(argument.value), expecting: parameter.type, in: empty)
         guard let converted = session.adapted(bound, to: parameter.type) else {
             throw session.typeError(
                 "The parameter \(parameter.name) is of type \(parameter.type), not \(bound.type).",
                 at: argument.value.offset ?? argument.name.offset)
         }
         return converted
+    }
+
+    /// The value that an alias stands for, so that JSON is read with the parameter's type.
+    private func resolving(_ value: Expression) -> Expression {
+        guard case .alias(let name) = value, let json = options.aliases[name.text], case .json = json else {
+            return value
+        }
+        return json
     }
 
     /// Sets the place to what an operation returns.
@@ -128,11 +133,10 @@ extension ResourceBinder {
                 try refuseCollectionOptions("a single value")
                 return nil
             }
-            let isAsked = options.filter != nil || !options.orderBy.isEmpty || options.top != nil || options.skip != nil
-            if isAsked || options.search != nil || !options.apply.isEmpty || !options.compute.isEmpty {
-                throw session.unsupported("Query options on a collection of primitive values", at: nil)
-            }
-            return nil
+            let isAsked =
+                options.filter != nil || !options.orderBy.isEmpty || options.top != nil || options.skip != nil
+                || options.count == true || options.search != nil || !options.apply.isEmpty || !options.compute.isEmpty
+            return isAsked ? try session.query(overMembersOf: property.type.element, options) : nil
         case .operation(let operation):
             guard let type = operation.returnType, let shape = session.shape(of: type.element) else { return nil }
             if !type.isCollection { try refuseCollectionOptions("a single value") }
@@ -140,17 +144,22 @@ extension ResourceBinder {
         case .entityByID:
             guard case .cast(let shape)? = steps.last else { return nil }
             return try session.query(options, shape: shape, source: nil, set: nil)
+        case .crossJoin(_, let shape): return try session.query(options, shape: shape, source: nil, set: nil)
+        case .all:
+            try refuseCollectionOptions("$all", except: ["$search", "$top", "$skip", "$count"])
+            let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
+            return try session.query(options, shape: shape, source: nil, set: nil)
         case .service, .metadata, .batch, .rawValue: return nil
         }
     }
 
-    private func refuseCollectionOptions(_ target: String) throws(QueryError) {
-        try refuse(
-            [
-                ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
-                ("$search", options.search != nil), ("$top", options.top != nil), ("$skip", options.skip != nil),
-                ("$count", options.count == true), ("$apply", !options.apply.isEmpty),
-            ], target)
+    private func refuseCollectionOptions(_ target: String, except allowed: [String] = []) throws(QueryError) {
+        let given = [
+            ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
+            ("$search", options.search != nil), ("$top", options.top != nil), ("$skip", options.skip != nil),
+            ("$count", options.count == true), ("$apply", !options.apply.isEmpty),
+        ]
+        try refuse(given.filter { !allowed.contains($0.0) }, target)
     }
 
     private func refuse(_ given: [(String, Bool)], _ target: String) throws(QueryError) {

@@ -54,6 +54,7 @@ struct ResourceBinder {
     // MARK: Segments
 
     private mutating func step(_ segment: PathSegment) throws(QueryError) {
+        guard !isEnded else { throw QueryError(.syntax, "Nothing can follow $query.", part: "path") }
         if !pending.isEmpty {
             guard let (text, offset) = segment.keyText else { throw incompleteKey(at: nil) }
             return try keySegment(text, at: offset)
@@ -65,9 +66,12 @@ struct ResourceBinder {
         case .metadata: try system(.metadata, "$metadata")
         case .batch: try system(.batch, "$batch")
         case .entity: try entityByID()
-        case .all: throw session.unsupported("$all", at: nil)
-        case .crossJoin(let names): throw session.unsupported("$crossjoin", at: names.first?.offset)
-        case .query: throw session.unsupported("$query", at: nil)
+        case .all:
+            if case .end(.all) = place { throw misplaced("$all", "the service root") }
+            try system(.all, "$all")
+        case .crossJoin(let names): try crossJoin(names)
+        // The options stand in the body of the request, which whoever reads the request adds to those of the URL.
+        case .query: isEnded = true
         case .count: try count()
         case .value: try value()
         case .reference: try reference()
@@ -79,6 +83,32 @@ struct ResourceBinder {
             steps.append(.each)
         case .filter(let condition): try filter(condition)
         }
+    }
+
+    /// Whether `$query` came before.
+    private var isEnded = false
+
+    /// `$crossjoin(…)` (4.15): its rows have one entity of each set.
+    private mutating func crossJoin(_ names: [Identifier]) throws(QueryError) {
+        guard case .root = place else { throw misplaced("$crossjoin", "the service root") }
+        var sets: [EntitySet] = []
+        var navigation: [NavigationProperty] = []
+        for name in names {
+            guard let set = model.entitySet(name.text) else {
+                throw QueryError(
+                    .unknownName, "The service has no entity set \(name).", offset: name.offset,
+                    suggestions: nearest(to: name.text, among: model.container.entitySets.map(\.name)))
+            }
+            guard !sets.contains(where: { $0.name == set.name }) else {
+                throw QueryError(.syntax, "\(name) is joined twice.", offset: name.offset)
+            }
+            sets.append(set)
+            navigation.append(
+                NavigationProperty(name: set.name, target: set.type, isCollection: false, isNullable: false))
+        }
+        let shape = Shape(
+            dynamic: QualifiedName("Edm", "ComplexType"), properties: [], navigationProperties: navigation)
+        place = .end(.crossJoin(sets, shape))
     }
 
     /// Whether `$links` of V2 and V3 came before: the navigation property after it is addressed by reference.
@@ -134,6 +164,11 @@ struct ResourceBinder {
                 return
             }
             throw QueryError(.syntax, "Nothing named \(name) can follow \(current).", offset: name.offset)
+        case .end(.all):
+            guard let shape = session.shape(named: name.text), shape.kind == .entity else {
+                throw QueryError(.unknownName, "The model has no entity type \(name).", offset: name.offset)
+            }
+            steps.append(.cast(shape))
         case .end(.entityByID):
             guard let shape = session.shape(named: name.text), shape.kind == .entity else {
                 throw QueryError(.unknownName, "The model has no entity type \(name).", offset: name.offset)
@@ -164,6 +199,9 @@ struct ResourceBinder {
         }
         let imports = model.operationImports(name.text)
         guard !imports.isEmpty else {
+            if name.text.hasPrefix("$") {
+                throw session.unsupported("The reference \(name) outside of a batch", at: name.offset)
+            }
             let container = model.container
             let names =
                 container.entitySets.map(\.name) + container.singletons.map(\.name)
@@ -262,8 +300,8 @@ struct ResourceBinder {
         switch place {
         case .entities(let shape, let set): place = .end(.count(shape, set: set))
         case .property(let property, _, let inner) where property.type.isCollection:
-            guard let inner else { throw session.unsupported("$count of a collection of primitive values", at: nil) }
-            place = .end(.count(inner, set: nil))
+            let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+            place = .end(.count(inner ?? none, set: nil))
         default: throw misplaced("$count", "a collection")
         }
     }
@@ -310,7 +348,11 @@ struct ResourceBinder {
         guard case .entities(let shape, let set) = place else {
             throw QueryError(.syntax, "A key is for a collection of entities, not for \(current).", offset: offset)
         }
-        steps.append(.key(try session.key(key, of: shape, at: offset)))
+        if let alternate = try session.alternateKey(key, of: shape, set: set, at: offset) {
+            steps.append(.alternateKey(alternate.key, alternate.condition, alternate.variable))
+        } else {
+            steps.append(.key(try session.key(key, of: shape, at: offset)))
+        }
         place = .entity(shape, set: set)
     }
 

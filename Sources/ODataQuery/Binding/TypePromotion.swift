@@ -36,10 +36,11 @@ enum TypePromotion {
         }
         if case .untyped = type { return value }
         guard let primitive = type.primitive else { return nil }
-        return adapt(value, to: primitive)
+        return adaptPrimitive(value, to: primitive)
     }
 
-    private static func adapt(_ value: ODataValue, to type: PrimitiveType) -> ODataValue? {
+    /// A value of a primitive type as one of another, when that changes nothing of what it says; `nil` otherwise.
+    static func adaptPrimitive(_ value: ODataValue, to type: PrimitiveType) -> ODataValue? {
         switch (value, type) {
         case (.integer(let number), _) where type.isInteger:
             // Not the conditional operator: ODataValue reads a nil literal as null.
@@ -54,7 +55,7 @@ enum TypePromotion {
         case (.decimal(let number), _) where type.isInteger:
             let plain = number.normalized
             guard plain.scale <= 0, let integer = Int64(plain.description) else { return nil }
-            return adapt(.integer(integer), to: type)
+            return adaptPrimitive(.integer(integer), to: type)
         case (.double(let number), .single): return .single(Float(number))
         case (.single(let number), .double): return .double(Double(number))
         case (.string(let text), .duration): return ODataDuration(text).map(ODataValue.duration)

@@ -5,12 +5,21 @@ public enum EvaluationError: Error, Hashable, Sendable, CustomStringConvertible 
     case overflow(String)
     /// What `matchesPattern` was given is no regular expression of the supported kind.
     case pattern(String)
+    /// Beyond a documented limit, by the constant's name.
+    case limit(String)
+    /// Something else than what the query's types promise was found: the place, and what was expected there.
+    case type(String, expected: String)
+    /// What is not evaluated in memory, by its name.
+    case unsupported(String)
 
     /// A full sentence.
     public var description: String {
         switch self {
         case .overflow(let operation): "The result of \(operation) has too many digits."
         case .pattern(let pattern): "matchesPattern: \u{201C}\(pattern)\u{201D} is not a regular expression."
+        case .limit(let name): "The query takes more than the limit \(name) allows."
+        case .type(let place, let expected): "\(place) is something else than \(expected)."
+        case .unsupported(let feature): "\(feature) is not evaluated in memory."
         }
     }
 }

@@ -68,7 +68,7 @@ struct PathParser {
         var parser = QueryParser(source, dialect: settings.dialect, nodes: nodes)
         defer { nodes = parser.nodes }
         if parser.current == UInt8(ascii: "$") {
-            segments.append(try parser.systemSegment())
+            segments.append(try parser.systemSegment(isFirst: segments.isEmpty))
             try parser.requireEnd(expected: "\u{201C}/\u{201D}, \u{201C}?\u{201D} or the end")
             return
         }
@@ -102,9 +102,10 @@ struct PathParser {
 
 extension QueryParser {
     /// A segment that begins with `$`; these are case-sensitive.
-    fileprivate mutating func systemSegment() throws(QueryError) -> PathSegment {
+    fileprivate mutating func systemSegment(isFirst: Bool) throws(QueryError) -> PathSegment {
         let start = position
         position += 1
+        if isFirst, current.isDigit { return contentReference(at: start) }
         position = try endOfName(from: position)
         switch text(start..<position) {
         case "$metadata": return .metadata
@@ -132,10 +133,23 @@ extension QueryParser {
             return .filter(condition)
         default:
             position = start
-            throw failure(
+            let names = [
+                "$metadata", "$batch", "$entity", "$all", "$crossjoin", "$count", "$value", "$ref", "$each", "$query",
+                "$filter",
+            ]
+            var error = failure(
                 expected: "$metadata, $batch, $entity, $all, $crossjoin, $count, $value, $ref, $each, $query or $filter"
             )
+            error.suggestions = nearest(to: text(start..<(try endOfName(from: start + 1))), among: names)
+            throw error
         }
+    }
+
+    /// The content id of another request: whatever RFC 3986 allows in a segment. One that starts with a letter could
+    /// be a misspelt system segment, so that only those with a digit first are taken for one.
+    private mutating func contentReference(at start: Int) -> PathSegment {
+        position = source.bytes.count
+        return .name(Identifier(text(start..<position), at: source.offset(at: start)), .none)
     }
 
     /// A key or parameters with the parenthesis next.

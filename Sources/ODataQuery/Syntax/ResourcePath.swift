@@ -12,7 +12,8 @@ public struct ResourcePath: Hashable, Sendable {
 /// One segment of a resource path.
 public indirect enum PathSegment: Hashable, Sendable {
     /// An entity set, singleton, property, qualified type or operation name, with what stands in the
-    /// parentheses after it.
+    /// parentheses after it. At the start also `$` and the content id of another request of a batch, for what that
+    /// request made or addressed (OData Protocol 4.01, 11.7.3.1).
     case name(Identifier, PathArguments)
     /// `$metadata`.
     case metadata

@@ -59,6 +59,8 @@ public struct PayloadContext: Hashable, Sendable {
             } else {
                 text = "$metadata#\(property.type)"
             }
+        case .all: text = "$metadata#Collection(Edm.EntityType)"
+        case .crossJoin: text = "$metadata#Collection(Edm.ComplexType)\(selection)"
         case .references(_, _, _, let isCollection):
             text = isCollection ? "$metadata#Collection($ref)" : "$metadata#$ref"
         case .operation(let operation):

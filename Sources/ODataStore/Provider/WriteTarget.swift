@@ -56,6 +56,7 @@ struct WriteTarget {
                 current = try source.following(navigation, writer: writer, database: database)
             case .property(let property, _, _): current?.properties.append(property)
             case .cast(let shape): current?.cast = shape
+            case .alternateKey: throw ODataError.notImplemented("Changing an entity by an alternate key")
             case .filter, .each: throw ODataError.notImplemented("Changing a filtered collection without $each")
             case .operation(let operation, _): throw ODataError.notImplemented(operation.name.description)
             }

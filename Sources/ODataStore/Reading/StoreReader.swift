@@ -79,7 +79,7 @@ public struct StoreReader: Sendable {
             return try await references(
                 url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
         case .property, .rawValue: return try await property(url.resource, request, reader)
-        case .service, .metadata, .batch, .entityByID, .operation:
+        case .service, .metadata, .batch, .entityByID, .operation, .all, .crossJoin:
             throw ODataError.notImplemented("this resource in a store's reader")
         }
     }
@@ -127,7 +127,7 @@ public struct StoreReader: Sendable {
             switch segment {
             case .entitySet(let set, _): path += set.name
             case .singleton(let singleton, _): path += singleton.name
-            case .key(let key):
+            case .key(let key), .alternateKey(let key, _, _):
                 path += "(\(key.parts.map { $0.value.lexicalText ?? "…" }.joined(separator: ",")))"
             case .navigation(let navigation, _, _): path += "/\(navigation.name)"
             case .property(let property, _, _): path += "/\(property.name)"

@@ -48,8 +48,12 @@ extension ExpressionCompiler {
             switch step {
             case .property(let property, _, _): property.name
             case .navigation(let navigation, _, _): navigation.name
-            case .cast: nil
+            case .cast, .filter: nil
             case .dynamic(let name), .computed(let name, _): name
+            case .entitySet(let set, _): "$root/\(set.name)"
+            case .singleton(let singleton, _): "$root/\(singleton.name)"
+            case .key: "()"
+            case .annotation(let term): "@\(term)"
             }
         }.joined(separator: "/")
     }

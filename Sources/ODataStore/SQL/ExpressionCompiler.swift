@@ -82,6 +82,12 @@ final class ExpressionCompiler {
         case .all(let path, let variable, let predicate):
             return boolean("NOT \(try exists(path, variable, (predicate, true)))")
         case .count(let path, let variable, let filter): return try count(path, variable, filter)
+        case .isOfValue(_, let type): throw Self.unsupported("isof with the type \(type)")
+        case .isDefined: throw Self.unsupported("isdefined")
+        case .search: throw Self.unsupported("$search within $count")
+        case .list: throw Self.unsupported("a list that is not made of literals")
+        case .aggregate: throw Self.unsupported("aggregate in an expression")
+        case .custom(let function, _): throw Self.unsupported("the function \(function.name)")
         }
     }
 

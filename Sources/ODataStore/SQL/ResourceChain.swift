@@ -48,6 +48,10 @@ struct ResourceChain {
                 guard !links.isEmpty else { throw ODataError.notImplemented("a cast here") }
                 links[links.count - 1].casts.append(shape)
                 links[links.count - 1].shape = shape
+            case .alternateKey(_, let condition, let variable):
+                guard !links.isEmpty else { throw ODataError.notImplemented("a key here") }
+                links[links.count - 1].filters.append((condition, variable))
+                links[links.count - 1].isSingle = true
             case .filter(let condition, let variable):
                 guard !links.isEmpty else { throw ODataError.notImplemented("$filter here") }
                 links[links.count - 1].filters.append((condition, variable))

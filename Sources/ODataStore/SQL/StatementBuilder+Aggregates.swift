@@ -30,6 +30,7 @@ extension StatementBuilder {
             return result
         case .sum: return try sum(operand, item)
         case .average: return try average(operand, item)
+        case .custom: throw ODataError.notImplemented("The aggregation method \(item.function?.name ?? "")")
         }
     }
 

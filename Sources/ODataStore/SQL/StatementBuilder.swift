@@ -88,6 +88,7 @@ final class StatementBuilder {
             offset = count
         case .aggregate(let items, _): try group(by: [], items, variable)
         case .groupBy(let paths, let items, _): try group(by: paths, items, variable)
+        default: throw ODataError.notImplemented("The transformation \(transformation.name)")
         }
     }
 
@@ -98,6 +99,9 @@ final class StatementBuilder {
     }
 
     private func group(by paths: [BoundPath], _ items: [BoundAggregate], _ variable: Int) throws {
+        if items.contains(where: { $0.members != nil || !$0.from.isEmpty || $0.function != nil }) {
+            throw ODataError.notImplemented("aggregate over a collection, with from or with a method of the app's own")
+        }
         if limit != nil || offset != nil { try wrap(variable) }
         var columns: [SQLFragment] = []
         var groups: [SQLFragment] = []

@@ -236,7 +236,7 @@ extension ServedDatabase {
         case .membership(let operand, let others): return isTrackable(operand) && others.allSatisfy(isTrackable)
         case .function(.now, _, _): return false
         case .function(_, let operands, _): return operands.allSatisfy(isTrackable)
-        case .any, .all, .count: return false
+        case .any, .all, .count, .isOfValue, .isDefined, .search, .list, .aggregate, .custom: return false
         }
     }
 }

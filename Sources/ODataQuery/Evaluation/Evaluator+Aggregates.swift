@@ -1,0 +1,183 @@
+import ODataModel
+
+/// `aggregate` (OData Data Aggregation 4.0, 3.2.1); nulls do not count.
+extension Evaluator {
+    func aggregated(
+        _ items: [BoundAggregate], _ rows: [EvaluatedRow], _ shape: Shape, in outer: Environment
+    ) throws -> EvaluatedRow {
+        var result = EvaluatedRow(type: shape.name)
+        for item in items { result.values[item.name] = try aggregate(item, rows, in: outer) }
+        return result
+    }
+
+    private func aggregate(
+        _ item: BoundAggregate, _ rows: [EvaluatedRow], in outer: Environment
+    ) throws -> ODataValue {
+        guard !item.from.isEmpty else { return try aggregate(item, over: rows.map { outer.with($0) }) }
+        // a with m1 from P1 with m2 from P2 with m3: m1 in the groups of P1 and P2, m2 of those in the groups of P2,
+        // m3 of these.
+        return try aggregate(item, level: item.from.count, rows, in: outer)
+    }
+
+    /// The aggregate before the last of some `from` steps, then that step over its groups.
+    private func aggregate(
+        _ item: BoundAggregate, level: Int, _ rows: [EvaluatedRow], in outer: Environment
+    ) throws -> ODataValue {
+        guard level > 0 else { return try aggregate(item, over: rows.map { outer.with($0) }) }
+        let step = item.from[level - 1]
+        let values = try groups(of: rows, by: step.paths, in: outer).map { group in
+            try aggregate(item, level: level - 1, group.rows, in: outer)
+        }
+        return try aggregate(values, by: step.method, step.function)
+    }
+
+    /// An aggregate over instances that environments give.
+    func aggregate(_ item: BoundAggregate, over environments: [Environment]) throws -> ODataValue {
+        var expanded = environments
+        if let members = item.members {
+            expanded = try environments.flatMap { environment in
+                try self.members(of: members.path, in: environment).map {
+                    environment.with($0, as: members.variable.identifier)
+                }
+            }
+        }
+        guard let expression = item.expression else { return .integer(Int64(expanded.count)) }
+        if item.method == .countDistinct, case .path(let path) = expression {
+            // Instances are counted by what they are known by.
+            var seen: Set<GroupKey> = []
+            for environment in expanded {
+                var key = GroupKey()
+                switch try operand(path, in: environment) {
+                case .row(let row?): key.append(row)
+                case .value(let value) where !value.isNull: key.append(value)
+                default: continue
+                }
+                seen.insert(key)
+            }
+            return .integer(Int64(seen.count))
+        }
+        return try aggregate(
+            expanded.map { try value(expression, in: $0) }, by: item.method, item.function)
+    }
+
+    private func aggregate(
+        _ values: [ODataValue], by method: BoundAggregate.Method, _ function: AggregateFunction?
+    ) throws -> ODataValue {
+        let known = values.filter { !$0.isNull }
+        switch method {
+        case .count: return .integer(Int64(values.count))
+        case .countDistinct: return .integer(Int64(Set(known.map { GroupKey([$0]) }).count))
+        case .min:
+            return known.dropFirst().reduce(known.first) { best, next in
+                best.map { ValueOrder.precedes(next, $0) } == true ? next : best
+            } ?? .null
+        case .max:
+            return known.dropFirst().reduce(known.first) { best, next in
+                best.map { ValueOrder.precedes($0, next) } == true ? next : best
+            } ?? .null
+        case .sum, .average:
+            var sum = Summation()
+            for value in known { try sum.add(value) }
+            return try (method == .sum ? sum.total : sum.mean) ?? .null
+        case .custom: return try function?.body(known) ?? .null
+        }
+    }
+}
+
+/// A sum of numbers or durations that is exact where they are, and does not depend on their order where they are
+/// not (beyond the last place; Neumaier's algorithm).
+struct Summation {
+    private var integers: Int128 = 0
+    private var decimals = ODataDecimal(0)
+    private var durations: Int128 = 0
+    private var doubles = 0.0
+    private var carry = 0.0
+    private var count: Int64 = 0
+    private var kind = Kind.none
+
+    private enum Kind: Int { case none, integer, decimal, double, duration }
+
+    mutating func add(_ value: ODataValue) throws(EvaluationError) {
+        switch value {
+        case .null: return
+        case .integer(let number):
+            // 2^63 values of 64 bits fit 127 bits.
+            integers += Int128(number)
+            widen(.integer)
+        case .decimal(let number):
+            guard let sum = DecimalArithmetic.add(decimals, number) else { throw .overflow("sum") }
+            decimals = sum
+            widen(.decimal)
+        case .duration:
+            let (sum, overflow) = durations.addingReportingOverflow(value.picoseconds ?? 0)
+            if overflow { throw .overflow("sum") }
+            durations = sum
+            widen(.duration)
+        default:
+            guard let number = value.double else { throw .type("A value to add up", expected: "a number") }
+            add(number)
+            widen(.double)
+        }
+        count += 1
+    }
+
+    private mutating func widen(_ kind: Kind) { if kind.rawValue > self.kind.rawValue { self.kind = kind } }
+
+    private mutating func add(_ value: Double) {
+        let next = doubles + value
+        if next.isFinite {
+            carry += doubles.magnitude >= value.magnitude ? (doubles - next) + value : (value - next) + doubles
+        }
+        doubles = next
+    }
+
+    private func exact() throws(EvaluationError) -> ODataDecimal {
+        guard let whole = ODataDecimal(isNegative: integers < 0, magnitude: integers.magnitude, scale: 0),
+            let sum = DecimalArithmetic.add(whole, decimals)
+        else { throw .overflow("sum") }
+        return sum
+    }
+
+    private func approximate() throws(EvaluationError) -> Double {
+        let inexact = doubles.isFinite ? doubles + carry : doubles
+        return inexact + (try exact()).doubleValue
+    }
+
+    /// The sum; `nil` when nothing was added.
+    var total: ODataValue? {
+        get throws(EvaluationError) {
+            switch kind {
+            case .none: return nil
+            case .integer:
+                guard let sum = Int64(exactly: integers) else { throw .overflow("sum") }
+                return .integer(sum)
+            case .decimal: return .decimal(try exact())
+            case .double: return .double(try approximate())
+            case .duration: return try duration(durations)
+            }
+        }
+    }
+
+    /// The mean: of whole numbers and decimals with the precision of quotients; `nil` when nothing was added.
+    var mean: ODataValue? {
+        get throws(EvaluationError) {
+            switch kind {
+            case .none: return nil
+            case .integer, .decimal:
+                guard let mean = DecimalArithmetic.divide(try exact(), ODataDecimal(count)) else {
+                    throw .overflow("average")
+                }
+                return .decimal(mean)
+            case .double: return .double(try approximate() / Double(count))
+            case .duration:
+                let mean = try DateArithmetic.scale(durations, by: ODataDecimal(count), DecimalArithmetic.divide)
+                return try duration(mean ?? 0)
+            }
+        }
+    }
+
+    private func duration(_ total: Int128) throws(EvaluationError) -> ODataValue {
+        let (seconds, picoseconds) = try DateArithmetic.parts(of: total)
+        return .duration(ODataDuration(seconds: seconds, picoseconds: picoseconds))
+    }
+}

@@ -1,0 +1,181 @@
+import ODataModel
+
+/// The transformations of `$apply` (OData Data Aggregation 4.0, 3).
+extension Evaluator {
+    func apply(
+        _ transformations: [BoundTransformation], to rows: [EvaluatedRow], in outer: Environment
+    ) throws -> [EvaluatedRow] {
+        try transformations.reduce(rows) { try apply($1, to: $0, in: outer) }
+    }
+
+    private func apply(
+        _ transformation: BoundTransformation, to rows: [EvaluatedRow], in outer: Environment
+    ) throws -> [EvaluatedRow] {
+        switch transformation {
+        case .identity: return rows
+        case .filter(let condition, _): return try rows.filter { try isTrue(condition, in: outer.with($0)) }
+        case .search(let search, let shape): return rows.filter { matches(search, $0, shape) }
+        case .orderBy(let keys, _): return try sorted(rows, by: keys) { outer.with($0) }
+        case .top(let count, _): return Array(rows.prefix(count))
+        case .skip(let count, _): return Array(rows.dropFirst(count))
+        case .compute(let items, _): return try rows.map { try computing(items, on: $0, in: outer) }
+        case .aggregate(let items, let shape): return [try aggregated(items, rows, shape, in: outer)]
+        case .groupBy(let paths, let items, let shape):
+            return try groups(of: rows, by: paths, in: outer).map { group in
+                try adding(group, paths, to: aggregated(items, group.rows, shape, in: outer))
+            }
+        case .groupByApplying(let paths, let then, _):
+            return try groups(of: rows, by: paths, in: outer).flatMap { group in
+                try apply(then, to: group.rows, in: outer).map { try adding(group, paths, to: $0) }
+            }
+        case .ranked(let method, let amount, let key, _):
+            return try ranked(method, amount, key, rows, in: outer)
+        case .concat(let branches, _): return try branches.flatMap { try apply($0, to: rows, in: outer) }
+        case .expand(let item, _): return try rows.map { try expanding(item, $0, in: outer) }
+        case .join(let join, _): return try joined(join, rows, in: outer)
+        case .nest(let items, let shape):
+            var row = EvaluatedRow(type: shape.name)
+            for item in items { row.relations[item.name] = try apply(item.transformations, to: rows, in: outer) }
+            return [row]
+        case .addNested(let path, let items, _):
+            return try rows.map { row in
+                var result = row
+                let members = try instances(path, in: outer.with(row))
+                for item in items {
+                    result.relations[item.name] = try apply(item.transformations, to: members, in: outer)
+                }
+                return result
+            }
+        case .hierarchy(let hierarchy, _): return try related(hierarchy, rows, in: outer)
+        case .traverse(let traversal, _): return try traversed(traversal, rows, in: outer)
+        }
+    }
+
+    /// The members of a path to a collection of instances.
+    func instances(_ path: BoundPath, in environment: Environment) throws -> [EvaluatedRow] {
+        try members(of: path, in: environment).compactMap { member in
+            switch member {
+            case .row(let row): row
+            case .value(.complex(let entity)): EvaluatedRow(entity)
+            default: nil
+            }
+        }
+    }
+
+    // MARK: groupby
+
+    /// Rows that agree in what they are grouped by, with the operands of the first.
+    struct Group {
+        var operands: [Operand]
+        var rows: [EvaluatedRow]
+    }
+
+    func groups(of rows: [EvaluatedRow], by paths: [BoundPath], in outer: Environment) throws -> [Group] {
+        var groups: [Group] = []
+        var indices: [GroupKey: Int] = [:]
+        for row in rows {
+            let operands = try paths.map { try operand($0, in: outer.with(row)) }
+            var key = GroupKey()
+            for operand in operands {
+                switch operand {
+                case .value(let value): key.append(value)
+                case .row(let row): key.append(row)
+                case .rows: throw EvaluationError.type("A grouping path", expected: "a single value")
+                }
+            }
+            if let index = indices[key] {
+                groups[index].rows.append(row)
+            } else {
+                indices[key] = groups.count
+                groups.append(Group(operands: operands, rows: [row]))
+            }
+        }
+        return groups
+    }
+
+    /// The row with what its group is grouped by, under the names that the path gives.
+    private func adding(_ group: Group, _ paths: [BoundPath], to row: EvaluatedRow) throws -> EvaluatedRow {
+        var result = row
+        for (path, operand) in zip(paths, group.operands) {
+            let name = path.steps.compactMap { step -> String? in
+                switch step {
+                case .property(let property, _, _): property.name
+                case .navigation(let navigation, _, _): navigation.name
+                case .dynamic(let name), .computed(let name, _): name
+                default: nil
+                }
+            }.joined(separator: "/")
+            switch operand {
+            case .value(let value): result.values[name] = value
+            case .row(let related): result.relations[name] = related.map { [$0] } ?? []
+            case .rows: break
+            }
+        }
+        return result
+    }
+
+    // MARK: topcount and its like
+
+    /// Rows by rank; those with equal values stay in order. Sums end with the row that reaches the amount.
+    private func ranked(
+        _ method: RankedMethod, _ amount: BoundExpression, _ key: BoundExpression, _ rows: [EvaluatedRow],
+        in outer: Environment
+    ) throws -> [EvaluatedRow] {
+        let order = BoundOrder(key, isDescending: method.isTop)
+        let sorted = try sorted(rows, by: [order]) { outer.with($0) }
+        let limit = try value(amount, in: outer)
+        if method == .topCount || method == .bottomCount {
+            guard case .integer(let count) = limit, count >= 0 else {
+                throw EvaluationError.type("The amount of \(method.rawValue)", expected: "a whole number, 0 or more")
+            }
+            return Array(sorted.prefix(Int(clamping: count)))
+        }
+        let values = try sorted.map { try value(key, in: outer.with($0)) }
+        var target = limit
+        if method == .topPercent || method == .bottomPercent {
+            var sum = Summation()
+            for value in values { try sum.add(value) }
+            let total = try sum.total ?? .integer(0)
+            let hundred = ODataValue.decimal(ODataDecimal(100))
+            target = try NumberOperations.arithmetic(
+                .divide, NumberOperations.arithmetic(.multiply, total, limit), hundred)
+        }
+        var sum = Summation()
+        var taken: [EvaluatedRow] = []
+        for (row, value) in zip(sorted, values) {
+            if let reached = try sum.total, let comparison = ValueOrder.compare(reached, target), comparison != .less {
+                break
+            }
+            try sum.add(value)
+            taken.append(row)
+        }
+        return taken
+    }
+
+    // MARK: expand and join
+
+    private func expanding(_ item: BoundExpand, _ row: EvaluatedRow, in outer: Environment) throws -> EvaluatedRow {
+        let path = Self.path(of: item)
+        var result = row
+        result.relations[path] = try evaluate(item.query, over: row.rows(through: path), in: outer.with(row)).rows
+        return result
+    }
+
+    private func joined(_ join: BoundJoin, _ rows: [EvaluatedRow], in outer: Environment) throws -> [EvaluatedRow] {
+        var result: [EvaluatedRow] = []
+        for row in rows {
+            let members = try apply(join.then, to: instances(join.path, in: outer.with(row)), in: outer)
+            var next = row
+            if members.isEmpty, join.isOuter {
+                next.relations[join.name] = []
+                result.append(next)
+            }
+            for member in members {
+                next.relations[join.name] = [member]
+                result.append(next)
+            }
+            guard result.count <= Self.maxJoinedRows else { throw EvaluationError.limit("maxJoinedRows") }
+        }
+        return result
+    }
+}

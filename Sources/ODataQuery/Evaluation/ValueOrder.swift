@@ -1,0 +1,167 @@
+import ODataModel
+
+/// Equality, order and identity of values, as comparison operators, `$orderby` and `groupby` need them.
+enum ValueOrder {
+    /// How two values that are not null compare; `nil` when they do not, as NaN with anything.
+    static func compare(_ left: ODataValue, _ right: ODataValue) -> Comparison? {
+        switch (left, right) {
+        case (.integer(let a), .integer(let b)), (.enumeration(let a), .enumeration(let b)): return order(a, b)
+        case (.double, _), (_, .double), (.single, _), (_, .single):
+            guard let a = left.double, let b = right.double, !a.isNaN, !b.isNaN else { return nil }
+            return order(a, b)
+        case (.decimal, _), (_, .decimal):
+            guard let a = left.decimal, let b = right.decimal else { return nil }
+            return order(a, b)
+        // Code points compare as their UTF-8 does; Swift's own order of strings normalises.
+        case (.string(let a), .string(let b)): return order(a.utf8, b.utf8)
+        case (.boolean(let a), .boolean(let b)): return order(a ? 1 : 0, b ? 1 : 0)
+        case (.guid(let a), .guid(let b)): return order(a.bytes, b.bytes)
+        case (.binary(let a), .binary(let b)): return order(a, b)
+        case (.date(let a), .date(let b)): return order(a, b)
+        case (.timeOfDay(let a), .timeOfDay(let b)): return order(a, b)
+        case (.duration, .duration), (.dateTime, _), (.dateTimeOffset, _):
+            guard let a = left.picoseconds, let b = right.picoseconds else { return nil }
+            return order(a, b)
+        default: return nil
+        }
+    }
+
+    enum Comparison { case less, equal, greater }
+
+    private static func order<T: Comparable>(_ left: T, _ right: T) -> Comparison {
+        left == right ? .equal : left < right ? .less : .greater
+    }
+
+    private static func order(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Comparison {
+        left.elementsEqual(right) ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
+    }
+
+    /// `eq`: null equals null alone; instances and collections are equal when all they hold is.
+    static func isEqual(_ left: ODataValue, _ right: ODataValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): return true
+        case (.null, _), (_, .null): return false
+        case (.collection(let a), .collection(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { isEqual($0, $1) }
+        case (.complex(let a), .complex(let b)):
+            let names = Set(a.shape.properties.map(\.name) + b.shape.properties.map(\.name))
+                .union(a.dynamicProperties.keys).union(b.dynamicProperties.keys)
+            return names.allSatisfy { isEqual(a[$0] ?? .null, b[$0] ?? .null) }
+        case (.geo(let a), .geo(let b)): return a == b || GeoShape(a).map { $0 == GeoShape(b) } == true
+        default: return compare(left, right) == .equal
+        }
+    }
+
+    /// The order of `$orderby`, ascending: null before everything, NaN after all numbers.
+    static func precedes(_ left: ODataValue, _ right: ODataValue) -> Bool {
+        switch (left.isNull, right.isNull) {
+        case (true, let other): return !other
+        case (false, true): return false
+        default: break
+        }
+        if let comparison = compare(left, right) { return comparison == .less }
+        return left.double?.isNaN == false && right.double?.isNaN == true
+    }
+}
+
+/// Values that are equal for `groupby` and `countdistinct`: numbers by value, instants without their offset,
+/// strings by code points.
+struct GroupKey: Hashable {
+    private var bytes: [UInt8] = []
+
+    init() {}
+
+    init(_ values: [ODataValue]) {
+        for value in values { append(value) }
+    }
+
+    mutating func append(_ value: ODataValue) {
+        switch value {
+        case .null: tag("0", "")
+        case .boolean(let value): tag("b", value ? "1" : "0")
+        case .integer(let value), .enumeration(let value): tag("n", "\(value)")
+        case .decimal(let value):
+            let plain = value.normalized
+            if plain.scale <= 0, let whole = plain.rescaled(to: 0) {
+                tag("n", "\(whole.isNegative ? "-" : "")\(whole.magnitude)")
+            } else {
+                tag("n", "\(plain)")
+            }
+        case .single(let value): append(.double(Double(value)))
+        // Zero has two signs and one value.
+        case .double(let value): tag("d", value.isNaN ? "NaN" : "\(value == 0 ? 0 : value)")
+        case .string(let value): tag("s", value)
+        case .binary(let value): tag("x", value)
+        case .guid(let value): tag("g", value.bytes)
+        case .date(let value): tag("D", "\(value.daysSinceEpoch)")
+        case .timeOfDay(let value): tag("T", "\(value.picoseconds)")
+        case .dateTimeOffset, .dateTime: tag("i", "\(value.picoseconds ?? 0)")
+        case .duration: tag("p", "\(value.picoseconds ?? 0)")
+        case .geo(let value): tag("G", value)
+        case .complex(let entity):
+            tag("c", "\(entity.shape.properties.count)")
+            for property in entity.shape.properties { append(entity[property.name] ?? .null) }
+        case .collection(let members):
+            tag("[", "\(members.count)")
+            for member in members { append(member) }
+        }
+    }
+
+    /// What an instance is known by: its key, else its values.
+    mutating func append(_ row: EvaluatedRow?) {
+        guard let row else { return append(.null) }
+        if let key = row.key {
+            tag("k", "\(key.parts.count)")
+            for part in key.parts { append(part.value) }
+        } else {
+            for name in row.values.keys.sorted() { append(row.values[name] ?? .null) }
+        }
+    }
+
+    private mutating func tag(_ tag: Unicode.Scalar, _ text: String) { self.tag(tag, Array(text.utf8)) }
+
+    private mutating func tag(_ tag: Unicode.Scalar, _ content: some Collection<UInt8>) {
+        bytes.append(UInt8(truncatingIfNeeded: tag.value))
+        bytes.append(contentsOf: "\(content.count):".utf8)
+        bytes.append(contentsOf: content)
+    }
+}
+
+extension ODataValue {
+    /// The number as a double; `nil` when it is none.
+    var double: Double? {
+        switch self {
+        case .integer(let value), .enumeration(let value): Double(value)
+        case .single(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): value.doubleValue
+        default: nil
+        }
+    }
+
+    /// The number as a decimal; `nil` when it is none, or no finite one.
+    var decimal: ODataDecimal? {
+        switch self {
+        case .integer(let value): ODataDecimal(value)
+        case .decimal(let value): value
+        case .double(let value): value.isFinite ? ODataDecimal("\(value)") : nil
+        case .single(let value): value.isFinite ? ODataDecimal("\(value)") : nil
+        default: nil
+        }
+    }
+
+    /// The picoseconds of a duration, or since 1970 of an instant.
+    var picoseconds: Int128? {
+        switch self {
+        case .duration(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        case .dateTime(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        case .dateTimeOffset(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        default: nil
+        }
+    }
+
+    /// The text of a string; `nil` when it is none.
+    var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+}

@@ -1,0 +1,29 @@
+import ODataModel
+
+/// An aggregation method of an app's own (OData Data Aggregation 4.0, 3.2.1.2): `Price with App.median as Median`.
+///
+/// It gets the values that are not null, in no particular order. Two methods are equal when their names are.
+public struct AggregateFunction: Hashable, Sendable {
+    /// The qualified name.
+    public let name: String
+    /// The type of the result; `nil` for that of the values.
+    public let returnType: TypeReference?
+    /// Computes the result.
+    public let body: @Sendable ([ODataValue]) throws -> ODataValue
+
+    /// Makes a method.
+    public init(
+        _ name: String, returns returnType: TypeReference? = nil,
+        body: @escaping @Sendable ([ODataValue]) throws -> ODataValue
+    ) {
+        self.name = name
+        self.returnType = returnType
+        self.body = body
+    }
+
+    /// Equal when the name is.
+    public static func == (left: AggregateFunction, right: AggregateFunction) -> Bool { left.name == right.name }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

@@ -1,0 +1,31 @@
+/// The functions of an app's own that a ``Binder`` knows besides the canonical ones.
+///
+/// The evaluator and the SQL compiler call them through the bound query, so that registering them with the binder
+/// is enough for the evaluator; the store adds each to its connections.
+public struct FunctionRegistry: Sendable {
+    /// The scalar functions by name; overloads differ in their number of parameters.
+    public private(set) var scalar: [String: [ScalarFunction]] = [:]
+    /// The aggregation methods by name.
+    public private(set) var aggregate: [String: AggregateFunction] = [:]
+    /// What custom aggregates stand for, by name (OData Data Aggregation 4.0, 3.2.1.3): `aggregate(Forecast)` is
+    /// computed as this item would be.
+    public private(set) var customAggregates: [String: AggregateItem] = [:]
+
+    /// Makes a registry.
+    ///
+    /// - Parameters:
+    ///   - scalar: scalar functions. Of two with the same name and number of parameters the last counts.
+    ///   - aggregate: aggregation methods.
+    ///   - customAggregates: custom aggregates by name.
+    public init(
+        scalar: [ScalarFunction] = [], aggregate: [AggregateFunction] = [],
+        customAggregates: [String: AggregateItem] = [:]
+    ) {
+        for function in scalar {
+            self.scalar[function.name, default: []].removeAll { $0.parameters.count == function.parameters.count }
+            self.scalar[function.name, default: []].append(function)
+        }
+        for function in aggregate { self.aggregate[function.name] = function }
+        self.customAggregates = customAggregates
+    }
+}

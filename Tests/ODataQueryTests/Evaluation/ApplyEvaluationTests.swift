@@ -1,0 +1,108 @@
+import ODataModel
+import ODataQuery
+import Testing
+
+@Suite("Transformations over rows in memory")
+struct ApplyEvaluationTests {
+    let data: ShopData
+
+    init() throws { data = try ShopData() }
+
+    /// The rows as text: `name=value` of each property that is there.
+    private func rows(_ apply: String, of set: String = "Orders", functions: FunctionRegistry = FunctionRegistry())
+        throws -> [String]
+    {
+        try data.page("\(set)?$apply=" + apply, functions: functions).rows.map { row in
+            row.properties.map { "\($0.name)=\($0.value.lexicalText ?? "-")" }.joined(separator: ",")
+        }
+    }
+
+    @Test(
+        "Each transformation gives what the standard says",
+        arguments: [
+            (
+                "aggregate(Freight with sum as S,Freight with average as A,$count as N)",
+                ["S=35.75,A=11.91666666666666666666666667,N=4"]
+            ),
+            (
+                "aggregate(Freight with min as L,Freight with max as G,ShipCity with countdistinct as C)",
+                ["L=5,G=20.25,C=3"]
+            ),
+            ("filter(OrderID gt 9)/aggregate(Freight with sum as S,$count as N)", ["S=-,N=0"]),
+            (
+                "groupby((ShipCity),aggregate(Pieces with sum as P))",
+                ["ShipCity=Bern,P=5", "ShipCity=Basel,P=7", "ShipCity=Zürich,P=0"]
+            ),
+            ("groupby((Customer/Country))", ["Customer/Country=CH", "Customer/Country=DE", "Customer/Country=-"]),
+            ("groupby((Customer),aggregate($count as N))/aggregate(N with max as M)", ["M=2"]),
+            (
+                "groupby((rollup($all,Customer/Country,ShipCity)),aggregate($count as N))/filter(N gt 1)",
+                ["Customer/Country=CH,N=2", "N=4"]
+            ),
+            ("groupby((rollup(Customer/Country,ShipCity)))/aggregate($count as N)", ["N=7"]),
+            ("aggregate(Items/Quantity with sum as Q,Items/$count as N)", ["Q=16,N=4"]),
+            ("aggregate(Items/Product/Name with countdistinct as P)", ["P=3"]),
+            ("aggregate(Items/Product with countdistinct as P)", ["P=3"]),
+            ("aggregate(Freight with sum from Customer/Country with max as M)", ["M=30.75"]),
+            ("topcount(1,Freight)/aggregate(OrderID with max as I)", ["I=2"]),
+            ("bottomcount(2,Pieces)/aggregate(OrderID with sum as I)", ["I=7"]),
+            ("topsum(25,Freight)/aggregate($count as N)", ["N=2"]),
+            ("toppercent(50,Freight)/aggregate(OrderID with max as I,$count as N)", ["I=2,N=1"]),
+            ("bottomsum(1,Pieces)/aggregate($count as N)", ["N=2"]),
+            ("bottompercent(100,Pieces)/aggregate($count as N)", ["N=4"]),
+            ("orderby(Freight desc)/top(2)/skip(1)/aggregate(OrderID with max as I)", ["I=1"]),
+            ("identity/aggregate($count as N)", ["N=4"]),
+            ("search(zürich)/aggregate($count as N)", ["N=1"]),
+            ("compute(Pieces mul 2 as D)/aggregate(D with sum as S)", ["S=24"]),
+            ("concat(aggregate($count as N),groupby((ShipCity))/top(1))", ["N=4", "ShipCity=Bern"]),
+            ("concat(groupby((ShipCity))/top(1),aggregate($count as N))/filter(isdefined(N))", ["N=4"]),
+            ("groupby((ShipCity),topcount(1,OrderID))/aggregate(OrderID with sum as I)", ["I=9"]),
+            ("join(Items as I)/aggregate($count as N,I/Quantity with sum as Q)", ["N=4,Q=16"]),
+            ("outerjoin(Items as I)/aggregate($count as N)", ["N=5"]),
+            (
+                "join(Items as I,filter(Quantity gt 3))/groupby((I/Product/Name),aggregate($count as N))",
+                ["I/Product/Name=Tea,N=2"]
+            ),
+            (
+                "outerjoin(Items as I,aggregate($count as N))/groupby((I/N),aggregate($count as C))",
+                ["I/N=2,C=1", "I/N=1,C=2", "I/N=0,C=1"]
+            ),
+            (
+                "nest(filter(Pieces gt 2) as Big,identity as Every)/aggregate(Big/$count as B,Every/$count as E)",
+                ["B=2,E=4"]
+            ),
+            ("addnested(Items,filter(Quantity gt 3) as Big)/aggregate(Big/$count as B)", ["B=2"]),
+            ("expand(Items,filter(Quantity gt 3))/aggregate(Items/$count as N)", ["N=2"]),
+        ])
+    func transformations(apply: String, expected: [String]) throws {
+        #expect(try rows(apply) == expected, "\(apply)")
+    }
+
+    @Test("Methods and custom aggregates of an app's own are used by their names")
+    func registered() throws {
+        let functions = FunctionRegistry(
+            aggregate: [AggregateFunction("App.last", returns: .primitive(.int32)) { $0.last ?? .null }],
+            customAggregates: [
+                "Volume": AggregateItem(.expression(.path([.name("Pieces")]), with: "sum"), as: "Volume")
+            ])
+        #expect(try rows("aggregate(OrderID with App.last as L,Volume)", functions: functions) == ["L=4,Volume=12"])
+        #expect(
+            try rows("groupby((ShipCity),aggregate(Volume as V))/top(1)", functions: functions) == ["ShipCity=Bern,V=5"]
+        )
+    }
+
+    @Test(
+        "Hierarchies are followed upwards, downwards and in order",
+        arguments: [
+            ("descendants($root/Employees,Org,ID,filter(Name eq 'Bob'))", ["Di"]),
+            ("descendants($root/Employees,Org,ID,filter(Name eq 'Ann'),1)", ["Bob", "Cy"]),
+            ("descendants($root/Employees,Org,ID,filter(Name eq 'Bob'),keep start)", ["Bob", "Di"]),
+            ("ancestors($root/Employees,Org,ID,filter(Name eq 'Di'))", ["Ann", "Bob"]),
+            ("traverse($root/Employees,Org,ID,preorder,Name desc)", ["Ann", "Cy", "Bob", "Di"]),
+            ("traverse($root/Employees,Org,ID,postorder)", ["Di", "Bob", "Cy", "Ann"]),
+        ])
+    func hierarchies(apply: String, expected: [String]) throws {
+        #expect(
+            try data.page("Employees?$apply=" + apply).rows.map { $0.property("Name") } == expected.map { .string($0) })
+    }
+}
