@@ -7,8 +7,8 @@ extension ODataServer {
         public var certificateChainFile: String
         /// The path of the PEM file with the private key.
         public var privateKeyFile: String
-        /// The path of the PEM file with the authorities whose client certificates are accepted; clients are not asked
-        /// for one when `nil`.
+        /// The path of the PEM file with the authorities of which one must have signed each client's certificate; clients
+        /// are not asked for one when `nil`.
         public var clientAuthorities: String?
 
         /// Names the files.
@@ -45,7 +45,7 @@ extension ODataServer {
                     throw .unusableCertificate(path: clientAuthorities, reason: "\(error)")
                 }
                 configuration.trustRoots = .certificates(authorities)
-                configuration.certificateVerification = .optionalVerification
+                configuration.certificateVerification = .noHostnameVerification
             }
             return configuration
         }
