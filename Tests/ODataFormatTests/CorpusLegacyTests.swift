@@ -9,7 +9,9 @@ private func referenceModel() throws -> EntityDataModel {
     func entity(_ name: String, _ key: String, _ properties: String, _ navigation: String = "") -> String {
         "<EntityType Name=\"\(name)\" OpenType=\"false\"><Key><PropertyRef Name=\"\(key)\"/></Key>\(properties)\(navigation)</EntityType>"
     }
-    func property(_ name: String, _ type: String = "Edm.String") -> String { "<Property Name=\"\(name)\" Type=\"\(type)\"/>" }
+    func property(_ name: String, _ type: String = "Edm.String") -> String {
+        "<Property Name=\"\(name)\" Type=\"\(type)\"/>"
+    }
     func leads(_ name: String, _ type: String) -> String { "<NavigationProperty Name=\"\(name)\" Type=\"\(type)\"/>" }
     let employee =
         ["EmployeeId", "EmployeeName", "ManagerId", "RoomId", "TeamId", "ImageUrl"].map { property($0) }.joined()
@@ -24,7 +26,8 @@ private func referenceModel() throws -> EntityDataModel {
             "Team", "Id", property("Id") + property("Name") + property("isScrumTeam", "Edm.Boolean"),
             leads("nt_Employees", "Collection(RefScenario.Employee)")),
         entity(
-            "Room", "Id", property("Id") + property("Name") + property("Seats", "Edm.Int16") + property("Version", "Edm.Int16"),
+            "Room", "Id",
+            property("Id") + property("Name") + property("Seats", "Edm.Int16") + property("Version", "Edm.Int16"),
             leads("nr_Employees", "Collection(RefScenario.Employee)") + leads("nr_Building", "RefScenario.Building")),
         entity(
             "Building", "Id", property("Id") + property("Name") + property("Image", "Edm.Binary"),
@@ -72,7 +75,8 @@ private func elements(
 @Suite("Corpus: payloads of V2", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
 struct CorpusLegacyTests {
     static let json = Corpus.files("payloads-v2") { $0.hasSuffix(".json") }
-    static let xml = Corpus.files("payloads-v2") { $0.hasSuffix(".xml") } + Corpus.files("payloads-v4") { $0.hasSuffix(".xml") }
+    static let xml =
+        Corpus.files("payloads-v2") { $0.hasSuffix(".xml") } + Corpus.files("payloads-v4") { $0.hasSuffix(".xml") }
     private static let formats: [PayloadFormat] = [.verboseJSON(.v2), .atom(.v2), .json(.v3), .json(.v401), .atom(.v4)]
 
     /// Every entity says the same after every format.
@@ -85,7 +89,9 @@ struct CorpusLegacyTests {
         }
     }
 
-    @Test("each one in JSON reads as an entry, a feed or a service document, or is refused with its place", arguments: json)
+    @Test(
+        "each one in JSON reads as an entry, a feed or a service document, or is refused with its place",
+        arguments: json)
     func readJSON(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let model = try referenceModel()
@@ -106,7 +112,8 @@ struct CorpusLegacyTests {
             return
         }
         let head = text.prefix(400).filter { !$0.isWhitespace }
-        guard head.hasPrefix("{\"d\":{\"results\"") || head.hasPrefix("{\"results\"") || head.hasPrefix("{\"d\":[") else {
+        guard head.hasPrefix("{\"d\":{\"results\"") || head.hasPrefix("{\"results\"") || head.hasPrefix("{\"d\":[")
+        else {
             return try checkRoundTrip(try decoder.entity(bytes, type: type).entity, model)
         }
         let whole = try elements(bytes, decoder, type, chunk: bytes.count)
@@ -152,7 +159,8 @@ struct CorpusLegacyTests {
             for case .entity(let entity) in whole.prefix(20) {
                 if model === any {
                     let again = PayloadEncoder(model: model, format: .atom(.v4)).entity(entity)
-                    #expect(try PayloadDecoder(model: model, format: .atom(.v4)).entity(again, type: type).entity == entity)
+                    #expect(
+                        try PayloadDecoder(model: model, format: .atom(.v4)).entity(again, type: type).entity == entity)
                 } else {
                     try checkRoundTrip(entity, model)
                 }
@@ -226,10 +234,14 @@ struct CorpusTranscriptTests {
         var counts: [String: Int] = [:]
         for exchange in exchanges where exchange.request.path?.hasPrefix("/$metadata") == false {
             let path = exchange.request.path ?? ""
-            guard let body = exchange.response.body, !body.isEmpty, let type = contentType(exchange.response) else { continue }
+            guard let body = exchange.response.body, !body.isEmpty, let type = contentType(exchange.response) else {
+                continue
+            }
             let bytes = Array(body.utf8)
             if type.hasPrefix("multipart/") {
-                #expect(try !MultipartBatch.readResponse(bytes, boundary: MultipartBatch.boundary(contentType: type)).isEmpty)
+                #expect(
+                    try !MultipartBatch.readResponse(bytes, boundary: MultipartBatch.boundary(contentType: type))
+                        .isEmpty)
                 counts["batch", default: 0] += 1
                 continue
             }
@@ -278,7 +290,9 @@ struct CorpusTranscriptTests {
         if let shape = model.shape(ofSet: set) ?? model.singleton(set).flatMap({ model.shape($0.type) }) {
             let rest = fragment.dropFirst(set.utf8.count)
             let isValue = rest.hasPrefix("(") && rest.contains(")/") && !rest.hasSuffix("/$entity") && rest.last != ")"
-            if isValue, let property = rest.split(separator: "/").last.map(String.init), shape.ordinal(of: property) != nil {
+            if isValue, let property = rest.split(separator: "/").last.map(String.init),
+                shape.ordinal(of: property) != nil
+            {
                 _ = try decoder.value(bytes, type: shape.property(property)?.type ?? .untyped("Edm.Untyped"))
                 return "value"
             }
