@@ -87,6 +87,19 @@ public final class StoreProvider: ODataProvider {
                 }))
     }
 
+    /// Makes a provider of parts that are shared with others.
+    init(
+        database: any DatabaseWriter, mapping: StorageMapping, writer: RowWriter, binder: Binder, reader: StoreReader,
+        options: Options
+    ) {
+        self.database = database
+        self.mapping = mapping
+        self.writer = writer
+        self.binder = binder
+        self.reader = reader
+        self.options = options
+    }
+
     /// The model; reading it never fails.
     public var model: EntityDataModel { mapping.model }
 

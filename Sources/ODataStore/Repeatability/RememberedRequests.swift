@@ -45,7 +45,7 @@ enum RememberedRequests {
     }
 
     /// What is known of a request.
-    enum Memory {
+    enum Memory: Sendable {
         /// Nothing: it acts now.
         case new
         /// Its answers, by position in the change set.
@@ -105,5 +105,44 @@ enum RememberedRequests {
             hash.add(request.url.urlEncoded())
         }
         return hash.text
+    }
+}
+
+extension RememberedRequests.Answer {
+    /// The answer as the first time, with the entity as it is now.
+    ///
+    /// - Parameter read: answers a read.
+    func response(_ read: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
+        var response = ODataResponse(status: status, etag: etag)
+        response.location = location
+        response.entityID = entityID
+        response.preferencesApplied = preferencesApplied
+        response.repeatabilityResult = .accepted
+        guard let id = returned else { return response }
+        do {
+            let entity = try await read(ODataRequest(.read, try ODataURL(parsing: id)))
+            response.body = entity.body
+            response.etag = entity.etag
+        } catch let error as ODataError where error.status == 404 {
+            // It acted, yet somebody deleted the entity since.
+            response.status = 204
+            response.entityID = response.entityID ?? id
+        }
+        return response
+    }
+}
+
+extension Repeatability {
+    /// The one identification of the requests of a change set (rule 2); `nil` when they have none.
+    static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
+        let all = requests.compactMap(\.repeatability)
+        guard let first = all.first else { return nil }
+        guard all.count == requests.count, all.allSatisfy({ $0 == first }) else {
+            throw ODataError(
+                status: 400, code: "InvalidRepeatability",
+                message: "The requests of a change set must share one Repeatability-Request-ID.",
+                target: "Repeatability-Request-ID", repeatabilityResult: .rejected)
+        }
+        return first
     }
 }

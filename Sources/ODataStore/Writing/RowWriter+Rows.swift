@@ -14,7 +14,8 @@ extension RowWriter {
     /// The plan of a set's table when the set allows the change.
     func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
-        guard !plan.storage.isReadOnly, mapping.model.allows(term, property, on: set) else {
+        guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
+        else {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(of: set, isEntity: true))
         }
         return plan

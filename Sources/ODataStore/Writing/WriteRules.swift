@@ -16,6 +16,8 @@ public struct WriteRules: Sendable {
     public var requiresPrincipals = false
     /// Whether a change of a row that has an ETag must state it (428; OData Protocol 4.01, 11.4.1.1).
     public var requiresETags = false
+    /// Whether restrictions of the Capabilities vocabulary do not count: they are for clients.
+    public var ignoresCapabilities = false
     /// Whether the hook is told of updates that change no value.
     public var tellsUnchanged = false
     /// Whether an insert may give values of Core.Computed properties: what seeds a store does.
