@@ -74,20 +74,27 @@ struct BatchRequestReader {
         }
     }
 
+    /// What parts have from the batch unless they state it themselves (OData Protocol 4.01, 8.1.5, 8.2.2, 8.2.3 and
+    /// 8.2.7).
+    private static let inherited: [HTTPField.Name] = [
+        .odataVersion, .odataMaxVersion, .acceptCharset, .acceptLanguage,
+    ]
+
     private func message(_ part: BatchRequestPart) throws(ODataError) -> HTTPRequest {
         guard let method = HTTPRequest.Method(rawValue: part.method) else {
             throw ODataError(status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is no method.")
         }
         // A reference to another request is relative to nothing.
-        let relative = decoder.serviceRoot.relative(part.url)
-        guard let relative else {
+        guard let relative = decoder.relative(part.url) else {
             throw ODataError(
                 status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not of this service.")
         }
         var message = HTTPRequest(
             method: method, scheme: host.scheme, authority: host.authority, path: decoder.serviceRoot.path + relative)
-        for name in [HTTPField.Name.odataVersion, .odataMaxVersion] {
-            message.headerFields[name] = host.headerFields[name]
+        for name in Self.inherited { message.headerFields[name] = host.headerFields[name] }
+        // `multipart/mixed` is what the batch is to be, not the parts of it.
+        if let accept = host.headerFields[.accept], accept.contains("json") {
+            message.headerFields[.accept] = accept
         }
         var fields = HTTPFields()
         for header in part.headers {

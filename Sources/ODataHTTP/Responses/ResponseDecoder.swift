@@ -138,7 +138,7 @@ public struct ResponseDecoder: Sendable {
             case .value(let type):
                 return .value(try ValuePayload(json: bytes, type: type, model: model).value, type)
             case .references:
-                let payload = try ReferencePayload(bytes, reader)
+                let payload = try ReferencePayload(json: bytes)
                 return .references(payload.ids, isCollection: payload.isCollection)
             case .serviceDocument: return .serviceDocument
             case .stream, nil: throw invalid(.unknownContext(nil), status, request)

@@ -7,6 +7,7 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
     public typealias Element = [UInt8]
 
     private let produce: @Sendable () async throws -> [UInt8]?
+    private let part: (@Sendable (Range<Int64>) -> ByteStream)?
 
     /// The number of bytes in all, where known beforehand.
     public let length: Int64?
@@ -15,16 +16,32 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
     ///
     /// - Parameters:
     ///   - length: the number of bytes in all, where known.
+    ///   - part: makes a stream of some of the bytes, where the producer can begin anywhere.
     ///   - produce: gives the next chunk, never empty, `nil` at the end; called again only after it returned.
-    public init(length: Int64? = nil, _ produce: @escaping @Sendable () async throws -> [UInt8]?) {
+    public init(
+        length: Int64? = nil, part: (@Sendable (Range<Int64>) -> ByteStream)? = nil,
+        _ produce: @escaping @Sendable () async throws -> [UInt8]?
+    ) {
         self.length = length
+        self.part = part
         self.produce = produce
     }
 
     /// A stream of one chunk.
     public init(_ bytes: [UInt8]) {
         let once = Once(bytes)
-        self.init(length: Int64(bytes.count)) { await once.take() }
+        self.init(
+            length: Int64(bytes.count), part: { ByteStream(Array(bytes[Int($0.lowerBound)..<Int($0.upperBound)])) }
+        ) { await once.take() }
+    }
+
+    /// A stream of some of the bytes, which costs only these: what `Range` asks for (RFC 9110, 14).
+    ///
+    /// - Parameter range: the bytes, counted from 0 and cut to those that there are.
+    /// - Returns: `nil` when the producer cannot begin anywhere; nothing of this stream is consumed.
+    public func slice(_ range: Range<Int64>) -> ByteStream? {
+        guard let part, let length else { return nil }
+        return part(range.clamped(to: 0..<length))
     }
 
     /// The next chunk, `nil` at the end.

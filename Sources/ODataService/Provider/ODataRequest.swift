@@ -38,6 +38,16 @@ public struct ODataRequest: Sendable {
     public var format: ResponseFormat?
     /// Further header fields, passed through by online providers.
     public var headers: [String: String]
+    /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.7).
+    public var isolation: Isolation?
+    /// Who asks, where the way here has found out; `nil` for nobody known.
+    public var principal: Principal?
+
+    /// How far a result is kept apart from changes that are made while it is read.
+    public enum Isolation: String, Hashable, Sendable {
+        /// All pages show the data as they were when the first one was read.
+        case snapshot
+    }
 
     /// Makes a request.
     public init(
@@ -94,6 +104,12 @@ public enum RequestBody: Sendable {
     case parameters([String: ODataValue])
     /// The id of an entity to link to.
     case reference(String)
+    /// The ids of all entities that a collection is to link to: what PUT to its `$ref` carries
+    /// (OData Protocol 4.01, 11.4.6.3).
+    case references([String])
+    /// Changes to the members of a collection: those to create or change, and those to take away
+    /// (OData Protocol 4.01, 11.4.12 *Update a Collection of Entities*).
+    case delta(EntityPage)
     /// The bytes of a media entity or stream property.
     case media(ByteStream, contentType: String)
     /// Several requests in one (OData Protocol 4.01, 11.7).

@@ -3,90 +3,18 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Batches (OData Protocol 4.01, 11.7): requests in order, change sets as one transaction each.
+/// Batches: requests in order, change sets as one transaction each.
 extension StoreProvider {
-    /// Answers the requests of a batch in order. A change set succeeds or fails as a whole: when one of its
-    /// requests is refused, all of them are answered with that refusal.
-    ///
-    /// Without `continue-on-error` the first failure ends the batch, and nothing after it is answered. A
-    /// request that depends on one that failed is answered with 424.
+    /// Answers the requests of a batch in order.
     func batch(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
-        var results: [BatchResult] = []
-        var references = ContentReferences(model: model)
-        var failed: Set<String> = []
-        var position = 0
-        while position < items.count {
-            try Task.checkCancellation()
-            let unit = Self.unit(of: items, from: position)
-            position += unit.count
-            let outcome: [BatchResult]
-            if let missing = unit.lazy.flatMap(\.dependsOn).first(where: failed.contains) {
-                let error = ODataError(
-                    status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
-                outcome = unit.map { BatchResult(id: $0.id, result: .failure(error)) }
-            } else if let item = unit.first, item.atomicityGroup == nil {
-                outcome = [await single(item, references: &references)]
-            } else {
-                outcome = await changeSet(unit, references: &references)
-            }
-            results += outcome
-            let hasFailed = outcome.contains { (try? $0.result.get()) == nil }
-            if hasFailed {
-                for item in unit {
-                    failed.insert(item.id)
-                    if let group = item.atomicityGroup { failed.insert(group) }
+        try await BatchRun(
+            model: model, single: { try await self.execute($0) },
+            changeSet: { _, resolve in
+                try await self.database.write { [self] database in
+                    try resolve { try perform($0, try bind($0), in: database) }
                 }
-                if !continueOnError { break }
             }
-        }
-        return ODataResponse(body: .batch(results))
-    }
-
-    /// The requests from a position on that succeed or fail together.
-    private static func unit(of items: [BatchItem], from position: Int) -> ArraySlice<BatchItem> {
-        guard let group = items[position].atomicityGroup else { return items[position...position] }
-        let end = items[position...].firstIndex { $0.atomicityGroup != group } ?? items.endIndex
-        return items[position..<end]
-    }
-
-    private func single(_ item: BatchItem, references: inout ContentReferences) async -> BatchResult {
-        do {
-            let request = try references.resolve(item.request)
-            guard case .batch = request.body else {
-                let response = try await execute(request)
-                references.note(response, for: item.id, request: request)
-                return BatchResult(id: item.id, result: .success(response))
-            }
-            throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
-        } catch {
-            return BatchResult(id: item.id, result: .failure(ODataError(translating: error)))
-        }
-    }
-
-    private func changeSet(_ unit: ArraySlice<BatchItem>, references: inout ContentReferences) async -> [BatchResult] {
-        let before = references
-        do {
-            let (results, after) = try await database.write { [self] database in
-                var references = before
-                var results: [BatchResult] = []
-                for item in unit {
-                    guard item.request.method != .read else {
-                        throw ODataError(
-                            status: 400, code: "InvalidBatch", message: "A change set cannot hold the read \(item.id).")
-                    }
-                    let request = try references.resolve(item.request)
-                    let response = try perform(request, try bind(request), in: database)
-                    references.note(response, for: item.id, request: request)
-                    results.append(BatchResult(id: item.id, result: .success(response)))
-                }
-                return (results, references)
-            }
-            references = after
-            return results
-        } catch {
-            let refusal = ODataError(translating: error)
-            return unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
-        }
+        ).run(items, continueOnError: continueOnError)
     }
 }
 

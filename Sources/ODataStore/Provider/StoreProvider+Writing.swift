@@ -47,8 +47,12 @@ extension StoreProvider {
         case (.create, .entities): return try create(request, bound.resource, in: database)
         case (.update, .entity), (.replace, .entity): return try change(request, bound.resource, in: database)
         case (.delete, .entity): return try delete(request, bound.resource, in: database)
+        case (.create, .property(let property, _)) where property.type.isCollection:
+            return try changeProperty(request, bound.resource, in: database)
         case (_, .property) where request.method != .create, (_, .rawValue(.some)) where request.method != .create:
             return try changeProperty(request, bound.resource, in: database)
+        case (.update, .entities), (.replace, .entities):
+            return try changeCollection(request, bound, in: database)
         case (_, .references(let navigation, _, _, let isCollection)):
             return try changeReference(request, bound, navigation, isCollection: isCollection, in: database)
         case (_, .rawValue(nil)): throw ODataError.notImplemented("Media")
@@ -77,10 +81,11 @@ extension StoreProvider {
             let methods = set(declared).map { writer.allowedMethods(of: $0, isEntity: true) } ?? ["GET"]
             if case .singleton? = resource.steps.last { return methods.filter { $0 != "DELETE" } }
             return methods
-        case .property: return ["GET", "PUT", "PATCH", "DELETE"]
+        case .property(let property, _):
+            return ["GET"] + (property.type.isCollection ? ["POST"] : []) + ["PUT", "PATCH", "DELETE"]
         case .rawValue: return ["GET", "PUT", "DELETE"]
         case .references(_, _, _, let isCollection):
-            return isCollection ? ["GET", "POST", "DELETE"] : ["GET", "PUT", "DELETE"]
+            return isCollection ? ["GET", "POST", "PUT", "DELETE"] : ["GET", "PUT", "DELETE"]
         case .batch: return ["POST"]
         default: return ["GET"]
         }
@@ -119,6 +124,13 @@ extension StoreProvider {
         let target = try WriteTarget(resource, writer: writer, database: database)
         try target.checkCast(writer: writer, database: database)
         let entity = try entity(request)
+        if target.isMissing, let via = target.via {
+            guard via.isContainment, request.ifMatch == nil else {
+                throw writer.missing("\(via.row.id)/\(via.path)", request)
+            }
+            let row = try writer.createRelated(entity, via: via, request: request, database: database)
+            return answer(row, request, status: 201)
+        }
         let row =
             request.method == .replace
             ? try writer.replace(
@@ -135,6 +147,7 @@ extension StoreProvider {
         guard model.singleton(target.set) == nil else {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(resource))
         }
+        if target.isMissing { _ = try target.row(writer: writer, database: database) }
         try target.checkCast(writer: writer, database: database)
         try writer.delete(
             key: target.key, in: target.set, parent: target.parent, request: request, database: database)
@@ -180,7 +193,13 @@ extension StoreProvider {
         guard let property = target.properties.last else { throw ODataError.notFound(row.id) }
         let value: ODataValue
         switch (request.method, request.body) {
-        case (.delete, _): value = .null
+        case (.delete, _): value = property.type.isCollection ? .collection([]) : .null
+        case (.create, .value(let member, _)):
+            // POST adds one member to a collection (11.4.9.3).
+            guard case .collection(let members)? = Self.value(target.properties, in: row.entity) else {
+                throw ODataError.notFound("\(row.id)/\(property.name)")
+            }
+            value = .collection(members + [member])
         case (_, .value(let given, _)): value = given
         case (_, .entity(let given)): value = .complex(given)
         default:
@@ -190,7 +209,7 @@ extension StoreProvider {
         var patch = Entity(shape: row.entity.shape)
         let path = target.properties
         patch[path[0].name] = try nested(
-            request.method == .replace ? complete(value) : value, path.dropFirst(), in: row.entity[path[0].name],
+            request.method == .replace ? RowWriter.completed(value) : value, path.dropFirst(), in: row.entity[path[0].name],
             of: path[0])
         var request = request
         request.method = .update
@@ -208,6 +227,16 @@ extension StoreProvider {
         return response
     }
 
+    /// The value at the end of a path of properties.
+    private static func value(_ path: [Property], in entity: Entity) -> ODataValue? {
+        var current = ODataValue.complex(entity)
+        for property in path {
+            guard case .complex(let holder) = current, let next = holder[property.name] else { return nil }
+            current = next
+        }
+        return current
+    }
+
     /// The value of a property so that only what stands at the end of a path changes in it.
     private func nested(
         _ value: ODataValue, _ path: ArraySlice<Property>, in current: ODataValue?, of property: Property
@@ -221,15 +250,6 @@ extension StoreProvider {
         if case .complex(let entity)? = current { inner = entity[next.name] }
         holder[next.name] = try nested(value, path.dropFirst(), in: inner, of: next)
         return .complex(holder)
-    }
-
-    /// A complex value with null for what it does not give: PUT replaces it as a whole.
-    private func complete(_ value: ODataValue) -> ODataValue {
-        guard case .complex(var entity) = value else { return value }
-        for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] == nil {
-            entity.values[ordinal] = property.type.isCollection ? .collection([]) : .null
-        }
-        return .complex(entity)
     }
 
     // MARK: References
@@ -250,9 +270,8 @@ extension StoreProvider {
         let target = try WriteTarget(base, writer: writer, database: database)
         let row = try target.row(writer: writer, database: database)
         try writer.checkPrecondition(request, etag: row.etag, resource: row.id)
-        var request = request
-        request.ifMatch = nil
-        request.ifNoneMatch = nil
+        let wanted = request.url.options.id
+        let request = writer.unconditional(request)
         let path = (target.properties.map(\.name) + [navigation.name]).joined(separator: "/")
         let method: ODataRequest.Method = navigation.isCollection ? .create : .replace
         switch request.method {
@@ -262,8 +281,15 @@ extension StoreProvider {
                     status: 400, code: "InvalidBody", message: "A reference to an entity was expected in the body.")
             }
             try writer.link(row, navigation: path, to: id, request: request, database: database)
+        case .replace:
+            // PUT to the references of a collection replaces all of them (11.4.6.3).
+            guard case .references(let ids) = request.body else {
+                throw ODataError(
+                    status: 400, code: "InvalidBody", message: "References to entities were expected in the body.")
+            }
+            try writer.replaceLinks(of: row, navigation: path, by: ids, request: request, database: database)
         case .delete:
-            var id = request.url.options.id
+            var id = wanted
             if case .key(let key)? = bound.resource.steps.dropFirst(position + 1).first,
                 let set = mapping.tables[row.set]?.navigation[path]?.target, let shape = mapping.tables[set]?.shape
             {
@@ -276,7 +302,7 @@ extension StoreProvider {
             try writer.unlink(row, navigation: path, from: id, request: request, database: database)
         default:
             throw ODataError.methodNotAllowed(
-                request.method, allowed: ["GET", method.rawValue, "DELETE"])
+                request.method, allowed: navigation.isCollection ? ["GET", "POST", "PUT", "DELETE"] : ["GET", "PUT", "DELETE"])
         }
         return ODataResponse(status: 204)
     }

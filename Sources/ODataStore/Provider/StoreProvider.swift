@@ -63,15 +63,16 @@ public final class StoreProvider: ODataProvider {
     ///     ``StoreFunctions`` registered.
     ///   - mapping: where the data lies.
     ///   - hook: what takes part in each change.
+    ///   - rules: what a change does beyond its row.
     ///   - options: what is allowed.
     public init(
         database: any DatabaseWriter, mapping: StorageMapping, hook: (any WriteHook)? = nil,
-        options: Options = Options()
+        rules: WriteRules = WriteRules(), options: Options = Options()
     ) {
         self.database = database
         self.mapping = mapping
         self.options = options
-        writer = RowWriter(mapping: mapping, hook: hook)
+        writer = RowWriter(mapping: mapping, hook: hook, rules: rules)
         binder = Binder(model: mapping.model)
         let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
         reader = StoreReader(
@@ -84,6 +85,19 @@ public final class StoreProvider: ODataProvider {
                         try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))") ?? false
                     }
                 }))
+    }
+
+    /// Makes a provider of parts that are shared with others.
+    init(
+        database: any DatabaseWriter, mapping: StorageMapping, writer: RowWriter, binder: Binder, reader: StoreReader,
+        options: Options
+    ) {
+        self.database = database
+        self.mapping = mapping
+        self.writer = writer
+        self.binder = binder
+        self.reader = reader
+        self.options = options
     }
 
     /// The model; reading it never fails.

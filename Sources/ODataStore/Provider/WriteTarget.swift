@@ -21,12 +21,16 @@ struct WriteTarget {
     var properties: [Property] = []
     /// The type cast to at the end of the path.
     var cast: Shape?
+    /// Whether a single-valued navigation property at the end leads nowhere.
+    var isMissing = false
 
     /// Where a related collection hangs.
     struct Via {
         var row: RowWriter.WrittenRow
         /// The path of the navigation property, such as `Orders` or `Address/Country`.
         var path: String
+        /// Whether what it leads to lives within the row.
+        var isContainment: Bool
     }
 
     /// Walks a path.
@@ -70,6 +74,7 @@ struct WriteTarget {
     ///
     /// - Throws: 404 when it is not there.
     func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
+        if isMissing, let via { throw ODataError.notFound("\(via.row.id)/\(via.path)") }
         guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
             let shape = writer.mapping.tables[set]?.shape
             throw ODataError.notFound(
@@ -102,12 +107,14 @@ struct WriteTarget {
             target.parent = row.rowID
             if navigation.isCollection { return target }
         }
-        target.via = Via(row: row, path: path)
+        target.via = Via(row: row, path: path, isContainment: navigation.isContainment)
         if !navigation.isCollection {
-            guard let related = try writer.related(row, path, key: nil, database: database) else {
-                throw ODataError.notFound("\(row.id)/\(path)")
+            if let related = try writer.related(row, path, key: nil, database: database) {
+                target.key = related.entity.key
+            } else {
+                // PUT and PATCH create what a single-valued property contains; nothing else is there to change.
+                target.isMissing = true
             }
-            target.key = related.entity.key
         }
         return target
     }
@@ -117,21 +124,35 @@ extension RowWriter {
     /// The entity that a single-valued navigation property of a row leads to, or the one with a key among
     /// those that a collection leads to.
     func related(_ row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow? {
+        try relatedRows(row, path, key: key, limit: 1, database: database).first
+    }
+
+    /// The entities that a navigation property of a row leads to.
+    ///
+    /// - Parameters:
+    ///   - key: the key of the only one that is wanted.
+    ///   - limit: the most rows; -1 for all.
+    func relatedRows(
+        _ row: WrittenRow, _ path: String, key: EntityKey? = nil, limit: Int = -1, database: Database
+    ) throws -> [WrittenRow] {
         let source = try plan(row.set)
         guard let storage = source.storage.navigation[path] else { throw ODataError.notImplemented(path) }
         let target = try plan(storage.target)
         guard let found = try find(key: row.entity.key, parent: row.parent, plan: source, database: database) else {
-            return nil
+            return []
         }
         var conditions: [String] = []
         var arguments: [DatabaseValue] = []
         switch storage {
         case .join(_, let pairs):
             for pair in pairs {
-                let value =
-                    pair.source == source.storage.rowID
-                    ? found.rowID.databaseValue : source.slot(named: pair.source).map { found.slots[$0] }
-                guard let value, !value.isNull else { return nil }
+                let value: DatabaseValue?
+                switch pair.source {
+                case source.storage.rowID: value = found.rowID.databaseValue
+                case OfflineLayout.parentColumn: value = found.parent.databaseValue
+                default: value = source.slot(named: pair.source).map { found.slots[$0] }
+                }
+                guard let value, !value.isNull else { return [] }
                 conditions.append("\(quoted(pair.target)) = ?")
                 arguments.append(value)
             }
@@ -143,15 +164,23 @@ extension RowWriter {
             arguments.append(found.rowID.databaseValue)
         }
         if let key {
-            guard let keyed = try find(key: key, parent: nil, plan: target, database: database) else { return nil }
+            let parent = storage.leadsToParts ? found.rowID : nil
+            guard let keyed = try find(key: key, parent: parent, plan: target, database: database) else { return [] }
             let (condition, values) = try address(keyed, plan: target)
             conditions.append(condition)
             arguments += values
         }
-        let sql = "\(target.selection) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
-        guard let result = try Row.fetchOne(database, sql: sql, arguments: StatementArguments(arguments)) else {
-            return nil
+        let sql = "\(target.selection) WHERE \(conditions.joined(separator: " AND ")) LIMIT \(limit)"
+        return try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map {
+            try written(target.stored($0), plan: target, database: database)
         }
-        return try written(target.stored(result), plan: target, database: database)
+    }
+}
+
+extension NavigationStorage {
+    /// Whether the rows that it leads to live within the row it starts from.
+    var leadsToParts: Bool {
+        guard case .join(_, let pairs) = self else { return false }
+        return pairs.contains { $0.target == OfflineLayout.parentColumn }
     }
 }

@@ -94,7 +94,7 @@ extension StoreReader {
     }
 
     /// What stands before the first row.
-    private func head(
+    func head(
         _ query: BoundQuery, _ target: BoundResource.Target, _ renderer: JSONRowRenderer, _ total: Int64?
     ) -> [UInt8] {
         var text = "{"

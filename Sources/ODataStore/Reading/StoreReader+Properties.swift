@@ -33,7 +33,7 @@ extension StoreReader {
         let (value, type) = try Self.follow(resource.steps[first...], in: entity)
         if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
         guard isRaw else { return ODataResponse(body: .value(value, type), etag: entity.control.etag) }
-        return ODataResponse(body: try raw(value, type), etag: entity.control.etag)
+        return ODataResponse(body: try Self.raw(value, type, mapping.model), etag: entity.control.etag)
     }
 
     private static func set(of segments: [BoundSegment]) -> EntitySet? {
@@ -73,13 +73,14 @@ extension StoreReader {
         return (current, type)
     }
 
-    private func raw(_ value: ODataValue, _ type: TypeReference) throws -> ResponseBody {
+    /// The bytes of a value as `$value` gives them.
+    static func raw(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws -> ResponseBody {
         switch value {
         case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")
         case .geo(let value): return .raw(ByteStream(Array(value.geoJSON.utf8)), contentType: "application/json")
         case .enumeration(let number):
             var text = String(number)
-            if case .enumeration(let name) = type, let declared = mapping.model.enumType(name) {
+            if case .enumeration(let name) = type, let declared = model.enumType(name) {
                 text = declared.text(of: number)
             }
             return .raw(ByteStream(Array(text.utf8)), contentType: "text/plain")

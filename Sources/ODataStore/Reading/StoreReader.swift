@@ -22,6 +22,8 @@ public struct StoreReader: Sendable {
         public var now: @Sendable () -> ODataDateTimeOffset
         /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
         public var hasHiddenOwners: @Sendable (Database) throws -> Bool
+        /// The rows of a set that exist for the caller; all where it is `nil`.
+        var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
         /// Makes a configuration.
         ///
@@ -95,7 +97,8 @@ public struct StoreReader: Sendable {
     func prepare(
         _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
-        let options = SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database))
+        var options = SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database))
+        options.rowFilter = configuration.rowFilter
         try checkParents(segments, options, database)
         return (try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments), options)
     }

@@ -51,7 +51,7 @@ struct ExpandStatement {
             conditions.append("\(column: source, of: inner) = \(column: "k0", of: "parents")")
             conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
         }
-        if let visible = compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
+        if let visible = try compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
         builder.start(SQLScope(alias: alias, source: .table(target), from: from), conditions: conditions)
         compiled = try builder.build(expand.query)
         let isPaged = expand.navigation.isCollection && compiled.canResume

@@ -56,7 +56,7 @@ extension ExpressionCompiler {
                     """
                 ]
             }
-            if let visible = visibility(of: target, alias: alias) { conditions.append(visible) }
+            if let visible = try visibility(of: target, alias: alias) { conditions.append(visible) }
             if let shape = variable.shape, shape != target.shape,
                 !mapping.model.isType(target.shape.name, shape.name)
             {

@@ -182,7 +182,7 @@ extension ExpressionCompiler {
                     """
                 ]
             }
-            if let visible = visibility(of: target, alias: alias) { conditions.append(visible) }
+            if let visible = try visibility(of: target, alias: alias) { conditions.append(visible) }
             return (
                 joined,
                 "LEFT JOIN \(name: target.table) AS \(name: alias) ON \(.conjunction(conditions))"
@@ -204,8 +204,10 @@ extension ExpressionCompiler {
         return rowID
     }
 
-    /// The condition that hides rows whose owner is still downloading; `nil` where nothing can be hidden.
-    func visibility(of table: TableStorage, alias: String) -> SQLFragment? {
+    /// The condition that hides rows whose owner is still downloading and those that do not exist for the caller;
+    /// `nil` where nothing can be hidden.
+    func visibility(of table: TableStorage, alias: String) throws -> SQLFragment? {
+        if let authorization = try authorization(of: table, alias: alias) { return authorization }
         guard options.hasHiddenOwners, let visibility = table.visibility else { return nil }
         let owner: SQLFragment = "\(column: visibility.ownerColumn, of: alias)"
         return "\(owner) IS NULL OR \(owner) NOT IN (SELECT \"id\" FROM \(name: visibility.hiddenTable))"

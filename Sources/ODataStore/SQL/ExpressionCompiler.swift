@@ -13,6 +13,8 @@ final class ExpressionCompiler {
     let options: SQLCompiler.Options
     /// What the range variables stand for, by identifier.
     var scopes: [Int: SQLScope] = [:]
+    /// Whether the condition being compiled says which rows exist for the caller.
+    var isWithinRowFilter = false
     private var aliasCount = 0
 
     init(mapping: StorageMapping, options: SQLCompiler.Options) {

@@ -88,7 +88,7 @@ struct ResourceChain {
             compiler.scopes[variable.identifier] = scope
             conditions.append(try compiler.condition(filter))
         }
-        if let visible = compiler.visibility(of: link.table, alias: alias) { conditions.append(visible) }
+        if let visible = try compiler.visibility(of: link.table, alias: alias) { conditions.append(visible) }
         return (scope, conditions)
     }
 

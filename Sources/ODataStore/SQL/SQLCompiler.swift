@@ -20,6 +20,9 @@ public struct SQLCompiler: Sendable {
         public var now: ODataDateTimeOffset
         /// Whether rows of unfinished downloads are to be hidden; the condition costs nothing when none are.
         public var hasHiddenOwners: Bool
+        /// The rows of a set that exist for the caller, by the set's name; all where it is `nil`. A statement
+        /// compiled with it is good for this caller alone.
+        var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
         /// Makes options.
         public init(now: ODataDateTimeOffset, hasHiddenOwners: Bool = false) {

@@ -7,10 +7,14 @@ import ODataService
 /// (deep insert; OData Protocol 4.01, 11.4.2.1 and 11.4.2.2).
 extension RowWriter {
     /// Sets the foreign keys that references of single-valued navigation properties stand for, and creates
-    /// the principals that a deep insert brings.
+    /// the principals that a deep insert brings, or changes those that a deep update does.
+    ///
+    /// - Parameter before: the row as it is; `nil` for an insert.
+    /// - Returns: the principals that were created or changed, by navigation property.
     func resolveReferences(
-        in entity: inout Entity, of plan: WritePlan, request: ODataRequest, database: Database
-    ) throws {
+        in entity: inout Entity, of plan: WritePlan, before: WrittenRow?, request: ODataRequest, database: Database
+    ) throws -> [String: RelatedEntities] {
+        var principals: [String: RelatedEntities] = [:]
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name) else {
                 throw ODataError(
@@ -32,16 +36,55 @@ extension RowWriter {
                     try bind(&entity, navigation, to: id, plan: plan, database: database)
                     continue
                 }
-                guard request.method == .create, let target = plan.storage.navigation[name]?.target else {
-                    throw ODataError.notImplemented("Deep update of \(name)")
+                guard let target = plan.storage.navigation[name]?.target else {
+                    throw ODataError.notImplemented("Deep insert of \(name)")
                 }
-                let created = try create(other, in: target, request: request, database: database)
+                let written = try principal(
+                    other, in: target, name: name, of: before, request: request, database: database)
                 for constraint in navigation.constraints {
-                    entity[constraint.property] = created.entity[constraint.referencedProperty] ?? .null
+                    entity[constraint.property] = written?.entity[constraint.referencedProperty] ?? .null
                 }
+                principals[name] = written.map { .one($0.entity) } ?? RelatedEntities.none
             case .many: throw tooMany(name)
             }
         }
+        return principals
+    }
+
+    /// Creates the principal that stands within an entity; within an update, changes the one that its key names or,
+    /// without a key, the one that the row refers to (OData Protocol 4.01, 11.4.3.1).
+    private func principal(
+        _ other: Entity, in target: String, name: String, of before: WrittenRow?, request: ODataRequest,
+        database: Database
+    ) throws -> WrittenRow? {
+        guard let before else { return try create(other, in: target, request: request, database: database) }
+        guard rules.updatesRelated else { throw ODataError.notImplemented("Deep update of \(name)") }
+        let current = try related(before, name, key: nil, database: database)
+        let key = try key(of: other) ?? current?.entity.key
+        if let reason = other.control.removedReason {
+            if reason == "deleted", let key {
+                try delete(key: key, in: target, request: unconditional(request), database: database)
+            }
+            return nil
+        }
+        guard let key, try read(key: key, in: target, database: database) != nil else {
+            return try create(other, in: target, request: request, database: database)
+        }
+        return try update(other, key: key, in: target, request: unconditional(request), database: database)
+    }
+
+    /// A request whose conditions were met already: those of an outer entity say nothing of what hangs on it.
+    func unconditional(_ request: ODataRequest) -> ODataRequest {
+        var request = request
+        request.ifMatch = rules.requiresETags ? "*" : nil
+        request.ifNoneMatch = nil
+        return request
+    }
+
+    /// The key that an entity within another one names, by its id or by its properties.
+    func key(of other: Entity) throws -> EntityKey? {
+        if let id = other.control.id { return try EntityID.parse(id, model: mapping.model).key }
+        return other.key
     }
 
     private func tooMany(_ name: String) -> ODataError {
@@ -77,7 +120,8 @@ extension RowWriter {
         }
     }
 
-    /// Creates the dependents that a deep insert brings, and the links to existing entities.
+    /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
+    /// changes those that hang on the row already.
     func createRelated(
         of entity: Entity, written: inout WrittenRow, plan: WritePlan, request: ODataRequest, database: Database
     ) throws {
@@ -86,6 +130,13 @@ extension RowWriter {
                 navigation.constraints.isEmpty || navigation.isCollection
             else { continue }
             guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
+            let relation = Relation(row: written, name: name, storage: storage, plan: plan)
+            if request.method != .create, rules.updatesRelated, !written.isNew {
+                let isDelta = entity.control.annotations[name + Self.deltaMark] != nil
+                written.entity.related[name] = try update(
+                    relation, to: related, isDelta: isDelta, request: unconditional(request), database: database)
+                continue
+            }
             switch related {
             case .none: break
             case .references(let ids):
@@ -94,32 +145,37 @@ extension RowWriter {
                         written, to: id, name: name, storage, plan: plan, request: request, database: database)
                 }
             case .one(let other):
-                written.entity.related[name] = .one(
-                    try relate(
-                        other, to: written, name: name, storage, plan: plan, request: request, database: database))
+                written.entity.related[name] = .one(try relate(other, to: relation, request, database))
             case .many(let others, _, _):
-                var created: [Entity] = []
-                for other in others {
-                    created.append(
-                        try relate(
-                            other, to: written, name: name, storage, plan: plan, request: request, database: database))
-                }
-                written.entity.related[name] = .many(created)
+                written.entity.related[name] = .many(try others.map { try relate($0, to: relation, request, database) })
             }
         }
     }
 
+    /// What follows the name of a navigation property in the mark of a nested delta.
+    static let deltaMark = "@odata.delta"
+
+    /// A navigation property of a row.
+    struct Relation {
+        var row: WrittenRow
+        var name: String
+        var storage: NavigationStorage
+        var plan: WritePlan
+    }
+
     /// Creates an entity that stands within another one, or links it where it is only an id.
-    private func relate(
-        _ other: Entity, to written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
-        request: ODataRequest, database: Database
+    func relate(
+        _ other: Entity, to relation: Relation, _ request: ODataRequest, _ database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
-            try link(written, to: id, name: name, storage, plan: plan, request: request, database: database)
+            try link(
+                relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan, request: request,
+                database: database)
             return other
         }
         return try createDependent(
-            other, of: written, name: name, storage, plan: plan, request: request, database: database
+            other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan, request: request,
+            database: database
         ).entity
     }
 
@@ -128,26 +184,20 @@ extension RowWriter {
         _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws -> WrittenRow {
-        guard request.method == .create else { throw ODataError.notImplemented("Deep update of \(name)") }
-        var other = other
-        var parent: Int64?
-        if case .join(let target, let pairs) = storage {
-            let dependent = try self.plan(target)
-            for pair in pairs {
-                if pair.target == OfflineLayout.parentColumn {
-                    parent = written.rowID
-                    continue
-                }
-                guard let path = dependent.path(ofColumn: pair.target),
-                    let ordinal = other.shape.ordinal(of: path), let source = plan.path(ofColumn: pair.source)
-                else { throw ODataError.notImplemented("Deep insert into \(name)") }
-                let value = written.entity[source] ?? .null
-                // Set by name only where the others were: a body gives all that it has.
-                if other.changedProperties.isEmpty {
-                    other.values[ordinal] = value
-                } else {
-                    other[path] = value
-                }
+        guard request.method == .create || rules.updatesRelated else {
+            throw ODataError.notImplemented("Deep update of \(name)")
+        }
+        let relation = Relation(row: written, name: name, storage: storage, plan: plan)
+        var (other, parent) = try joined(other, to: relation)
+        var request = request
+        request.method = .create
+        if let id = other.control.id, other.key == nil, let key = try EntityID.parse(id, model: mapping.model).key {
+            // The key may stand in the id alone.
+            for part in key.parts {
+                guard let path = other.shape.key.first(where: { $0.name == part.name })?.path,
+                    let ordinal = other.shape.ordinal(of: path)
+                else { continue }
+                other.values[ordinal] = part.value
             }
         }
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
@@ -155,6 +205,31 @@ extension RowWriter {
             try insertLink(table, source, written.rowID, target, created.rowID, database: database)
         }
         return created
+    }
+
+    /// An entity with the foreign key that relates it to a row, and the row id of that row where it contains it.
+    func joined(_ other: Entity, to relation: Relation) throws -> (Entity, parent: Int64?) {
+        guard case .join(let target, let pairs) = relation.storage else { return (other, nil) }
+        var other = other
+        var parent: Int64?
+        let dependent = try plan(target)
+        for pair in pairs {
+            if pair.target == OfflineLayout.parentColumn {
+                parent = relation.row.rowID
+                continue
+            }
+            guard let path = dependent.path(ofColumn: pair.target),
+                let ordinal = other.shape.ordinal(of: path), let source = relation.plan.path(ofColumn: pair.source)
+            else { throw ODataError.notImplemented("Deep insert into \(relation.name)") }
+            let value = relation.row.entity[source] ?? .null
+            // Set by name only where the others were: a body gives all that it has.
+            if other.changedProperties.isEmpty {
+                other.values[ordinal] = value
+            } else {
+                other[path] = value
+            }
+        }
+        return (other, parent)
     }
 
     // MARK: Links
@@ -216,7 +291,13 @@ extension RowWriter {
             }
             try database.execute(sql: sql, arguments: StatementArguments(arguments))
         case .join(let targetSet, let pairs):
-            guard let target else { throw ODataError.notImplemented("Taking away all of \(name)") }
+            guard let target else {
+                // A single-valued property whose foreign key the other entity holds.
+                for row in try relatedRows(written, name, database: database) {
+                    try unlink(written, navigation: name, from: row.id, request: request, database: database)
+                }
+                return
+            }
             let dependent = try self.plan(targetSet)
             var patch = Entity(shape: dependent.storage.shape)
             for pair in pairs {
@@ -226,10 +307,8 @@ extension RowWriter {
                 patch[path] = .null
             }
             // The condition of the request was about this row, not about the one that holds the foreign key.
-            var request = request
-            request.ifMatch = nil
-            request.ifNoneMatch = nil
-            _ = try update(patch, key: target.key, in: targetSet, request: request, database: database)
+            _ = try update(
+                patch, key: target.key, in: targetSet, request: unconditional(request), database: database)
             return
         }
         try hook?.didWrite(
@@ -239,7 +318,7 @@ extension RowWriter {
     }
 
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
-    private func link(
+    func link(
         _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
         request: ODataRequest, database: Database
     ) throws {
@@ -261,14 +340,11 @@ extension RowWriter {
                 else { throw ODataError.notImplemented("Linking \(name)") }
                 patch[path] = written.entity[source] ?? .null
             }
-            var request = request
-            request.ifMatch = nil
-            request.ifNoneMatch = nil
-            _ = try update(patch, key: key, in: set, request: request, database: database)
+            _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
         }
     }
 
-    private func insertLink(
+    func insertLink(
         _ table: String, _ sourceColumn: String, _ source: Int64?, _ targetColumn: String, _ target: Int64?,
         database: Database
     ) throws {

@@ -14,8 +14,8 @@ extension RowWriter {
     /// The plan of a set's table when the set allows the change.
     func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
-        let declared = mapping.model.entitySet(set)
-        guard !plan.storage.isReadOnly, declared?.allows(term, property) ?? true else {
+        guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
+        else {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(of: set, isEntity: true))
         }
         return plan
@@ -23,15 +23,16 @@ extension RowWriter {
 
     /// The methods that a set, or an entity of it, allows.
     public func allowedMethods(of set: String, isEntity: Bool) -> [String] {
-        let declared = mapping.model.entitySet(set)
         let isReadOnly = plans[set]?.storage.isReadOnly ?? true
         func allows(_ term: String, _ property: String) -> Bool {
-            !isReadOnly && declared?.allows(term, property) ?? true
+            !isReadOnly && mapping.model.allows(term, property, on: set)
         }
         var methods = ["GET"]
         if isEntity {
             if allows("UpdateRestrictions", "Updatable") { methods += ["PATCH", "PUT"] }
-            if allows("DeleteRestrictions", "Deletable") { methods.append("DELETE") }
+            if allows("DeleteRestrictions", "Deletable"), mapping.model.singleton(set) == nil {
+                methods.append("DELETE")
+            }
         } else if allows("InsertRestrictions", "Insertable") {
             methods.append("POST")
         }
@@ -152,6 +153,11 @@ extension RowWriter {
     /// `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5). Weak and strong ETags with the
     /// same text are the same here: rows are compared, not bytes.
     func checkPrecondition(_ request: ODataRequest, etag: String?, resource: String) throws {
+        if rules.requiresETags, etag != nil, request.ifMatch == nil, request.ifNoneMatch == nil {
+            throw ODataError(
+                status: 428, code: "PreconditionRequired", message: "The ETag of \(resource) must stand in If-Match.",
+                target: resource)
+        }
         if let wanted = request.ifMatch, !Self.matches(wanted, etag) {
             throw ODataError.preconditionFailed(resource)
         }
@@ -173,9 +179,13 @@ extension RowWriter {
     }
 
     /// 404, or 412 for a condition on something that is not there.
+    func missing(_ resource: String, _ request: ODataRequest) -> ODataError {
+        request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource)
+    }
+
+    /// The same for a key of a set.
     func missing(_ set: String, _ key: EntityKey?, _ request: ODataRequest) -> ODataError {
-        let resource = plans[set].map { name(set, key, $0) } ?? set
-        return request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource)
+        missing(plans[set].map { name(set, key, $0) } ?? set, request)
     }
 
     func name(_ set: String, _ key: EntityKey?, _ plan: WritePlan) -> String {
@@ -208,13 +218,15 @@ extension RowWriter {
                 entity.values[ordinal] = .collection([])
             } else if case .column(let column)? = storages.dropFirst(ordinal).first, column.isGenerated {
                 continue
-            } else if let text = property.defaultValue, let value = value(ofDefault: text, property) {
+            } else if let value = defaultValue(property) {
                 entity.values[ordinal] = value
             }
         }
     }
 
-    private func value(ofDefault text: String, _ property: Property) -> ODataValue? {
+    /// The default that the model states for a property.
+    func defaultValue(_ property: Property) -> ODataValue? {
+        guard let text = property.defaultValue else { return nil }
         if case .enumeration(let name) = property.type, let type = mapping.model.enumType(name) {
             return type.value(of: text).map { .enumeration($0) }
         }
@@ -259,9 +271,11 @@ extension RowWriter {
         let given = Self.given(entity)
         let keyPaths = Set(before.shape.key.map(\.path))
         for (ordinal, property) in before.shape.properties.enumerated() where !keyPaths.contains(property.name) {
-            if property.isComputed { continue }
+            if property.isComputed || rules.reserved[plan.storage.set]?.contains(property.name) == true { continue }
             var value = given.contains(property.name) ? entity[property.name] : nil
             if property.isImmutable {
+                // The vocabulary has services ignore it; whoever edits locally is told at once.
+                if rules.ignoresImmutable { continue }
                 if let value, value != before.values[ordinal], before.values[ordinal] != nil {
                     throw ODataError(
                         status: 400, code: "ImmutableProperty", message: "\(property.name) cannot be changed.",
@@ -269,21 +283,53 @@ extension RowWriter {
                 }
                 continue
             }
-            if value == nil, replaces, plan.nodes(of: before.shape)?.dropFirst(ordinal).first?.isStored == true {
+            let node = plan.nodes(of: before.shape)?.dropFirst(ordinal).first
+            if let given = value {
+                value = replaces ? Self.completed(given) : Self.merged(given, into: before.values[ordinal], node)
+            }
+            if value == nil, replaces, node?.isStored == true {
                 value =
-                    property.defaultValue.flatMap { self.value(ofDefault: $0, property) }
-                    ?? (property.type.isCollection ? .collection([]) : .null)
+                    defaultValue(property) ?? (property.type.isCollection ? .collection([]) : .null)
             }
             patch.values[ordinal] = value
         }
         let names = entity.dynamicProperties.keys.filter { before.shape.ordinal(of: $0) == nil }
-        if replaces {
-            for name in names { patch.dynamicProperties[name] = entity.dynamicProperties[name] }
-        } else if !names.isEmpty {
-            patch.dynamicProperties = before.dynamicProperties
-            for name in names { patch.dynamicProperties[name] = entity.dynamicProperties[name] }
+        if !replaces { patch.dynamicProperties = before.dynamicProperties }
+        // A dynamic property that is null is one that is not there (OData CSDL 4.01, 6.3).
+        for name in names {
+            patch.dynamicProperties[name] = entity.dynamicProperties[name].flatMap { $0.isNull ? nil : $0 }
         }
         return patch
+    }
+
+    /// A complex value with null for what it does not give: PUT replaces it as a whole.
+    static func completed(_ value: ODataValue) -> ODataValue {
+        guard case .complex(var entity) = value else { return value }
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            if let nested = entity.values[ordinal] {
+                entity.values[ordinal] = completed(nested)
+            } else {
+                entity.values[ordinal] = property.type.isCollection ? .collection([]) : .null
+            }
+        }
+        return .complex(entity)
+    }
+
+    /// A complex value with what it does not give taken from the one before: PATCH merges (11.4.3). Where it has
+    /// columns of its own, those that it does not give are left alone anyway.
+    private static func merged(_ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node?) -> ODataValue {
+        guard case .slot? = node, case .complex(var entity) = value, case .complex(let old)? = before else {
+            return value
+        }
+        for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] == nil {
+            entity.values[ordinal] = old[property.name]
+        }
+        for (name, kept) in old.dynamicProperties
+        where entity.shape.ordinal(of: name) == nil && entity.dynamicProperties[name] == nil {
+            entity.dynamicProperties[name] = kept
+        }
+        entity.dynamicProperties = entity.dynamicProperties.filter { !$0.value.isNull }
+        return .complex(entity)
     }
 
     /// The properties that an entity gives: those set since it was read, else all that are loaded.

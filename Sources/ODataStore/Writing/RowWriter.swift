@@ -19,20 +19,27 @@ import ODataService
 public struct RowWriter: Sendable {
     /// Where the data lies.
     public let mapping: StorageMapping
-    let hook: (any WriteHook)?
+    var hook: (any WriteHook)?
     let plans: [String: WritePlan]
     let check: ValueCheck
+    /// What a writer does beyond the single row.
+    var rules: WriteRules
+    /// Whose rows hold foreign keys to the rows of a set, by set; empty where nobody watches over them.
+    let dependents: [String: [Dependents]]
 
     /// Makes a writer.
     ///
     /// - Parameters:
     ///   - mapping: where the data lies.
     ///   - hook: what takes part in each change.
-    public init(mapping: StorageMapping, hook: (any WriteHook)?) {
+    ///   - rules: what it does beyond the single row.
+    public init(mapping: StorageMapping, hook: (any WriteHook)?, rules: WriteRules = WriteRules()) {
         self.mapping = mapping
         self.hook = hook
+        self.rules = rules
         plans = mapping.tables.mapValues { WritePlan(storage: $0, model: mapping.model) }
         check = ValueCheck(model: mapping.model)
+        dependents = rules.watchesReferences ? Dependents.all(in: mapping) : [:]
     }
 
     /// A row as it is after a change.
@@ -69,14 +76,16 @@ public struct RowWriter: Sendable {
     ) throws -> WrittenRow {
         let plan = try writable(set, "InsertRestrictions", "Insertable", request)
         var entity = entity
-        removeComputed(from: &entity)
+        if !rules.takesComputedValues { removeComputed(from: &entity) }
         // Before references set properties by name: what a body brought would seem not to be given then.
         let own = Self.given(entity)
-        try resolveReferences(in: &entity, of: plan, request: request, database: database)
+        let principals = try resolveReferences(
+            in: &entity, of: plan, before: nil, request: request, database: database)
         let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan))
-        try hook?.prepareInsert(&entity, into: plan.storage, in: database)
+        try hook?.prepareInsert(&entity, into: plan.storage, request: request, in: database)
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
+        try checkReferences(entity, plan: plan, database: database)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(entity, plan: plan, into: &row)
         let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
@@ -90,6 +99,8 @@ public struct RowWriter: Sendable {
             written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
         }
         written.isNew = true
+        // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
+        written.entity.related = principals
         try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
         return written
     }
@@ -128,8 +139,11 @@ public struct RowWriter: Sendable {
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
             throw missing(set, key, request)
         }
-        let before = try entity(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, database: database)
+        let before = row.entity
         try checkPrecondition(request, etag: before.control.etag, resource: name(set, key, plan))
+        try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
+        let hanging = try dependentRows(on: row, plan: plan, database: database)
         let (condition, arguments) = try address(found, plan: plan)
         let table = quoted(plan.storage.table)
         try translating(plan, row: found.slots.map { $0 }, database) {
@@ -140,6 +154,7 @@ public struct RowWriter: Sendable {
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request), in: database)
+        try settle(hanging, request: request, database: database)
     }
 
     /// Reads one entity as changes see it; `nil` when it is not there.
@@ -167,7 +182,8 @@ public struct RowWriter: Sendable {
             }
             return try create(entity, in: set, parent: parent, request: request, database: database)
         }
-        let before = try self.entity(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, database: database)
+        let before = row.entity
         let resource = name(set, key, plan)
         try checkPrecondition(request, etag: before.control.etag, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
@@ -177,15 +193,23 @@ public struct RowWriter: Sendable {
         }
         var patch = try changes(of: entity, to: before, replaces: replaces, plan: plan)
         patch.related = entity.related
+        for (name, value) in entity.control.annotations where name.hasSuffix(Self.deltaMark) {
+            patch.control.annotations[name] = value
+        }
         let own = Self.given(patch)
-        try resolveReferences(in: &patch, of: plan, request: request, database: database)
+        let principals = try resolveReferences(
+            in: &patch, of: plan, before: row, request: request, database: database)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try checkGiven(patch)
-        var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
-        try encode(patch, plan: plan, into: &row)
-        try updateRow(row, patch: patch, replaces: replaces, found: found, plan: plan, database: database)
+        try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
+        try checkReferences(patch, plan: plan, database: database)
+        var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
+        try encode(patch, plan: plan, into: &slots)
+        try updateRow(
+            slots, patch: patch, writesDynamic: replaces || !entity.dynamicProperties.isEmpty, found: found, plan: plan,
+            database: database)
         var written = try reread(found, plan: plan, database: database)
-        if let hook, written.entity != before || !patch.related.isEmpty {
+        if let hook, written.entity != before || !patch.related.isEmpty || rules.tellsUnchanged {
             try hook.didWrite(
                 RowChange(
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
@@ -193,6 +217,7 @@ public struct RowWriter: Sendable {
             // The hook may have given the row a new version.
             written = try reread(found, plan: plan, database: database)
         }
+        written.entity.related = principals
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
         return written
     }
@@ -244,7 +269,7 @@ public struct RowWriter: Sendable {
     }
 
     private func updateRow(
-        _ row: [DatabaseValue?], patch: Entity, replaces: Bool, found: WritePlan.Stored, plan: WritePlan,
+        _ row: [DatabaseValue?], patch: Entity, writesDynamic: Bool, found: WritePlan.Stored, plan: WritePlan,
         database: Database
     ) throws {
         var assignments: [String] = []
@@ -254,7 +279,7 @@ public struct RowWriter: Sendable {
             assignments.append("\(quoted(plan.slots[index].name)) = ?")
             values.append(value)
         }
-        if let dynamic = plan.storage.dynamicProperties, replaces || !patch.dynamicProperties.isEmpty {
+        if let dynamic = plan.storage.dynamicProperties, writesDynamic {
             assignments.append("\(quoted(dynamic)) = ?")
             values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
         }

@@ -138,13 +138,15 @@ extension Property {
     }
 }
 
-extension EntitySet {
-    /// Whether a capability of changing is not denied by the set's annotations.
+extension EntityDataModel {
+    /// Whether a capability is not denied by the annotations of an entity set or singleton.
     ///
     /// - Parameters:
     ///   - term: such as `InsertRestrictions`.
     ///   - property: such as `Insertable`.
-    func allows(_ term: String, _ property: String) -> Bool {
+    ///   - name: the entity set or singleton.
+    func allows(_ term: String, _ property: String, on name: String) -> Bool {
+        let annotations = entitySet(name)?.annotations ?? singleton(name)?.annotations ?? []
         guard case .record(_, let properties)? = annotations.annotation("Org.OData.Capabilities.V1.\(term)")?.value
         else { return true }
         return properties.first { $0.name == property }?.value?.boolean ?? true

@@ -10,10 +10,56 @@ public protocol WriteHook: Sendable {
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
     func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws
 
+    /// Completes an entity before it is inserted, knowing the request that asks for it. By default this is
+    /// ``prepareInsert(_:into:in:)``.
+    ///
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    func prepareInsert(
+        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database) throws
+
+    /// Completes or refuses what an update changes, before it does.
+    ///
+    /// - Parameters:
+    ///   - patch: what is changed; for a replacement all that it sets.
+    ///   - before: the row as it is.
+    ///   - table: its table.
+    ///   - request: the request that asks for it.
+    ///   - database: a connection inside the transaction.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    func prepareUpdate(
+        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        database: Database) throws
+
+    /// Is asked before a row is deleted.
+    ///
+    /// - Throws: ``ODataError`` to refuse it; the transaction is rolled back.
+    func prepareDelete(
+        _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database) throws
+
     /// Is told of a row that was inserted, updated or deleted, in the same transaction.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
     func didWrite(_ change: RowChange, in database: Database) throws
+}
+
+extension WriteHook {
+    /// Completes nothing more than without the request.
+    public func prepareInsert(
+        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+    ) throws {
+        try prepareInsert(&entity, into: table, in: database)
+    }
+
+    /// Changes nothing.
+    public func prepareUpdate(
+        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        database: Database
+    ) throws {}
+
+    /// Refuses nothing.
+    public func prepareDelete(
+        _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {}
 }
 
 /// One row's change.

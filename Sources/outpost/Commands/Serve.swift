@@ -6,6 +6,7 @@ import ODataModel
 import ODataServer
 import ODataService
 import ODataStore
+import ODataTransportNIO
 import OfflineOData
 
 /// `outpost serve`.
@@ -17,8 +18,11 @@ struct Serve: AsyncParsableCommand {
             primary keys and foreign keys. The database is not altered; what is needed to tell changes is kept
             in a file beside it.
 
+            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
+
             EXAMPLE
               outpost serve northwind.db --port 8080
+              outpost serve northwind.db --cors https://app.example --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
               outpost serve my-clone
             """)
@@ -47,23 +51,22 @@ struct Serve: AsyncParsableCommand {
         name: .customLong("page-size"), help: "The most rows in one page; 0 for no limit.")
     var pageSize = 1000
 
-    @Option(help: ArgumentHelp("Ask for this user; the password comes from --password-file.", valueName: "name"))
-    var user: String?
+    @OptionGroup var access: AccessOptions
 
     @Option(
-        name: .customLong("password-file"),
-        help: ArgumentHelp("The file with the password of --user.", valueName: "file"))
-    var passwordFile: String?
+        name: .customLong("base-url"),
+        help: ArgumentHelp(
+            "The URL under which clients see the service, behind a proxy that takes a part of the path away.",
+            valueName: "url"))
+    var baseURL: String?
 
-    @Option(
-        name: .customLong("tls-certificate"),
-        help: ArgumentHelp("Serve over TLS with this PEM certificate chain.", valueName: "file"))
-    var certificate: String?
+    @Flag(
+        name: .customLong("trust-proxy"),
+        help: "Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them.")
+    var trustsProxy = false
 
-    @Option(
-        name: .customLong("tls-key"),
-        help: ArgumentHelp("The PEM private key of --tls-certificate.", valueName: "file"))
-    var certificateKey: String?
+    @Flag(name: .customLong("no-compression"), help: "Send responses unpacked, whatever clients accept.")
+    var noCompression = false
 
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
@@ -76,36 +79,24 @@ struct Serve: AsyncParsableCommand {
     mutating func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard pageSize >= 0 else { throw ValidationError("--page-size is 0 or more.") }
-        guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
-        }
-        guard (user == nil) == (passwordFile == nil) else {
-            throw ValidationError("--user and --password-file go together.")
-        }
     }
 
     func run() async throws {
         let source = try await source()
-        var configuration = ODataServer.Configuration(host: host, port: port)
-        if let certificate, let certificateKey {
-            configuration.tls = ODataServer.TLS(
-                certificateChainFile: certificate, privateKeyFile: certificateKey)
-        }
-        if let user, let passwordFile {
-            guard let data = FileManager.default.contents(atPath: passwordFile) else {
-                throw Failure(message: "\(passwordFile) cannot be read.")
-            }
-            let password = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
-            configuration.authentication = BasicAuthentication(user: user, password: password)
-        }
+        var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
+        configuration.tls = access.tls
+        configuration.authentication = try await access.authentication()
+        configuration.crossOrigin = access.crossOrigin
+        configuration.csrf = access.csrf ? CSRFProtection(isSecure: access.tls != nil) : nil
+        let sets = try await source.provider.model.container.entitySets.map(\.name)
+        // A table may have any name, and its rows come first.
+        if !sets.contains("health") { configuration.health = HealthEndpoint() }
         if log {
             configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
         }
-        let handler = ODataHandler(provider: source.provider)
-        let running = try await ODataServer(configuration: configuration, handler: handler.handle)
+        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)
         for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
-        let sets = try await source.provider.model.container.entitySets.map(\.name)
         if json {
             print(JSONText(Report(url: running.url, entitySets: sets)).text)
         } else {
@@ -116,6 +107,28 @@ struct Serve: AsyncParsableCommand {
         await running.waitUntilStopped()
         try await source.close()
     }
+
+    /// Serves V4 at the root and V2 below it.
+    private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
+        var options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
+        let v4: ODataHandler
+        let v2: ODataV2Handler
+        do {
+            v4 = try ODataHandler(provider: provider, serviceRoot: "/", options: options)
+            options.publicURL = baseURL.map { ($0.hasSuffix("/") ? $0 : $0 + "/") + "v2/" }
+            v2 = try ODataV2Handler(provider: provider, serviceRoot: Self.v2Root, options: options)
+        } catch {
+            throw Failure(message: "--base-url: \(error)", status: .misused)
+        }
+        return { message, body, principal in
+            let path = (message.path ?? "/").prefix { $0 != "?" }
+            return path.hasPrefix(Self.v2Root) || path == Self.v2Root.dropLast()
+                ? await v2.handle(message, body, principal: principal)
+                : await v4.handle(message, body, principal: principal)
+        }
+    }
+
+    private static let v2Root = "/v2/"
 
     private struct Report: Encodable {
         var url: String

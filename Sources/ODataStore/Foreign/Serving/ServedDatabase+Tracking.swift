@@ -134,7 +134,7 @@ extension ServedDatabase {
         let present = keyed.filter { !$0.0.isRemoved }.map(\.1)
         var page = EntityPage()
         if !present.isEmpty, var query = bound.query {
-            let condition = Self.condition(present, query)
+            let condition = KeyCondition.any(of: present, query)
             query.filter = query.filter.map { .binary(.and, $0, condition, .primitive(.boolean)) } ?? condition
             bound.query = query
             let provider = reader
@@ -166,41 +166,6 @@ extension ServedDatabase {
                     throw error.at(table: table.table)
                 }
             })
-    }
-
-    /// The condition that a row has one of some keys.
-    private static func condition(_ keys: [EntityKey], _ query: BoundQuery) -> BoundExpression {
-        let boolean = TypeReference.primitive(.boolean)
-        let shape = query.shape
-        let parts = shape.key.compactMap { key -> (name: String, path: BoundExpression, type: TypeReference)? in
-            guard let ordinal = shape.ordinal(of: key.path) else { return nil }
-            let property = shape.properties[ordinal]
-            let path = BoundPath(
-                variable: query.variable, steps: [.property(property, ordinal: ordinal, of: shape)],
-                type: property.type)
-            return (key.name, .path(path), property.type)
-        }
-        if parts.count == 1, let part = parts.first {
-            return .membership(part.path, in: keys.map { .constant($0[part.name] ?? .null, part.type) })
-        }
-        let conditions = keys.map { key in
-            let equal = parts.map { part in
-                BoundExpression.binary(.equal, part.path, .constant(key[part.name] ?? .null, part.type), boolean)
-            }
-            return tree(equal, .and)
-        }
-        return tree(conditions, .or)
-    }
-
-    /// Operands joined as a balanced tree: SQLite limits the depth of expressions, not their number.
-    private static func tree(_ operands: [BoundExpression], _ operation: BinaryOperator) -> BoundExpression {
-        guard operands.count > 1 else {
-            return operands.first ?? .constant(.boolean(operation == .and), .primitive(.boolean))
-        }
-        let middle = operands.count / 2
-        return .binary(
-            operation, tree(Array(operands[..<middle]), operation), tree(Array(operands[middle...]), operation),
-            .primitive(.boolean))
     }
 
     // MARK: What can be tracked

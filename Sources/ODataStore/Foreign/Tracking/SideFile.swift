@@ -75,12 +75,7 @@ final class SideFile: Sendable {
                 ) WITHOUT ROWID;
                 CREATE INDEX row_version_by_version ON row_version (watched, version);
                 CREATE INDEX row_version_removed ON row_version (removed_at) WHERE removed_at IS NOT NULL;
-                CREATE TABLE request (
-                  id TEXT NOT NULL, client TEXT NOT NULL, first_sent INTEGER NOT NULL, position INTEGER NOT NULL,
-                  fingerprint TEXT NOT NULL, received_at INTEGER NOT NULL, answer TEXT,
-                  PRIMARY KEY (id, client, first_sent, position)
-                ) WITHOUT ROWID;
-                CREATE INDEX request_received ON request (received_at);
+                \(RememberedRequests.statements(table: "request").map { "\($0);\n" }.joined())
                 CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(format);
@@ -106,6 +101,8 @@ struct SideTables {
     let database: Database
     /// The name of the attached file.
     let schema: String
+    /// The table of the answers to repeatable requests.
+    var requests = "request"
 
     /// A value by name.
     func meta<Value: DatabaseValueConvertible>(_ name: String) throws -> Value? {

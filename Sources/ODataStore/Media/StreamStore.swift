@@ -1,0 +1,262 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataService
+
+/// The streams of media entities and stream properties, in rows of one size each, never whole in memory (rule 9).
+///
+/// An upload is written chunk by chunk in transactions of its own and belongs to nothing until the entity does; a
+/// stream that is replaced or whose entity goes stays for those who are reading it, and is removed later.
+struct StreamStore: Sendable {
+    /// Bytes per row.
+    static let chunkSize = 256 << 10
+    /// How long a stream that belongs to nothing any more can still be read, in seconds.
+    static let graceTime: Int64 = 600
+    private static let table = "outpost_stream"
+    private static let chunks = "outpost_stream_chunk"
+
+    let database: any DatabaseWriter
+    let options: StoreService.Options
+
+    /// The entity, and the property where it is not the entity's own stream.
+    struct Owner: Hashable, Sendable {
+        var set: String
+        var rowID: Int64
+        /// Empty for the stream of a media entity.
+        var property = ""
+    }
+
+    /// The statements that make the tables.
+    static func statements(_ mapping: StorageMapping) -> [String] {
+        var statements = [
+            """
+            CREATE TABLE \(table) (
+              id INTEGER PRIMARY KEY AUTOINCREMENT, set_name TEXT, row_id INTEGER, property TEXT NOT NULL DEFAULT '',
+              content_type TEXT NOT NULL, length INTEGER NOT NULL DEFAULT 0, superseded INTEGER
+            )
+            """,
+            "CREATE UNIQUE INDEX \(table)_owner ON \(table) (set_name, row_id, property)",
+            """
+            CREATE TABLE \(chunks) (
+              id INTEGER PRIMARY KEY, stream INTEGER NOT NULL, position INTEGER NOT NULL, bytes BLOB NOT NULL
+            )
+            """,
+            "CREATE UNIQUE INDEX \(chunks)_position ON \(chunks) (stream, position)",
+            """
+            CREATE TRIGGER \(table)_delete AFTER DELETE ON \(table)
+            BEGIN DELETE FROM \(chunks) WHERE stream = OLD.id; END
+            """,
+        ]
+        for storage in mapping.tables.values.sorted(by: { $0.set < $1.set })
+        where storage.hasStreams(in: mapping.model) {
+            statements.append(
+                """
+                CREATE TRIGGER \(quoted("stream$\(storage.table)")) AFTER DELETE ON \(quoted(storage.table))
+                BEGIN
+                  UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = strftime('%s', 'now')
+                  WHERE set_name = '\(storage.set)' AND row_id = OLD.\(quoted(OfflineLayout.rowIDColumn));
+                END
+                """)
+        }
+        return statements
+    }
+
+    /// Takes every stream away from its owner.
+    static func supersedeAll(in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = strftime('%s', 'now')
+                WHERE set_name IS NOT NULL
+                """)
+    }
+
+    // MARK: Writing
+
+    /// Takes a stream in, as fast as it comes and as slow as it must.
+    ///
+    /// - Returns: the stream, which belongs to nothing yet.
+    /// - Throws: ``ODataError`` 413 beyond the limit, and what the producer throws; nothing is left then.
+    func upload(_ stream: ByteStream, contentType: String) async throws -> StreamInfo {
+        let limit = options.streamSizeLimit ?? .max
+        if let length = stream.length, length > limit { throw Self.tooLarge(limit) }
+        let id = try await database.write { database in
+            try database.execute(
+                sql: "INSERT INTO \(Self.table) (content_type) VALUES (?)", arguments: [contentType])
+            return database.lastInsertedRowID
+        }
+        do {
+            var length: Int64 = 0
+            var position: Int64 = 0
+            var buffer: [UInt8] = []
+            while let chunk = try await stream.next() {
+                length += Int64(chunk.count)
+                guard length <= limit else { throw Self.tooLarge(limit) }
+                buffer += chunk
+                while buffer.count >= Self.chunkSize {
+                    try await write(Data(buffer.prefix(Self.chunkSize)), at: position, of: id)
+                    buffer.removeFirst(Self.chunkSize)
+                    position += 1
+                }
+            }
+            if !buffer.isEmpty { try await write(Data(buffer), at: position, of: id) }
+            return StreamInfo(id: id, contentType: contentType, length: length)
+        } catch {
+            try? await discard(id)
+            throw error
+        }
+    }
+
+    private func write(_ bytes: Data, at position: Int64, of id: Int64) async throws {
+        try await database.write { database in
+            try database.cachedStatement(
+                sql: "INSERT INTO \(Self.chunks) (stream, position, bytes) VALUES (?, ?, ?)"
+            ).execute(arguments: [id, position, bytes])
+        }
+    }
+
+    private static func tooLarge(_ limit: Int64) -> ODataError {
+        ODataError(status: 413, code: "PayloadTooLarge", message: "The stream exceeds \(limit) bytes.")
+    }
+
+    /// Gives an uploaded stream to its owner, in the transaction that changes the entity; the one before goes.
+    func attach(_ stream: StreamInfo, to owner: Owner, in database: Database) throws {
+        try detach(owner, in: database)
+        try database.execute(
+            sql: "UPDATE \(Self.table) SET set_name = ?, row_id = ?, property = ?, length = ? WHERE id = ?",
+            arguments: [owner.set, owner.rowID, owner.property, stream.length, stream.id])
+    }
+
+    /// Takes an owner's stream away.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func detach(_ owner: Owner, in database: Database) throws -> Bool {
+        try database.execute(
+            sql: """
+                UPDATE \(Self.table) SET set_name = NULL, row_id = NULL, superseded = ?
+                WHERE set_name = ? AND row_id = ? AND property = ?
+                """, arguments: [options.now().seconds, owner.set, owner.rowID, owner.property])
+        let wasThere = database.changesCount > 0
+        try database.execute(
+            sql: "DELETE FROM \(Self.table) WHERE superseded < ?", arguments: [options.now().seconds - Self.graceTime])
+        return wasThere
+    }
+
+    /// Removes an upload that came to nothing.
+    func discard(_ id: Int64) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM \(Self.table) WHERE id = ? AND set_name IS NULL", arguments: [id])
+        }
+    }
+
+    /// Removes what belongs to nothing when the service is opened: nobody is reading or uploading it.
+    func removeLeftovers() async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM \(Self.table) WHERE set_name IS NULL")
+        }
+    }
+
+    /// Puts in streams that are in memory already, within a transaction.
+    struct Inserter {
+        let database: Database
+
+        /// Puts in one stream and gives it to its owner.
+        func insert(_ bytes: [UInt8], contentType: String, owner: Owner) throws {
+            try database.execute(
+                sql: """
+                    INSERT INTO \(StreamStore.table) (set_name, row_id, property, content_type, length)
+                    VALUES (?, ?, ?, ?, ?)
+                    """, arguments: [owner.set, owner.rowID, owner.property, contentType, bytes.count])
+            let id = database.lastInsertedRowID
+            for (position, start) in stride(from: 0, to: bytes.count, by: StreamStore.chunkSize).enumerated() {
+                let chunk = Data(bytes[start..<min(start + StreamStore.chunkSize, bytes.count)])
+                try database.execute(
+                    sql: "INSERT INTO \(StreamStore.chunks) (stream, position, bytes) VALUES (?, ?, ?)",
+                    arguments: [id, position, chunk])
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// What is known of an owner's stream; `nil` when it has none.
+    func info(_ owner: Owner, in database: Database) throws -> StreamInfo? {
+        try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT id, content_type, length FROM \(Self.table)
+                    WHERE set_name = ? AND row_id = ? AND property = ?
+                    """), arguments: [owner.set, owner.rowID, owner.property]
+        ).map { StreamInfo(id: $0[0], contentType: $0[1], length: $0[2]) }
+    }
+
+    /// Whether any row of a set has a stream.
+    static func hasAny(_ set: String, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE set_name = ?)"),
+            arguments: [set]) ?? false
+    }
+
+    /// The bytes, read from the store only as fast as they are asked for, from any place on.
+    func bytes(of stream: StreamInfo) -> ByteStream { bytes(of: stream, 0..<stream.length) }
+
+    private func bytes(of stream: StreamInfo, _ range: Range<Int64>) -> ByteStream {
+        let cursor = StreamCursor(database: database, stream: stream.id, range: range)
+        return ByteStream(
+            length: range.upperBound - range.lowerBound,
+            part: { part in
+                bytes(of: stream, range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
+            }
+        ) { try await cursor.next() }
+    }
+
+    /// Reads chunk after chunk, each in a transaction of its own.
+    private actor StreamCursor {
+        let database: any DatabaseWriter
+        let stream: Int64
+        let end: Int64
+        var offset: Int64
+
+        init(database: any DatabaseWriter, stream: Int64, range: Range<Int64>) {
+            self.database = database
+            self.stream = stream
+            end = range.upperBound
+            offset = range.lowerBound
+        }
+
+        func next() async throws -> [UInt8]? {
+            guard offset < end else { return nil }
+            let size = Int64(StreamStore.chunkSize)
+            let (position, start) = (offset / size, Int(offset % size))
+            let stream = stream
+            let chunk = try await database.read { database in
+                try Data.fetchOne(
+                    database.cachedStatement(
+                        sql: "SELECT bytes FROM \(StreamStore.chunks) WHERE stream = ? AND position = ?"),
+                    arguments: [stream, position])
+            }
+            guard let chunk, chunk.count > start else {
+                throw ODataError(
+                    status: 410, code: "StreamReplaced", message: "The stream was replaced while it was read.")
+            }
+            let count = min(Int64(chunk.count - start), end - offset)
+            offset += count
+            return Array(chunk.dropFirst(start).prefix(Int(count)))
+        }
+    }
+}
+
+extension TableStorage {
+    /// Whether rows have streams: those of media entities and of stream properties.
+    func hasStreams(in model: EntityDataModel) -> Bool {
+        ([shape] + TableLayout.derivedShapes(of: shape, model: model)).contains {
+            $0.hasStream || !$0.streamProperties.isEmpty
+        }
+    }
+}
+
+extension Shape {
+    /// The properties whose values are streams.
+    var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
+}

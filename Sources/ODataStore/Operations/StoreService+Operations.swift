@@ -1,0 +1,239 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Calls of operations (OData Protocol 4.01, 11.5).
+extension StoreService {
+    // MARK: Functions
+
+    /// Calls a function, and reads from its result what the rest of the URL asks for.
+    func callFunction(
+        _ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider
+    ) async throws -> ODataResponse {
+        guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
+        guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
+        let result = try await StoreReader.translating {
+            try await database.read { [self] in try call(operation, at: position, of: bound, request, in: $0) }
+        }
+        return try await answer(result, operation, at: position, of: bound, request, provider)
+    }
+
+    /// Runs the code of an operation.
+    func call(
+        _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL, _ request: ODataRequest,
+        in database: Database
+    ) throws -> ComposedResult {
+        var arguments: [String: ODataValue] = [:]
+        if operation.kind == .action, case .parameters(let given) = request.body { arguments = given }
+        if case .operation(_, let given) = bound.resource.steps[position] {
+            for (name, expression) in given { arguments[name] = try Self.constant(expression, name) }
+        }
+        let overload = try overload(operation, for: arguments)
+        guard let handler = core.definition.operations[OperationSignature(overload)] else {
+            throw ODataError.notImplemented(operation.name.description)
+        }
+        try check(arguments, of: overload)
+        let transaction = ServiceTransaction(core: core, database: database, request: request)
+        var binding: BoundURL?
+        if overload.isBound {
+            binding = try self.binding(bound, before: position, request, database)
+        }
+        let call = ServiceCall(
+            operation: overload, arguments: arguments, request: request, transaction: transaction, binding: binding)
+        return try ComposedResult(try handler(call), overload, transaction)
+    }
+
+    /// What an operation is called on; an entity must be there.
+    private func binding(
+        _ bound: BoundURL, before position: Int, _ request: ODataRequest, _ database: Database
+    ) throws -> BoundURL {
+        let steps = Array(bound.resource.steps[..<position])
+        guard let place = EntityPlace(steps) else { throw ODataError.notImplemented("An operation on this path") }
+        let resource = BoundResource(
+            steps: steps, target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))
+        if !place.isCollection {
+            // Whoever may not see it cannot call anything on it.
+            let reader = core.reader(for: request.principal)
+            let query = StoreReader.query(place.shape, place.set)
+            let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
+            let found = try StoreReader.entities(compiled, query, core.mapping, options, database, limit: 1).first
+            guard let found else { throw ODataError.notFound(StoreReader.name(of: steps)) }
+            if operation(at: position, in: bound)?.kind == .action {
+                try core.writer.checkPrecondition(
+                    request, etag: found.control.etag, resource: found.control.id ?? place.shape.name.description)
+            }
+        }
+        return BoundURL(resource: resource, query: nil)
+    }
+
+    private func operation(at position: Int, in bound: BoundURL) -> ODataModel.Operation? {
+        if case .operation(let operation, _) = bound.resource.steps[position] { operation } else { nil }
+    }
+
+    private static func constant(_ expression: BoundExpression, _ name: String) throws -> ODataValue {
+        switch expression {
+        case .constant(let value, _): return value
+        case .cast(.constant(let value, _), _): return value
+        default: throw ODataError.notImplemented("An expression as the parameter \(name)")
+        }
+    }
+
+    /// The overload that takes the arguments: those of an action are told apart by the body alone.
+    private func overload(
+        _ operation: ODataModel.Operation, for arguments: [String: ODataValue]
+    ) throws -> ODataModel.Operation {
+        guard operation.kind == .action else { return operation }
+        let names = Set(arguments.keys)
+        let candidates = model.operations(operation.name).filter {
+            $0.kind == operation.kind && $0.isBound == operation.isBound
+                && $0.parameters.first?.type == (operation.isBound ? operation.parameters.first?.type : $0.parameters.first?.type)
+        }
+        return candidates.first { names == Set($0.ownParameters.map(\.name)) }
+            ?? candidates.first { candidate in
+                names.isSubset(of: candidate.ownParameters.map(\.name))
+                    && candidate.ownParameters.allSatisfy { names.contains($0.name) || $0.mayBeLeftOut }
+            } ?? operation
+    }
+
+    /// Checks arguments against the declaration: none missing, none too many, each of its type.
+    private func check(_ arguments: [String: ODataValue], of operation: ODataModel.Operation) throws {
+        let parameters = operation.ownParameters
+        if let unknown = arguments.keys.sorted().first(where: { name in !parameters.contains { $0.name == name } }) {
+            throw ODataError(
+                status: 400, code: "UnknownParameter", message: "\(operation.name) has no parameter \(unknown).",
+                target: unknown)
+        }
+        let check = ValueCheck(model: model)
+        for parameter in parameters {
+            guard let value = arguments[parameter.name] else {
+                if parameter.mayBeLeftOut || (operation.kind == .action && parameter.isNullable) { continue }
+                throw ODataError(
+                    status: 400, code: "MissingParameter",
+                    message: "\(operation.name) needs the parameter \(parameter.name).", target: parameter.name)
+            }
+            let property = Property(
+                name: parameter.name, type: parameter.type, isNullable: parameter.isNullable, facets: parameter.facets)
+            try check.check(value, for: property, path: parameter.name)
+        }
+    }
+
+    // MARK: Actions
+
+    /// Calls an action in a transaction; the caller answers with the result when it is committed.
+    func callAction(_ bound: BoundURL, _ request: ODataRequest, in database: Database) throws -> ComposedResult {
+        guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
+        guard operation.kind == .action else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        guard request.method == .create else {
+            throw ODataError.methodNotAllowed(request.method, allowed: ["POST"])
+        }
+        return try call(operation, at: position, of: bound, request, in: database)
+    }
+
+    // MARK: Answers
+
+    /// Makes the answer to a call: what the rest of the URL asks for of the result.
+    func answer(
+        _ result: ComposedResult, _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL,
+        _ request: ODataRequest, _ provider: StoreProvider
+    ) async throws -> ODataResponse {
+        let rest = Array(bound.resource.steps[(position + 1)...])
+        switch result {
+        case .none: return ODataResponse(status: 204)
+        case .value(let value, let type):
+            if value.isNull { return ODataResponse(status: 204) }
+            guard rest.isEmpty, !bound.resource.target.isRawValue else {
+                return try Self.part(of: value, type, rest, bound.resource.target, model)
+            }
+            return ODataResponse(body: .value(value, type))
+        case .transient(let body):
+            guard rest.isEmpty, request.url.options.isPlain else {
+                throw ODataError.notImplemented("Query options on entities that are not stored")
+            }
+            return ODataResponse(body: body)
+        case .stored(let place, let order):
+            var continued = try ComposedRead(
+                place, rest, bound, request, operation: operation, binder: core.binder, model: model)
+            continued.order = order
+            return try await read(continued, request, provider)
+        }
+    }
+
+    private func read(
+        _ composed: ComposedRead, _ request: ODataRequest, _ provider: StoreProvider
+    ) async throws -> ODataResponse {
+        let bound = try restricted(composed.bound, request)
+        guard let order = composed.order, composed.keepsOrder else {
+            var response = try await read(bound, request, provider)
+            if case .entity? = composed.context, response.status == 404 { response.status = 204 }
+            return response
+        }
+        // The operation gave its entities in an order that no column has.
+        var all = bound
+        let (top, skip) = (all.query?.top, all.query?.skip ?? 0)
+        all.query?.top = nil
+        all.query?.skip = nil
+        var plain = request
+        plain.format = nil
+        plain.preferences.maxPageSize = nil
+        let (query, steps) = (all.query, all.resource.steps)
+        guard let query else { throw ODataError.notImplemented("This result") }
+        let entities = try await StoreReader.translating {
+            try await database.read { [core] database in
+                let (compiled, options) = try provider.reader.prepare(query, steps, now: core.options.now(), database)
+                return try StoreReader.entities(compiled, query, core.mapping, options, database, limit: .max)
+            }
+        }
+        let positions = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let sorted = entities.sorted {
+            (positions[$0.control.id ?? ""] ?? .max) < (positions[$1.control.id ?? ""] ?? .max)
+        }
+        let page = EntityPage(
+            entities: Array(sorted.dropFirst(skip).prefix(top ?? .max)), count: query.count ? Int64(sorted.count) : nil)
+        return ODataResponse(body: try await withStreams(.page(page), root: ""))
+    }
+
+    /// What a path that goes on behind a value addresses.
+    private static func part(
+        of value: ODataValue, _ type: TypeReference, _ rest: [BoundSegment], _ target: BoundResource.Target,
+        _ model: EntityDataModel
+    ) throws -> ODataResponse {
+        var (value, type) = (value, type)
+        for step in rest {
+            guard case .property(let property, _, _) = step, case .complex(let holder) = value else {
+                throw ODataError.notImplemented("The path behind the operation")
+            }
+            (value, type) = (holder[property.name] ?? .null, property.type)
+        }
+        if value.isNull { return ODataResponse(status: 204) }
+        guard target.isRawValue else { return ODataResponse(body: .value(value, type)) }
+        return ODataResponse(body: try StoreReader.raw(value, type, model))
+    }
+}
+
+extension BoundResource.Target {
+    fileprivate var isRawValue: Bool {
+        if case .rawValue = self { true } else { false }
+    }
+}
+
+extension QueryOptions {
+    /// Whether nothing in it changes a result.
+    fileprivate var isPlain: Bool {
+        var rest = self
+        rest.format = nil
+        rest.aliases = [:]
+        rest.custom = []
+        return rest.isEmpty
+    }
+}
+
+extension ODataModel.Operation {
+    /// The parameters without the binding parameter.
+    var ownParameters: [Parameter] { Array(parameters.dropFirst(isBound ? 1 : 0)) }
+}
+
+extension ODataModel.Operation.Parameter {
+    /// Whether a call may leave it out.
+    var mayBeLeftOut: Bool { annotations.annotation("Org.OData.Core.V1.OptionalParameter") != nil }
+}

@@ -1,0 +1,98 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Answers the requests of a batch in order (OData Protocol 4.01, 11.7). A change set succeeds or fails as a whole:
+/// when one of its requests is refused, all of them are answered with that refusal.
+///
+/// Without `continue-on-error` the first failure ends the batch, and nothing after it is answered. A request that
+/// depends on one that failed is answered with 424.
+struct BatchRun {
+    let model: EntityDataModel
+    /// Answers a request that stands alone.
+    let single: (ODataRequest) async throws -> ODataResponse
+    /// Answers the requests of a change set in one transaction, with their references resolved by the function that
+    /// is given along.
+    let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
+
+    /// Resolves what a request of a change set refers to, performs it, and notes what it created or addressed.
+    typealias Resolver = @Sendable ((ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
+
+    /// Answers all.
+    func run(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+        var results: [BatchResult] = []
+        var references = ContentReferences(model: model)
+        var failed: Set<String> = []
+        var position = 0
+        while position < items.count {
+            try Task.checkCancellation()
+            let unit = Self.unit(of: items, from: position)
+            position += unit.count
+            let outcome: [BatchResult]
+            if let missing = unit.lazy.flatMap(\.dependsOn).first(where: failed.contains) {
+                let error = ODataError(
+                    status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
+                outcome = unit.map { BatchResult(id: $0.id, result: .failure(error)) }
+            } else if let item = unit.first, item.atomicityGroup == nil {
+                outcome = [await answer(item, &references)]
+            } else {
+                outcome = await answer(unit, &references)
+            }
+            results += outcome
+            guard outcome.contains(where: { (try? $0.result.get()) == nil }) else { continue }
+            for item in unit {
+                failed.insert(item.id)
+                if let group = item.atomicityGroup { failed.insert(group) }
+            }
+            if !continueOnError { break }
+        }
+        return ODataResponse(body: .batch(results))
+    }
+
+    /// The requests from a position on that succeed or fail together.
+    private static func unit(of items: [BatchItem], from position: Int) -> [BatchItem] {
+        guard let group = items[position].atomicityGroup else { return [items[position]] }
+        let end = items[position...].firstIndex { $0.atomicityGroup != group } ?? items.endIndex
+        return Array(items[position..<end])
+    }
+
+    private func answer(_ item: BatchItem, _ references: inout ContentReferences) async -> BatchResult {
+        do {
+            let request = try references.resolve(item.request)
+            if case .batch = request.body {
+                throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
+            }
+            let response = try await single(request)
+            references.note(response, for: item.id, request: request)
+            return BatchResult(id: item.id, result: .success(response))
+        } catch {
+            return BatchResult(id: item.id, result: .failure(ODataError(translating: error)))
+        }
+    }
+
+    private func answer(_ unit: [BatchItem], _ references: inout ContentReferences) async -> [BatchResult] {
+        do {
+            if let read = unit.first(where: { $0.request.method == .read }) {
+                throw ODataError(
+                    status: 400, code: "InvalidBatch", message: "A change set cannot hold the read \(read.id).")
+            }
+            let before = references
+            let responses = try await changeSet(unit.map(\.request)) { perform in
+                var references = before
+                return try unit.map { item in
+                    let request = try references.resolve(item.request)
+                    let response = try perform(request)
+                    references.note(response, for: item.id, request: request)
+                    return response
+                }
+            }
+            for (item, response) in zip(unit, responses) {
+                references.note(response, for: item.id, request: try references.resolve(item.request))
+            }
+            return zip(unit, responses).map { BatchResult(id: $0.id, result: .success($1)) }
+        } catch {
+            let refusal = ODataError(translating: error)
+            return unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
+        }
+    }
+}

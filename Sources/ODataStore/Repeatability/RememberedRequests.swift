@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// The answers to repeatable requests, kept beside a foreign database or in a store, so that a repeat acts once and is answered
+/// alike (OData Repeatable Requests 1.0, 2).
+///
+/// Kept are status, location, entity id and ETag, and whether an entity was returned; a repeat returns that
+/// entity as it is now. The requests of a change set share one id and are kept by their position in it.
+enum RememberedRequests {
+    /// The statements that make a table for them.
+    static func statements(table: String) -> [String] {
+        [
+            """
+            CREATE TABLE \(table) (
+              id TEXT NOT NULL, client TEXT NOT NULL, first_sent INTEGER NOT NULL, position INTEGER NOT NULL,
+              fingerprint TEXT NOT NULL, received_at INTEGER NOT NULL, answer TEXT,
+              PRIMARY KEY (id, client, first_sent, position)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX \(table)_received ON \(table) (received_at)",
+        ]
+    }
+
+    /// One answer.
+    struct Answer: Codable, Hashable, Sendable {
+        var status: Int
+        var etag: String?
+        var location: String?
+        var entityID: String?
+        var preferencesApplied: [String]
+        /// The id of the entity that was returned; `nil` when none was.
+        var returned: String?
+
+        init(_ response: ODataResponse) {
+            status = response.status
+            etag = response.etag
+            location = response.location
+            entityID = response.entityID
+            preferencesApplied = response.preferencesApplied
+            if case .entity(let entity) = response.body { returned = entity.control.id }
+        }
+    }
+
+    /// What is known of a request.
+    enum Memory: Sendable {
+        /// Nothing: it acts now.
+        case new
+        /// Its answers, by position in the change set.
+        case answered([Answer])
+        /// It may have acted: the rows it was to change were changed by others since.
+        case inDoubt
+    }
+
+    /// Looks a request up.
+    ///
+    /// - Throws: ``ODataError`` 400 when the id stands for another request.
+    static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
+        let rows = try Row.fetchAll(
+            side.database,
+            sql: """
+                SELECT fingerprint, answer FROM \(side.schema).\(side.requests)
+                WHERE id = ? AND client = ? AND first_sent = ? ORDER BY position
+                """, arguments: [request.id, request.client, request.firstSent])
+        guard let first = rows.first else { return .new }
+        guard first["fingerprint"] == fingerprint else {
+            throw ODataError(
+                status: 400, code: "RepeatabilityMismatch",
+                message: "The id \(request.id) was used for another request.", target: "Repeatability-Request-ID",
+                repeatabilityResult: .rejected)
+        }
+        let texts = rows.map { $0["answer"] as String? }
+        guard !texts.contains(nil) else { return .inDoubt }
+        return .answered(
+            try texts.compactMap { $0 }.map { try JSONDecoder().decode(Answer.self, from: Data($0.utf8)) })
+    }
+
+    /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten.
+    static func keep(
+        _ request: RepeatableRequest, fingerprint: String, answers: [Answer]?, now: Int64, lifetime: Int64,
+        in side: SideTables
+    ) throws {
+        try side.database.execute(
+            sql: "DELETE FROM \(side.schema).\(side.requests) WHERE received_at < ?", arguments: [now - lifetime])
+        let statement = try side.database.cachedStatement(
+            sql: "INSERT OR REPLACE INTO \(side.schema).\(side.requests) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let texts: [String?] = try answers.map { try $0.map(text) } ?? [nil]
+        for (position, text) in texts.enumerated() {
+            try statement.execute(
+                arguments: [request.id, request.client, request.firstSent, position, fingerprint, now, text])
+        }
+    }
+
+    private static func text(_ answer: Answer) throws -> String {
+        String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+    }
+
+    /// What tells one request from another: the methods and resources.
+    static func fingerprint(_ requests: [ODataRequest]) -> String {
+        var hash = QueryHash()
+        for request in requests {
+            hash.add(request.method.rawValue)
+            hash.add(request.url.urlEncoded())
+        }
+        return hash.text
+    }
+}
+
+extension RememberedRequests.Answer {
+    /// The answer as the first time, with the entity as it is now.
+    ///
+    /// - Parameter read: answers a read.
+    func response(_ read: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
+        var response = ODataResponse(status: status, etag: etag)
+        response.location = location
+        response.entityID = entityID
+        response.preferencesApplied = preferencesApplied
+        response.repeatabilityResult = .accepted
+        guard let id = returned else { return response }
+        do {
+            let entity = try await read(ODataRequest(.read, try ODataURL(parsing: id)))
+            response.body = entity.body
+            response.etag = entity.etag
+        } catch let error as ODataError where error.status == 404 {
+            // It acted, yet somebody deleted the entity since.
+            response.status = 204
+            response.entityID = response.entityID ?? id
+        }
+        return response
+    }
+}
+
+extension Repeatability {
+    /// The one identification of the requests of a change set (rule 2); `nil` when they have none.
+    static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
+        let all = requests.compactMap(\.repeatability)
+        guard let first = all.first else { return nil }
+        guard all.count == requests.count, all.allSatisfy({ $0 == first }) else {
+            throw ODataError(
+                status: 400, code: "InvalidRepeatability",
+                message: "The requests of a change set must share one Repeatability-Request-ID.",
+                target: "Repeatability-Request-ID", repeatabilityResult: .rejected)
+        }
+        return first
+    }
+}

@@ -1,0 +1,210 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// Takes part in each change of a service's rows: gives keys, values, versions and ETags, asks the interceptors,
+/// and checks what the caller may do.
+struct ServiceHook: WriteHook {
+    let core: ServiceCore
+    /// Whether the service itself writes.
+    var isTrusted = false
+    /// Whether values that the service would give are taken as they come.
+    var isSeeding = false
+
+    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {}
+
+    func prepareInsert(
+        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+    ) throws {
+        try check(.create, table.set, request, changing: entity)
+        let context = ValueRule.Context(
+            entity: entity, before: nil, request: request, now: core.options.now(), stream: nil)
+        try giveValues(to: &entity, context) { $0 == .insert || $0 == .change }
+        if case .counter(let property)? = core.etags[table.set], let ordinal = entity.shape.ordinal(of: property),
+            entity.values[ordinal]?.isNull ?? true
+        {
+            entity.values[ordinal] = .integer(1)
+        }
+        try giveKey(to: &entity, table, in: database)
+        try intercept(.insert, isBefore: true, &entity, nil, table, request, database)
+    }
+
+    func prepareUpdate(
+        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        database: Database
+    ) throws {
+        try checkVisible(before, table, request, database, hidden: .notFound(before.id))
+        try check(.update, table.set, request, changing: patch)
+        let context = ValueRule.Context(
+            entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
+        try giveValues(to: &patch, context) { $0 == .change }
+        if case .counter(let property)? = core.etags[table.set], let ordinal = patch.shape.ordinal(of: property) {
+            patch.values[ordinal] = Self.next(before.entity[property])
+        }
+        try intercept(.update, isBefore: true, &patch, before.entity, table, request, database)
+    }
+
+    func prepareDelete(
+        _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {
+        try checkVisible(row, table, request, database, hidden: .notFound(row.id))
+        try check(.delete, table.set, request, changing: nil)
+        var entity = row.entity
+        try intercept(.delete, isBefore: true, &entity, row.entity, table, request, database)
+    }
+
+    func didWrite(_ change: RowChange, in database: Database) throws {
+        if change.kind != .delete, let rowID = change.rowID, let after = change.after {
+            try version(rowID, change.before, after, change.table, in: database)
+            if let id = after.control.id {
+                try checkVisible(
+                    RowWriter.WrittenRow(
+                        entity: after, rowID: rowID, etag: nil, id: id, isNew: false, set: change.table.set),
+                    change.table, change.request, database,
+                    hidden: ODataError(
+                        status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
+                        target: id))
+            }
+        }
+        guard var entity = change.after ?? change.before else { return }
+        try intercept(change.kind, isBefore: false, &entity, change.before, change.table, change.request, database)
+    }
+
+    // MARK: Values
+
+    private func giveValues(
+        to entity: inout Entity, _ context: ValueRule.Context, _ isNow: (ValueRule.Moment) -> Bool
+    ) throws {
+        for rule in core.definition.values
+        where isNow(rule.moment) && rule.applies(to: entity.shape, in: core.mapping.model) {
+            guard let ordinal = entity.shape.ordinal(of: rule.property) else { continue }
+            if entity.values[ordinal] != nil, !rule.overrides || isSeeding { continue }
+            if let value = try rule.value(context) { entity.values[ordinal] = value }
+        }
+    }
+
+    private static func next(_ value: ODataValue?) -> ODataValue {
+        guard case .integer(let number)? = value else { return .integer(1) }
+        // Beyond the greatest number the count begins anew: an ETag that old is nobody's any more.
+        return .integer(number >= Int64(Int32.max) ? 1 : number + 1)
+    }
+
+    /// Gives a key that was left out: a Guid, or the next number. A part that refers to another entity is the
+    /// client's to give.
+    private func giveKey(to entity: inout Entity, _ table: TableStorage, in database: Database) throws {
+        let foreign = Set(entity.shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
+        for key in entity.shape.key {
+            guard let ordinal = entity.shape.ordinal(of: key.path), entity.values[ordinal]?.isNull ?? true,
+                !foreign.contains(key.path)
+            else { continue }
+            let property = entity.shape.properties[ordinal]
+            guard entity.shape.key.count == 1 || property.isComputed || property.hasComputedDefault else { continue }
+            switch property.type.primitive {
+            case .guid?: entity.values[ordinal] = .guid(.random())
+            case .string? where property.isComputed || property.hasComputedDefault:
+                entity.values[ordinal] = .string(ODataGuid.random().description)
+            case let type? where type.integerRange != nil:
+                guard let column = table.column(at: key.path), column.codec == .integer else { continue }
+                // Never a number that was given before, although its entity is gone.
+                let greatest = try Int64.fetchOne(
+                    database,
+                    sql: """
+                        SELECT max(coalesce((SELECT max(\(quoted(column.name))) FROM \(quoted(table.table))), 0), \
+                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0))
+                        """, arguments: [table.table])
+                let next = (greatest ?? 0).addingReportingOverflow(1)
+                guard !next.overflow, type.integerRange?.contains(next.partialValue) == true else { continue }
+                entity.values[ordinal] = .integer(next.partialValue)
+            default: continue
+            }
+        }
+    }
+
+    // MARK: Versions
+
+    /// Gives a row its ETag; a change of links alone counts as a change of the row.
+    private func version(
+        _ rowID: Int64, _ before: Entity?, _ after: Entity, _ table: TableStorage, in database: Database
+    ) throws {
+        var text: String
+        switch core.etags[table.set] ?? .none {
+        case .none: return
+        case .counter(let property):
+            var value = after[property]
+            if let before, before[property] == value, let column = table.column(at: property) {
+                value = Self.next(value)
+                try database.cachedStatement(
+                    sql: "UPDATE \(quoted(table.table)) SET \(quoted(column.name)) = ? WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?"
+                ).execute(arguments: [value.flatMap { try? column.codec.encode($0) } ?? .null, rowID])
+            }
+            text = value?.lexicalText ?? "0"
+        case .values(let paths):
+            var hash = QueryHash()
+            for path in paths { hash.add(StoredJSON.encode(Self.value(path, in: after)) ?? "") }
+            text = hash.text
+        case .sequence:
+            let number = try Int64.fetchOne(
+                database.cachedStatement(
+                    sql: "UPDATE \(ServiceSchema.metaTable) SET value = value + 1 WHERE name = 'etag' RETURNING value"))
+            text = "\(number ?? 0)"
+        }
+        text = "W/\"\(text)\""
+        try database.cachedStatement(
+            sql: """
+                UPDATE \(quoted(table.table)) SET \(quoted(OfflineLayout.etagColumn)) = ? \
+                WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?
+                """
+        ).execute(arguments: [text, rowID])
+    }
+
+    private static func value(_ path: String, in entity: Entity) -> ODataValue {
+        var current = ODataValue.complex(entity)
+        for name in path.split(separator: "/") {
+            guard case .complex(let holder) = current else { return .null }
+            current = holder[String(name)] ?? .null
+        }
+        return current
+    }
+
+    // MARK: Interceptors
+
+    private func intercept(
+        _ kind: RowChange.Kind, isBefore: Bool, _ entity: inout Entity, _ before: Entity?, _ table: TableStorage,
+        _ request: ODataRequest, _ database: Database
+    ) throws {
+        guard !isSeeding else { return }
+        for interceptor in core.definition.interceptors
+        where interceptor.kind == kind && interceptor.isBefore == isBefore
+            && (interceptor.set == nil || interceptor.set == table.set)
+        {
+            let context = ChangeContext(
+                kind: kind, set: table.set, before: before, request: request,
+                transaction: ServiceTransaction(core: core, database: database, request: request))
+            try interceptor.body(&entity, context)
+        }
+    }
+
+    // MARK: Authorisation
+
+    private func check(_ kind: Access.Kind, _ set: String, _ request: ODataRequest, changing entity: Entity?) throws {
+        guard !isTrusted, core.definition.authorization != nil else { return }
+        let access = try core.access(request.principal, set)
+        guard access.allows(kind) else { throw Access.refusal(request.principal, set) }
+        guard let entity, let hidden = RowWriter.given(entity).intersection(access.hiddenProperties).min() else {
+            return
+        }
+        throw ODataError(
+            status: 403, code: "Forbidden", message: "\(hidden) cannot be changed by you.", target: hidden)
+    }
+
+    private func checkVisible(
+        _ row: RowWriter.WrittenRow, _ table: TableStorage, _ request: ODataRequest, _ database: Database,
+        hidden: ODataError
+    ) throws {
+        guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.principal, table.set) else {
+            return
+        }
+        let isVisible = try filter.matches(rowID, of: table, core: core, in: database)
+        if !isVisible { throw hidden }
+    }
+}

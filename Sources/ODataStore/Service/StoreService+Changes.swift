@@ -1,0 +1,200 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Requests that change something: each, and each change set, one transaction with its answer to repeats.
+extension StoreService {
+    /// Answers a request that changes something.
+    func change(_ request: ODataRequest) async throws -> ODataResponse {
+        let provider = provider(for: request.principal)
+        let bound = try provider.bind(request)
+        try checkBound(bound, request)
+        // A repeat must not send its stream again: it acted already.
+        let uploaded = try await uploaded(request, bound)
+        do {
+            let prepared =
+                uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
+            let outcome = try await transact([request]) { [self] database in
+                [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
+            }
+            if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
+            guard let performed = outcome.performed.first else { throw ODataError.notImplemented("This request") }
+            return try await completed(performed, request, bound, provider)
+        } catch {
+            if let stream = uploaded.stream { try? await streams.discard(stream.id) }
+            throw error
+        }
+    }
+
+    /// What came of a request within its transaction.
+    enum Performed: Sendable {
+        /// The answer.
+        case response(ODataResponse)
+        /// The result of an action, which is read when everything is committed.
+        case result(ComposedResult)
+    }
+
+    /// Performs one request inside a transaction.
+    private func perform(
+        _ uploaded: Uploaded, _ bound: BoundURL, _ provider: StoreProvider, in database: Database
+    ) throws -> Performed {
+        if bound.resource.operation != nil { return .result(try callAction(bound, uploaded.request, in: database)) }
+        if let response = try changeStream(uploaded, bound, provider, in: database) { return .response(response) }
+        return .response(try provider.perform(uploaded.request, bound, in: database))
+    }
+
+    /// Refuses what the caller may not even address.
+    private func checkBound(_ bound: BoundURL, _ request: ODataRequest) throws {
+        guard core.definition.authorization != nil else { return }
+        var path = bound
+        path.query = nil
+        _ = try AccessRestriction(core: core, principal: request.principal).restrict(path)
+    }
+
+    /// The answer as the request wants it: entities read again where it selects or expands, streams described,
+    /// hidden properties left out.
+    private func completed(
+        _ performed: Performed, _ request: ODataRequest, _ bound: BoundURL, _ provider: StoreProvider
+    ) async throws -> ODataResponse {
+        switch performed {
+        case .result(let result):
+            guard let (operation, position) = bound.resource.operation else { return ODataResponse(status: 204) }
+            if request.preferences.returns == .minimal {
+                var response = ODataResponse(status: 204)
+                response.preferencesApplied = ["return=minimal"]
+                return response
+            }
+            var read = request
+            read.method = .read
+            read.ifMatch = nil
+            return try await answer(result, operation, at: position, of: bound, read, provider)
+        case .response(var response):
+            let restriction = AccessRestriction(core: core, principal: request.principal)
+            let options = request.url.options
+            if case .entity(let entity) = response.body, let id = entity.control.id,
+                !options.select.isEmpty || !options.expand.isEmpty, var url = try? ODataURL(parsing: id)
+            {
+                url.options.select = options.select
+                url.options.expand = options.expand
+                let reading = ODataRequest(.read, url, format: request.format)
+                let again = try await read(restriction.restrict(provider.bind(reading)), reading, provider)
+                response.body = again.body
+                return response
+            }
+            switch response.body {
+            case .entity(let entity): response.body = .entity(try restriction.hide(in: entity))
+            case .page(var page):
+                page.entities = try page.entities.map(restriction.hide)
+                response.body = .page(page)
+            default: return response
+            }
+            response.body = try await withStreams(response.body, root: "")
+            return response
+        }
+    }
+
+    // MARK: Transactions
+
+    /// What came of a transaction.
+    struct Outcome: Sendable {
+        var performed: [Performed]
+        /// Whether it had acted before, and this is the answer of that time.
+        var isRepeat = false
+    }
+
+    /// Runs one transaction that acts once, however often it is asked for with the same id
+    /// (OData Repeatable Requests 1.0; rules 1 and 2).
+    private func transact(
+        _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [Performed]
+    ) async throws -> Outcome {
+        let now = options.now().seconds
+        let lifetime = options.repeatabilityLifetime
+        guard let given = try Repeatability.shared(by: requests) else {
+            return Outcome(
+                performed: try await StoreReader.translating { try await database.write { try body($0) } })
+        }
+        let repeatable = try RepeatableRequest(given, now: now, lifetime: lifetime)
+        let fingerprint = RememberedRequests.fingerprint(requests)
+        do {
+            let (performed, answers) = try await database.write { database in
+                let side = SideTables(database: database, schema: "main", requests: ServiceSchema.requestTable)
+                let memory = try RememberedRequests.find(repeatable, fingerprint: fingerprint, in: side)
+                if case .answered(let answers) = memory { return ([Performed](), answers) }
+                let performed = try body(database)
+                // The result of an action is not kept: a repeat is told that it acted.
+                let kept = performed.map { performed -> RememberedRequests.Answer in
+                    switch performed {
+                    case .response(let response): .init(response)
+                    case .result: .init(ODataResponse(status: 204))
+                    }
+                }
+                try RememberedRequests.keep(
+                    repeatable, fingerprint: fingerprint, answers: kept, now: now, lifetime: lifetime, in: side)
+                return (performed, [])
+            }
+            var outcome = Outcome(performed: performed)
+            if performed.isEmpty {
+                outcome.isRepeat = true
+                for answer in answers {
+                    outcome.performed.append(.response(try await answer.response { try await execute($0) }))
+                }
+            }
+            outcome.performed = outcome.performed.map { performed in
+                guard case .response(var response) = performed else { return performed }
+                response.repeatabilityResult = .accepted
+                return .response(response)
+            }
+            return outcome
+        } catch {
+            var refusal = ODataError(translating: error)
+            // The request was taken as a repeatable one, whatever became of it.
+            if refusal.repeatabilityResult == nil { refusal.repeatabilityResult = .accepted }
+            throw refusal
+        }
+    }
+
+    // MARK: Batches
+
+    /// Answers the requests of a batch in order; each change set is one transaction.
+    func batch(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+        try await BatchRun(
+            model: model, single: { try await self.execute($0) },
+            changeSet: { requests, resolve in try await self.changeSet(requests, resolve) }
+        ).run(items, continueOnError: continueOnError)
+    }
+
+    private func changeSet(
+        _ requests: [ODataRequest], _ resolve: @escaping BatchRun.Resolver
+    ) async throws -> [ODataResponse] {
+        var prepared: [ODataRequest] = []
+        for var request in requests {
+            for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
+            prepared.append(request)
+        }
+        let provider = provider(for: requests.first?.principal)
+        let outcome = try await transact(prepared) { [self] database in
+            try resolve { request in
+                if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
+                let bound = try provider.bind(request)
+                try checkBound(bound, request)
+                switch try perform(Uploaded(request: request), bound, provider, in: database) {
+                case .response(let response): return response
+                case .result: return ODataResponse(status: 204)
+                }
+            }.map { .response($0) }
+        }
+        var responses: [ODataResponse] = []
+        for (request, performed) in zip(prepared, outcome.performed) {
+            guard case .response(var response) = performed else { continue }
+            if case .entity(let entity) = response.body {
+                response.body = .entity(
+                    try AccessRestriction(core: core, principal: request.principal).hide(in: entity))
+                response.body = try await withStreams(response.body, root: "")
+            }
+            for case .after(let body) in core.definition.requestInterceptors { try await body(request, &response) }
+            responses.append(response)
+        }
+        return responses
+    }
+}

@@ -1,0 +1,72 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Requests that read.
+extension StoreService {
+    func read(_ request: ODataRequest) async throws -> ODataResponse {
+        if let response = try await trackedRead(request) { return response }
+        if let response = try await snapshots.page(request) { return response }
+        let provider = provider(for: request.principal)
+        let bound = try provider.bind(request)
+        switch bound.resource.target {
+        case .service: return ODataResponse(body: .serviceDocument)
+        case .metadata: return ODataResponse(body: .metadata(model))
+        default: break
+        }
+        let allowed = try restricted(bound, request)
+        if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
+        if let response = try await readStream(allowed, request, provider) { return response }
+        return try await read(allowed, request, provider)
+    }
+
+    /// Reads rows, with what belongs to their streams.
+    func read(_ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider) async throws -> ODataResponse {
+        if request.isolation == .snapshot, case .entities = bound.resource.target {
+            return try await snapshots.start(bound, request, provider.reader, in: database)
+        }
+        var plain = request
+        let hasStreams = try await hasStreams(bound)
+        // Encoded pages leave the store as they are; what streams have beside them is added to entities.
+        if hasStreams { plain.format = nil }
+        var response = try await provider.reader.read(bound, request: plain, in: database)
+        if hasStreams {
+            response.body = try await withStreams(response.body, root: request.format?.serviceRoot ?? "")
+        }
+        return response
+    }
+
+    // MARK: Authorisation
+
+    /// Checks that the caller may read what a request addresses, and takes hidden properties out of it.
+    func restricted(_ bound: BoundURL, _ request: ODataRequest) throws -> BoundURL {
+        for set in bound.resource.sets where !model.allows("ReadRestrictions", "Readable", on: set) {
+            throw ODataError.methodNotAllowed(.read, allowed: core.writer.allowedMethods(of: set, isEntity: false))
+        }
+        guard core.definition.authorization != nil else { return bound }
+        return try AccessRestriction(core: core, principal: request.principal).restrict(bound)
+    }
+}
+
+extension BoundResource {
+    /// The operation in the path, with its position.
+    var operation: (operation: ODataModel.Operation, position: Int)? {
+        for (position, step) in steps.enumerated() {
+            if case .operation(let operation, _) = step { return (operation, position) }
+        }
+        return nil
+    }
+
+    /// The entity sets and singletons that the path leads through.
+    var sets: [String] {
+        steps.compactMap { step in
+            switch step {
+            case .entitySet(let set, _): set.name
+            case .singleton(let singleton, _): singleton.name
+            case .navigation(_, let set, _): set?.name
+            default: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// Finds the rows of a tracked result that may have come, changed or gone since a version: those that changed
+/// themselves, and those to which changed rows are or were related (rule 29). It costs what changed.
+struct CandidateSearch {
+    let query: TrackedQuery
+    let mapping: StorageMapping
+    let log: ChangeLog
+    /// Entries after this one count.
+    let since: Int64
+    /// Entries up to this one count.
+    let upTo: Int64
+    let database: Database
+
+    /// A row that may have come, changed or gone.
+    struct Candidate {
+        var rowID: Int64
+        /// The key, as ``StoredKey`` writes it.
+        var key: [DatabaseValue]
+        /// Whether the row is deleted.
+        var isDeleted: Bool
+        /// The version that inserted it, when that is among those that count.
+        var insertedAt: Int64?
+    }
+
+    /// The candidates behind a row, in the order of their row ids.
+    ///
+    /// - Parameter limit: the most candidates.
+    func candidates(after rowID: Int64, limit: Int) throws -> [Candidate] {
+        let found = try rowIDs().filter { $0 > rowID }.sorted().prefix(limit)
+        return try candidates(Array(found))
+    }
+
+    /// How many candidates there are.
+    func count() throws -> Int { try rowIDs().count }
+
+    private func rowIDs() throws -> Set<Int64> {
+        var result = try affected(query.root)
+        for link in query.links {
+            result.formUnion(
+                try Int64.fetchSet(
+                    database,
+                    sql: """
+                        SELECT \(link.rowIsSource ? "row_id" : "other") FROM \(ChangeLog.table)
+                        WHERE name = ? AND version > ? AND version <= ?
+                        """, arguments: [link.table, since, upTo]))
+        }
+        return result
+    }
+
+    private func candidates(_ rowIDs: [Int64]) throws -> [Candidate] {
+        guard let table = mapping.tables[query.root.set] else { return [] }
+        var present: [Int64: [DatabaseValue]] = [:]
+        let columns = table.keyColumns.map(\.name)
+        try forChunks(rowIDs) { list in
+            let sql = """
+                SELECT \(([OfflineLayout.rowIDColumn] + columns).map(quoted).joined(separator: ", ")) \
+                FROM \(quoted(table.table)) WHERE \(quoted(OfflineLayout.rowIDColumn)) IN (\(list))
+                """
+            for row in try Row.fetchAll(database, sql: sql) { present[row[0]] = columns.indices.map { row[$0 + 1] } }
+        }
+        var entries: [Int64: (key: [DatabaseValue]?, insertedAt: Int64?)] = [:]
+        try forChunks(rowIDs) { list in
+            let sql = """
+                SELECT row_id, kind, key, version FROM \(ChangeLog.table) \
+                WHERE name = ? AND version > ? AND version <= ? AND row_id IN (\(list)) ORDER BY version
+                """
+            for row in try Row.fetchAll(database, sql: sql, arguments: [table.table, since, upTo]) {
+                let (id, kind): (Int64, Int) = (row[0], row[1])
+                if kind == ChangeLog.Kind.insert.rawValue { entries[id, default: (nil, nil)].insertedAt = row[3] }
+                if let key = row[2] as Data? { entries[id, default: (nil, nil)].key = StoredKey.decode(key) }
+            }
+        }
+        return rowIDs.compactMap { id in
+            let entry = entries[id]
+            guard let key = present[id] ?? entry?.key else { return nil }
+            return Candidate(rowID: id, key: key, isDeleted: present[id] == nil, insertedAt: entry?.insertedAt)
+        }
+    }
+
+    // MARK: Walking back
+
+    /// The rows of a node's table that changed, or whose related rows did.
+    private func affected(_ node: TrackedQuery.Node) throws -> Set<Int64> {
+        guard let table = mapping.tables[node.set] else { return [] }
+        var result = try Int64.fetchSet(
+            database,
+            sql: "SELECT row_id FROM \(ChangeLog.table) WHERE name = ? AND version > ? AND version <= ?",
+            arguments: [table.table, since, upTo])
+        for (name, child) in node.related {
+            guard let storage = table.navigation[name], let target = mapping.tables[child.set] else { continue }
+            let changed = try affected(child)
+            switch storage {
+            case .join(_, let pairs): result.formUnion(try parents(of: changed, table, pairs, target))
+            case .link(_, let link, let source, let column):
+                result.formUnion(try linked(changed, link, source: source, target: column))
+            }
+        }
+        return result
+    }
+
+    /// The rows that a join leads from to some rows: as they are related now, and as they were.
+    private func parents(
+        of changed: Set<Int64>, _ table: TableStorage, _ pairs: [NavigationStorage.ColumnPair], _ target: TableStorage
+    ) throws -> Set<Int64> {
+        guard !changed.isEmpty else { return [] }
+        var result: Set<Int64> = []
+        let rowID = quoted(OfflineLayout.rowIDColumn)
+        let condition = pairs.map { "s.\(quoted($0.source)) = t.\(quoted($0.target))" }.joined(separator: " AND ")
+        var former: Set<[DatabaseValue]> = []
+        try forChunks(Array(changed)) { list in
+            result.formUnion(
+                try Int64.fetchSet(
+                    database,
+                    sql: """
+                        SELECT s.\(rowID) FROM \(quoted(target.table)) AS t JOIN \(quoted(table.table)) AS s \
+                        ON \(condition) WHERE t.\(rowID) IN (\(list))
+                        """))
+            let columns = log.joinColumns[target.table] ?? []
+            let sql = """
+                SELECT row_id, before FROM \(ChangeLog.table) \
+                WHERE name = ? AND version > ? AND version <= ? AND row_id IN (\(list))
+                """
+            for row in try Row.fetchAll(database, sql: sql, arguments: [target.table, since, upTo]) {
+                let id: Int64 = row[0]
+                let before = (row[1] as Data?).flatMap(StoredKey.decode)
+                var values: [DatabaseValue] = []
+                for pair in pairs {
+                    if pair.target == OfflineLayout.rowIDColumn {
+                        values.append(id.databaseValue)
+                    } else if let position = columns.firstIndex(of: pair.target), let before, position < before.count {
+                        values.append(before[position])
+                    }
+                }
+                if values.count == pairs.count, !values.contains(where: \.isNull) { former.insert(values) }
+            }
+        }
+        let old = pairs.map { "\(quoted($0.source)) = ?" }.joined(separator: " AND ")
+        let statement = try database.cachedStatement(sql: "SELECT \(rowID) FROM \(quoted(table.table)) WHERE \(old)")
+        for values in former {
+            result.formUnion(try Int64.fetchSet(statement, arguments: StatementArguments(values)))
+        }
+        return result
+    }
+
+    /// The rows that a link table leads from to some rows, and those whose links changed themselves.
+    private func linked(_ changed: Set<Int64>, _ link: String, source: String, target: String) throws -> Set<Int64> {
+        var result = try Int64.fetchSet(
+            database,
+            sql: """
+                SELECT \(source == "source" ? "row_id" : "other") FROM \(ChangeLog.table)
+                WHERE name = ? AND version > ? AND version <= ?
+                """, arguments: [link, since, upTo])
+        try forChunks(Array(changed)) { list in
+            result.formUnion(
+                try Int64.fetchSet(
+                    database, sql: "SELECT \(source) FROM \(quoted(link)) WHERE \(target) IN (\(list))"))
+        }
+        return result
+    }
+
+    /// Works on row ids a few at a time: their list stands in the SQL.
+    private func forChunks(_ rowIDs: [Int64], _ body: (String) throws -> Void) throws {
+        for start in stride(from: 0, to: rowIDs.count, by: 500) {
+            try body(rowIDs[start..<min(start + 500, rowIDs.count)].map(String.init).joined(separator: ","))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What the result of a query hangs on: the rows of its own table, and those that its filters and expands lead to.
+struct TrackedQuery: Sendable {
+    /// A table with what is reached from it.
+    struct Node: Sendable {
+        var set: String
+        /// The tables reached by navigation, by the path of the navigation property.
+        var related: [String: Node] = [:]
+    }
+
+    /// The root.
+    private(set) var root: Node
+    /// Link tables on the way to the root whose entries say which rows came or went, with the column of the root.
+    private(set) var links: [(table: String, rowIsSource: Bool)] = []
+
+    private let mapping: StorageMapping
+
+    /// Judges a request.
+    ///
+    /// - Returns: `nil` when its result cannot be tracked: aggregations, searches, limits, and what depends on the
+    ///   time.
+    init?(_ bound: BoundURL, core: ServiceCore, principal: Principal?) throws {
+        mapping = core.mapping
+        guard let query = bound.query, query.apply.isEmpty, query.search == nil, query.top == nil, query.skip == nil
+        else { return nil }
+        let steps = bound.resource.steps
+        guard case .entitySet(let first, _)? = steps.first else { return nil }
+        var set = first.name
+        for (position, step) in steps.enumerated().dropFirst() {
+            switch step {
+            case .key, .cast, .filter: continue
+            case .navigation(let navigation, _, _):
+                // Only from one entity that the path names: whether it comes or goes is an error, not a change.
+                guard navigation.isCollection, case .key = steps[position - 1], links.isEmpty,
+                    let storage = mapping.tables[set]?.navigation[navigation.name]
+                else { return nil }
+                switch storage {
+                case .join(let target, let pairs):
+                    let keys = mapping.tables[set]?.keyColumns.map(\.name) ?? []
+                    guard pairs.allSatisfy({ keys.contains($0.source) }), mapping.tables[target]?.keyColumns.isEmpty == false,
+                        !storage.leadsToParts
+                    else { return nil }
+                    set = target
+                case .link(let target, let table, _, let column):
+                    links.append((table, rowIsSource: column == "source"))
+                    set = target
+                }
+            default: return nil
+            }
+        }
+        guard case .entities = bound.resource.target, mapping.tables[set] != nil, !set.contains("/"),
+            core.mapping.model.tracksChanges(of: set)
+        else { return nil }
+        root = Node(set: set)
+        for case .filter(let condition, _) in steps {
+            guard add(condition, to: \.root) else { return nil }
+        }
+        guard add(query, to: \.root) else { return nil }
+        if let filter = try core.rowFilter(principal, set) {
+            guard add(filter.condition, to: \.root) else { return nil }
+        }
+    }
+
+    // MARK: Collecting
+
+    private mutating func add(_ query: BoundQuery, to node: WritableKeyPath<TrackedQuery, Node>) -> Bool {
+        if let filter = query.filter, !add(filter, to: node) { return false }
+        for computed in query.compute where !add(computed.expression, to: node) { return false }
+        for expand in query.expand {
+            guard expand.query.apply.isEmpty, expand.query.search == nil, expand.levels == 1,
+                let next = step(to: Self.name(expand.path, expand.navigation), in: node)
+            else { return false }
+            for order in expand.query.orderBy where !add(order.expression, to: next) { return false }
+            guard add(expand.query, to: next) else { return false }
+        }
+        return true
+    }
+
+    private static func name(_ path: [BoundStep], _ navigation: NavigationProperty) -> String {
+        let names = path.compactMap { step -> String? in
+            if case .property(let property, _, _) = step { property.name } else { nil }
+        }
+        return (names + [navigation.name]).joined(separator: "/")
+    }
+
+    /// The node of a related table, which is added when it is new.
+    private mutating func step(
+        to name: String, in node: WritableKeyPath<TrackedQuery, Node>
+    ) -> WritableKeyPath<TrackedQuery, Node>? {
+        guard let storage = mapping.tables[self[keyPath: node].set]?.navigation[name],
+            mapping.tables[storage.target] != nil
+        else { return nil }
+        if self[keyPath: node].related[name] == nil {
+            self[keyPath: node].related[name] = Node(set: storage.target)
+        }
+        return node.appending(path: \Node.related[name].orRoot)
+    }
+
+    /// Adds what an expression leads to; `false` when its value depends on more than rows.
+    private mutating func add(
+        _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>,
+        variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>] = [:]
+    ) -> Bool {
+        if expression.calls(.now) { return false }
+        for path in expression.paths {
+            guard follow(path, from: variables[path.variable] ?? node) != nil else { return false }
+        }
+        for (path, variable, condition) in expression.lambdas {
+            guard let condition else { continue }
+            guard let end = follow(path, from: variables[path.variable] ?? node) else { return false }
+            var inner = variables
+            inner[variable] = end
+            guard add(condition, to: node, variables: inner) else { return false }
+        }
+        return true
+    }
+
+    /// The node at the end of a path.
+    private mutating func follow(
+        _ path: BoundPath, from start: WritableKeyPath<TrackedQuery, Node>
+    ) -> WritableKeyPath<TrackedQuery, Node>? {
+        var node = start
+        var names: [String] = []
+        for step in path.steps {
+            switch step {
+            case .property(let property, _, _): names.append(property.name)
+            case .navigation(let navigation, _, _):
+                names.append(navigation.name)
+                guard let next = self.step(to: names.joined(separator: "/"), in: node) else { return nil }
+                node = next
+                names = []
+            case .cast, .dynamic, .computed: continue
+            }
+        }
+        return node
+    }
+}
+
+extension Optional<TrackedQuery.Node> {
+    /// The node; key paths lead only through those that are there.
+    fileprivate var orRoot: TrackedQuery.Node {
+        get { self ?? TrackedQuery.Node(set: "") }
+        set { self = newValue }
+    }
+}
+
+extension EntityDataModel {
+    /// Whether changes of a set are tracked: unless `Capabilities.ChangeTracking` denies it.
+    func tracksChanges(of set: String) -> Bool { allows("ChangeTracking", "Supported", on: set) }
+}

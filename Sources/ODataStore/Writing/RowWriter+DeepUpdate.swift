@@ -1,0 +1,150 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// Related entities within an update: a collection as it is to be, or what changes in it
+/// (OData Protocol 4.01, 11.4.3.1 *Update Related Entities When Updating an Entity*).
+extension RowWriter {
+    /// Changes what a navigation property of a row leads to.
+    ///
+    /// - Parameters:
+    ///   - relation: the navigation property.
+    ///   - related: what it is to lead to; for a delta, what changes.
+    ///   - isDelta: whether entities that are not mentioned stay.
+    func update(
+        _ relation: Relation, to related: RelatedEntities, isDelta: Bool, request: ODataRequest, database: Database
+    ) throws -> RelatedEntities? {
+        switch related {
+        case .references(let ids):
+            for id in ids {
+                try link(
+                    relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan,
+                    request: request, database: database)
+            }
+            return nil
+        case .none:
+            try keepOnly([], of: relation, request: request, database: database)
+            return RelatedEntities.none
+        case .one(let other):
+            let current = try relatedRows(relation.row, relation.name, limit: 1, database: database).first
+            let other = try keyed(other, by: current)
+            let kept = try put(other, into: relation, request: request, database: database)
+            try keepOnly(kept.map { [$0.id] } ?? [], of: relation, request: request, database: database)
+            return kept.map { .one($0.entity) } ?? RelatedEntities.none
+        case .many(let others, _, _):
+            var kept: [WrittenRow] = []
+            for other in others {
+                if let row = try put(other, into: relation, request: request, database: database) { kept.append(row) }
+            }
+            if !isDelta { try keepOnly(Set(kept.map(\.id)), of: relation, request: request, database: database) }
+            return .many(kept.map(\.entity))
+        }
+    }
+
+    /// Makes a collection lead to the entities with some ids and to no others.
+    func replaceLinks(
+        of row: WrittenRow, navigation name: String, by ids: [String], request: ODataRequest, database: Database
+    ) throws {
+        let plan = try plan(row.set)
+        guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
+        let relation = Relation(row: row, name: name, storage: storage, plan: plan)
+        var kept: Set<String> = []
+        for id in ids {
+            try link(row, navigation: name, to: id, request: request, database: database)
+            let (set, key) = try EntityID.parse(id, model: mapping.model)
+            kept.insert(try read(key: key, in: set, database: database)?.id ?? id)
+        }
+        try keepOnly(kept, of: relation, request: request, database: database)
+    }
+
+    /// An entity with the key of the one that it stands for, where it names none itself.
+    private func keyed(_ other: Entity, by current: WrittenRow?) throws -> Entity {
+        guard other.control.removedReason != nil || (other.control.id == nil && other.key == nil), let current else {
+            return other
+        }
+        var other = other
+        other.control.id = other.control.id ?? current.id
+        return other
+    }
+
+    /// Creates, changes, relates or takes away one entity that stands within an update.
+    ///
+    /// - Returns: the row as it is now; `nil` when it was taken away.
+    func put(
+        _ other: Entity, into relation: Relation, request: ODataRequest, database: Database
+    ) throws -> WrittenRow? {
+        let target = relation.storage.target
+        let isGiven = !Self.given(other).isEmpty
+        let (joined, parent) = try joined(other, to: relation)
+        let key = try key(of: other) ?? joined.key
+        let existing = try key.flatMap { try read(key: $0, in: target, parent: parent, database: database) }
+        if let reason = other.control.removedReason {
+            guard let existing else { return nil }
+            if reason == "deleted" {
+                try delete(
+                    key: existing.entity.key, in: target, parent: existing.parent, request: request,
+                    database: database)
+            } else {
+                try takeAway(existing, from: relation, request: request, database: database)
+            }
+            return nil
+        }
+        guard let existing else {
+            guard isGiven else {
+                throw ODataError(
+                    status: 400, code: "InvalidReference",
+                    message: "\(other.control.id ?? relation.name) does not exist.", target: relation.name)
+            }
+            return try createDependent(
+                other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan,
+                request: request, database: database)
+        }
+        if case .link(_, let table, let source, let column) = relation.storage {
+            try insertLink(table, source, relation.row.rowID, column, existing.rowID, database: database)
+            guard isGiven else { return existing }
+        }
+        var patch = request
+        patch.method = .update
+        return try update(
+            joined, key: existing.entity.key, in: target, parent: existing.parent, request: patch, database: database)
+    }
+
+    /// Takes away what is not among the entities that a collection is to hold.
+    func keepOnly(
+        _ ids: Set<String>, of relation: Relation, request: ODataRequest, database: Database
+    ) throws {
+        for row in try relatedRows(relation.row, relation.name, database: database) where !ids.contains(row.id) {
+            try takeAway(row, from: relation, request: request, database: database)
+        }
+    }
+
+    /// Takes one entity out of a relation: a part goes with it, and so does what cannot be without a principal.
+    private func takeAway(
+        _ row: WrittenRow, from relation: Relation, request: ODataRequest, database: Database
+    ) throws {
+        switch relation.storage {
+        case .link(_, let table, let source, let target):
+            try database.execute(
+                sql: "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ? AND \(quoted(target)) = ?",
+                arguments: [relation.row.rowID, row.rowID])
+        case .join(let target, let pairs):
+            let dependent = try plan(target)
+            let paths = pairs.compactMap { dependent.path(ofColumn: $0.target) }
+            let keys = Set(row.entity.shape.key.map(\.path))
+            let canBeNull = paths.allSatisfy { path in
+                row.entity.shape.property(path)?.isNullable == true && !keys.contains(path)
+            }
+            guard !relation.storage.leadsToParts, paths.count == pairs.count, canBeNull else {
+                try delete(
+                    key: row.entity.key, in: target, parent: row.parent, request: request, database: database)
+                return
+            }
+            var patch = Entity(shape: row.entity.shape)
+            for path in paths { patch[path] = .null }
+            var update = request
+            update.method = .update
+            _ = try self.update(
+                patch, key: row.entity.key, in: target, parent: row.parent, request: update, database: database)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// The rows of one set that hold foreign keys to the rows of another, and what becomes of them when those go.
+struct Dependents: Sendable {
+    /// The set that holds the foreign keys.
+    var set: String
+    /// The foreign key's columns with those they refer to.
+    var pairs: [NavigationStorage.ColumnPair]
+    /// The foreign key's properties.
+    var properties: [String]
+    /// What the model says; `nil` when it says nothing.
+    var action: OnDeleteAction?
+    /// Whether the foreign key may be null.
+    var isNullable: Bool
+
+    /// What becomes of the rows. Where the model says nothing, the foreign key is set to null if it may be, and
+    /// else keeps the entity from being deleted.
+    var effect: OnDeleteAction { action ?? (isNullable ? .setNull : .none) }
+
+    /// The dependents of each set.
+    static func all(in mapping: StorageMapping) -> [String: [Dependents]] {
+        var result: [String: [Dependents]] = [:]
+        var seen: Set<String> = []
+        for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
+            for (path, storage) in table.navigation.sorted(by: { $0.key < $1.key }) {
+                // Containment hangs on the row id, and the layout's triggers see to it.
+                guard case .join(let target, let pairs) = storage, !path.contains("/"),
+                    let other = mapping.tables[target],
+                    !pairs.contains(where: {
+                        $0.source == OfflineLayout.rowIDColumn || $0.target == OfflineLayout.rowIDColumn
+                    })
+                else { continue }
+                let navigation = table.shape.navigationProperty(path)
+                let dependent: Dependents
+                let principal: String
+                if navigation?.constraints.isEmpty == false {
+                    let opposite = other.shape.navigationProperties.first {
+                        $0.name == navigation?.partner || $0.partner == path
+                    }
+                    principal = target
+                    dependent = Dependents(table, pairs, opposite?.onDelete)
+                } else {
+                    principal = table.set
+                    dependent = Dependents(
+                        other, pairs.map { .init(source: $0.target, target: $0.source) }, navigation?.onDelete)
+                }
+                let columns = dependent.pairs.map { "\($0.source)=\($0.target)" }.joined(separator: ",")
+                guard seen.insert("\(principal)|\(dependent.set)|\(columns)").inserted else { continue }
+                result[principal, default: []].append(dependent)
+            }
+        }
+        return result
+    }
+
+    private init(_ table: TableStorage, _ pairs: [NavigationStorage.ColumnPair], _ action: OnDeleteAction?) {
+        set = table.set
+        self.pairs = pairs
+        self.action = action
+        let found = pairs.map { pair in
+            table.shape.properties.first { table.column(at: $0.name)?.name == pair.source }
+        }
+        properties = found.compactMap { $0?.name }
+        let keys = Set(table.shape.key.map(\.path))
+        isNullable =
+            properties.count == pairs.count && found.allSatisfy { $0?.isNullable == true }
+            && keys.isDisjoint(with: properties)
+    }
+}
+
+/// References between rows: what is checked when one is made, and what happens when its target goes
+/// (OData CSDL 4.01, 8.5 and 8.6).
+extension RowWriter {
+    /// The rows that hang on a row which is about to be deleted, with what is to become of them.
+    ///
+    /// - Throws: 409 when one of them keeps the row from being deleted.
+    func dependentRows(
+        on row: WrittenRow, plan: WritePlan, database: Database
+    ) throws -> [(rows: [EntityKey], dependents: Dependents)] {
+        var result: [(rows: [EntityKey], dependents: Dependents)] = []
+        for dependents in self.dependents[plan.storage.set] ?? [] {
+            let other = try self.plan(dependents.set)
+            var conditions: [String] = []
+            var arguments: [DatabaseValue] = []
+            for pair in dependents.pairs {
+                guard let path = plan.path(ofColumn: pair.target), let column = plan.storage.column(at: path),
+                    let value = row.entity[path], let stored = try? column.codec.encode(value), !stored.isNull
+                else { break }
+                conditions.append("\(quoted(pair.source)) = ?")
+                arguments.append(stored)
+            }
+            guard conditions.count == dependents.pairs.count else { continue }
+            let sql = "\(other.selection) WHERE \(conditions.joined(separator: " AND "))"
+            let keys = try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).compactMap {
+                try other.entity(other.stored($0)).key
+            }
+            // An entity that refers to itself goes with itself.
+            let others = dependents.set == plan.storage.set ? keys.filter { $0 != row.entity.key } : keys
+            guard !others.isEmpty else { continue }
+            if dependents.effect == .none {
+                throw ODataError(
+                    status: 409, code: "StillReferenced",
+                    message: "\(row.id) cannot be deleted: \(others.count) of \(dependents.set) refer to it.",
+                    target: row.id)
+            }
+            result.append((others, dependents))
+        }
+        return result
+    }
+
+    /// Deletes what hung on a row that is gone, or takes its foreign keys away.
+    func settle(
+        _ hanging: [(rows: [EntityKey], dependents: Dependents)], request: ODataRequest, database: Database
+    ) throws {
+        guard !hanging.isEmpty else { return }
+        // The conditions of the request were about the row itself.
+        var request = request
+        request.ifMatch = nil
+        request.ifNoneMatch = nil
+        var writer = self
+        writer.rules.requiresETags = false
+        for (keys, dependents) in hanging {
+            for key in keys {
+                // A circle of references may have led here before.
+                guard try writer.read(key: key, in: dependents.set, database: database) != nil else { continue }
+                if dependents.effect == .cascade {
+                    try writer.delete(key: key, in: dependents.set, request: request, database: database)
+                    continue
+                }
+                let shape = try plan(dependents.set).storage.shape
+                var patch = Entity(shape: shape)
+                for name in dependents.properties {
+                    let property = shape.property(name)
+                    patch[name] = dependents.effect == .setDefault ? property.flatMap(defaultValue) ?? .null : .null
+                }
+                _ = try writer.update(patch, key: key, in: dependents.set, request: request, database: database)
+            }
+        }
+    }
+
+    /// Checks that the foreign keys which an entity gives lead somewhere, where that is asked for.
+    ///
+    /// - Throws: 400 with the navigation property as target.
+    func checkReferences(_ entity: Entity, plan: WritePlan, database: Database) throws {
+        guard rules.requiresPrincipals else { return }
+        for navigation in entity.shape.navigationProperties where !navigation.constraints.isEmpty {
+            guard case .join(let target, let pairs)? = plan.storage.navigation[navigation.name],
+                let other = mapping.tables[target]
+            else { continue }
+            var arguments: [DatabaseValue] = []
+            for constraint in navigation.constraints {
+                guard let value = entity[constraint.property], let column = plan.storage.column(at: constraint.property),
+                    let stored = try? column.codec.encode(value), !stored.isNull
+                else { break }
+                arguments.append(stored)
+            }
+            guard arguments.count == pairs.count else { continue }
+            let condition = pairs.map { "\(quoted($0.target)) = ?" }.joined(separator: " AND ")
+            let exists = try Bool.fetchOne(
+                database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(other.table)) WHERE \(condition))",
+                arguments: StatementArguments(arguments))
+            guard exists == true else {
+                throw ODataError(
+                    status: 400, code: "BrokenReference",
+                    message: "\(navigation.name) refers to an entity of \(target) that does not exist.",
+                    target: navigation.name)
+            }
+        }
+    }
+}
