@@ -231,19 +231,6 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     private func dynamicType(_ value: ODataValue) -> PrimitiveType? {
         switch value {
         case .null, .boolean, .string, .integer, .enumeration, .complex, .collection: nil
-<<<<<<< HEAD:Sources/ODataFormat/Payloads/EntityPayloadWriter.swift
-        case .binary: "Binary"
-        case .guid: "Guid"
-        case .date: "Date"
-        case .timeOfDay: "TimeOfDay"
-        case .dateTimeOffset: "DateTimeOffset"
-        case .dateTime: "DateTime"
-        case .duration: "Duration"
-        case .single: "Single"
-        case .double: "Double"
-        case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? "Decimal" : nil
-        case .geo(let value): String(value.type.rawValue.dropFirst(4))
-=======
         case .binary: .binary
         case .guid: .guid
         case .date: .date
@@ -254,8 +241,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         case .single: .single
         case .double: .double
         case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? .decimal : nil
-        case .geo: .geography
->>>>>>> http:Sources/ODataFormat/JSON/EntityPayloadWriter.swift
+        case .geo(let value): value.type
         }
     }
 
