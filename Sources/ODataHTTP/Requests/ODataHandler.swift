@@ -110,7 +110,7 @@ public struct ODataHandler: Sendable {
             let publicRoot = self.publicRoot(for: message)
             let decoder = RequestDecoder(
                 serviceRoot: serviceRoot.resolved(for: message), publicRoot: publicRoot, model: model,
-                maxBodySize: options.maxBodySize)
+                maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation)
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             let version = try VersionHeaders(message.headerFields).responseVersion()
             let asynchronous = options.statusMonitors.map {

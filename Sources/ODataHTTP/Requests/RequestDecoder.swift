@@ -44,6 +44,8 @@ public struct RequestDecoder: Sendable {
     public let model: EntityDataModel
     /// The most bytes of a body that is not media.
     public let maxBodySize: Int
+    /// Whether the service can answer from a snapshot.
+    public let supportsIsolation: Bool
 
     /// Makes a decoder.
     ///
@@ -52,10 +54,12 @@ public struct RequestDecoder: Sendable {
     ///   - publicRoot: where clients see it; the same place unless a proxy stands between.
     ///   - model: the service's model.
     ///   - maxBodySize: the most bytes of a body that is not media.
+    ///   - supportsIsolation: whether the service can answer from a snapshot.
     public init(
         serviceRoot: ServiceRoot, publicRoot: ServiceRoot? = nil, model: EntityDataModel,
-        maxBodySize: Int = RequestDecoder.defaultMaxBodySize
+        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, supportsIsolation: Bool = false
     ) {
+        self.supportsIsolation = supportsIsolation
         self.serviceRoot = serviceRoot
         self.publicRoot = publicRoot ?? serviceRoot
         self.model = model
@@ -76,7 +80,7 @@ public struct RequestDecoder: Sendable {
     ) async throws -> IncomingRequest {
         let fields = message.headerFields
         let version = try VersionHeaders(fields).responseVersion()
-        try requireNoIsolation(fields)
+        let isolation = try isolation(fields)
         try requireIdentity(fields)
         let requested = try RequestedMethod(message)
         var text = try relativeURL(of: message)
@@ -111,13 +115,14 @@ public struct RequestDecoder: Sendable {
         request.ifNoneMatch = Self.joined(fields[values: .ifNoneMatch])
         try requireSingleResource(request, bound.resource)
         request.repeatability = try repeatability(fields)
+        request.isolation = isolation
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var incoming = IncomingRequest(
             request: request, bound: bound, format: format, contentType: agreement.contentType,
             namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
-            incoming.parts = try await BatchRequestReader(decoder: self, host: message).read(body)
+            incoming.parts = try await IncomingBatch(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
             // Without a wish in Accept, the answer is of the same kind as the question.
             if fields[.accept] == nil || fields[.accept] == "*/*" {
@@ -203,14 +208,17 @@ public struct RequestDecoder: Sendable {
         values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// A snapshot is more than the providers give: the request must not be answered without it (Protocol 8.2.6).
-    private func requireNoIsolation(_ fields: HTTPFields) throws(ODataError) {
-        for name in [HTTPField.Name.isolation, .odataIsolation] {
-            guard let isolation = fields[name] else { continue }
+    /// The isolation that is asked for; what cannot be given must not be left out (Protocol 8.2.6).
+    private func isolation(_ fields: HTTPFields) throws(ODataError) -> ODataRequest.Isolation? {
+        // Where both stand, the name of 4.01 counts.
+        let name: HTTPField.Name = fields[.isolation] == nil ? .odataIsolation : .isolation
+        guard let text = fields[name] else { return nil }
+        guard supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
             throw ODataError(
-                status: 412, code: "NoIsolation", message: "\(name) \(isolation.prefix(40)) cannot be given.",
+                status: 412, code: "NoIsolation", message: "\(name) \(text.prefix(40)) cannot be given.",
                 target: name.rawName)
         }
+        return isolation
     }
 
     /// Bodies are taken as they are: a packed one would be stored packed, or be no JSON (RFC 9110, 8.4.1).

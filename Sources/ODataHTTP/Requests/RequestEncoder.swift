@@ -87,6 +87,8 @@ public struct RequestEncoder: Sendable {
         if let prefer = PreferenceFields.field(request.preferences, prefixed: version == .v4) {
             fields[.prefer] = prefer
         }
+        // The name that services of 4.0 and 4.01 understand.
+        if let isolation = request.isolation { fields[.odataIsolation] = isolation.rawValue }
         if let repeatability = request.repeatability {
             fields[.repeatabilityRequestID] = repeatability.requestID
             fields[.repeatabilityFirstSent] = repeatability.firstSent

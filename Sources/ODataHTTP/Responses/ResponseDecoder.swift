@@ -93,7 +93,7 @@ public struct ResponseDecoder: Sendable {
         let status = message.status.code
         if case .batch(let items) = request.body {
             let bytes = try await collect(stream, status, request)
-            return .batch(try await BatchResponseReader(decoder: self).read(bytes, contentType: contentType, to: items))
+            return .batch(try await BatchAnswers(decoder: self).read(bytes, contentType: contentType, to: items))
         }
         if request.link == nil {
             switch request.url.path.segments.last {

@@ -155,25 +155,19 @@ struct V2RequestDecoder {
             let visible = model.visible.shape(shape.name)?.property(property.name) ?? property
             let bytes = try await content(body, fields)
             let decoder = try payloadDecoder(fields)
-            do throws(PayloadError) {
-                let value = try decoder.value(bytes, type: visible.type).value
-                let values = V2Values(model: model)
-                return .value(
-                    try values.stored(value, as: property.type, target: property.name), property.type)
-            } catch {
-                throw ODataError(body: error)
+            let value = try Self.read { () throws(PayloadError) in
+                try decoder.value(bytes, type: visible.type).value
             }
+            return .value(
+                try V2Values(model: model).stored(value, as: property.type, target: property.name), property.type)
         case (.references, _):
             let bytes = try await content(body, fields)
             let decoder = try payloadDecoder(fields)
-            do throws(PayloadError) {
-                guard let id = try decoder.references(bytes).ids.first else {
-                    throw ODataError(status: 400, code: "InvalidReference", message: "The body has no uri.")
-                }
-                return .reference(try addresses.entityID(id))
-            } catch {
-                throw ODataError(body: error)
+            let ids = try Self.read { () throws(PayloadError) in try decoder.references(bytes).ids }
+            guard let id = ids.first else {
+                throw ODataError(status: 400, code: "InvalidReference", message: "The body has no uri.")
             }
+            return .reference(try addresses.entityID(id))
         default: throw ODataError.notImplemented("this change")
         }
     }
@@ -181,17 +175,21 @@ struct V2RequestDecoder {
     private func entity(_ body: ByteStream, _ shape: Shape, _ fields: HTTPFields) async throws -> Entity {
         let bytes = try await content(body, fields)
         let decoder = try payloadDecoder(fields)
-        let entity: Entity
-        do throws(PayloadError) {
-            entity = try decoder.entity(bytes, type: shape.name).entity
-        } catch {
-            throw ODataError(body: error)
-        }
+        let entity = try Self.read { () throws(PayloadError) in try decoder.entity(bytes, type: shape.name).entity }
         guard model.visible.isType(entity.shape.name, shape.name) else {
             throw ODataError(
                 status: 400, code: "InvalidType", message: "\(entity.shape.name) does not derive from \(shape.name).")
         }
         return try V2Entities(addresses).stored(entity)
+    }
+
+    /// What a body says, or 400 with the place where it cannot be read.
+    private static func read<Content>(_ body: () throws(PayloadError) -> Content) throws(ODataError) -> Content {
+        do throws(PayloadError) {
+            return try body()
+        } catch {
+            throw ODataError(body: error)
+        }
     }
 
     private func format(_ fields: HTTPFields) -> PayloadFormat? {

@@ -12,11 +12,13 @@ import OfflineOData
 /// `outpost serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve a SQLite database, or a clone, as an OData 4.01 service.",
+        abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
         discussion: """
             Any SQLite database will do: entity sets, keys and navigation properties are found in its tables,
             primary keys and foreign keys. The database is not altered; what is needed to tell changes is kept
             in a file beside it.
+
+            A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
             Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
 
@@ -25,10 +27,15 @@ struct Serve: AsyncParsableCommand {
               outpost serve northwind.db --cors https://app.example --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
               outpost serve my-clone
+              outpost serve metadata.xml --rows data.json
             """)
 
-    @Argument(help: "A SQLite database, or the directory of a clone.", completion: .file())
+    @Argument(help: "A SQLite database, the directory of a clone, or a metadata document.", completion: .file())
     var path: String
+
+    @Option(
+        help: ArgumentHelp("The rows of the service that a metadata document describes, as JSON.", valueName: "file"))
+    var rows: String?
 
     @Option(help: "The port; 0 takes a free one.")
     var port = 8080
@@ -153,6 +160,8 @@ struct Serve: AsyncParsableCommand {
                 at: path, protection: try key.protection(ofCloneIn: path), options: options)
             return Source(provider: store, close: { try store.close() })
         }
+        if let text = FileManager.default.contents(atPath: path), Self.isMetadata(text) { return try await model(text) }
+        guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
         var options = ServedDatabase.Options()
         options.isReadOnly = readOnly
         options.installsTriggers = track
@@ -167,5 +176,36 @@ struct Serve: AsyncParsableCommand {
         }
         let database = try await ServedDatabase.open(path: path, options: options)
         return Source(provider: database, warnings: database.warnings, close: { try await database.close() })
+    }
+
+    /// Whether a file is XML or JSON: no SQLite database begins so.
+    private static func isMetadata(_ content: Data) -> Bool {
+        let start = content.prefix(64).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+        return start.first == UInt8(ascii: "<") || start.first == UInt8(ascii: "{")
+    }
+
+    /// A service in memory on a model, with the rows of a file.
+    private func model(_ text: Data) async throws -> Source {
+        let model: EntityDataModel
+        do {
+            model = try CSDLReader.read(Array(text))
+        } catch {
+            throw Failure(message: "\(path): \(error)")
+        }
+        var options = StoreService.Options()
+        options.isReadOnly = readOnly
+        if pageSize > 0 { options.pageSizeLimit = pageSize }
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
+        if let rows {
+            guard let data = FileManager.default.contents(atPath: rows) else {
+                throw Failure(message: "\(rows) cannot be read.")
+            }
+            do {
+                try await service.seed(json: Array(data))
+            } catch {
+                throw Failure(message: "\(rows): \(error)")
+            }
+        }
+        return Source(provider: service, close: { try await service.close() })
     }
 }

@@ -143,4 +143,38 @@ import Testing
         let (final, _) = try await service.result(try path(response))
         #expect(final.headerFields[.asyncResult] == "413")
     }
+
+    @Test func `nobody but who asked gets the answer`() async throws {
+        let monitors = StatusMonitors()
+        let service = try Service(monitors)
+        await service.finish()
+        let ann = Principal(name: "ann")
+        let (request, body) = Transcript.request("GET /service/Products/$count\nPrefer: respond-async\n\n")
+        let (accepted, _) = await service.handler.handle(request, body, principal: ann)
+        let (look, nothing) = Transcript.request("GET \(try path(accepted))\n\n")
+        #expect(await service.handler.handle(look, nothing, principal: Principal(name: "bob")).0.status == .notFound)
+        #expect(await service.handler.handle(look, nothing).0.status == .notFound)
+        #expect([.ok, .accepted].contains(await service.handler.handle(look, nothing, principal: ann).0.status))
+    }
+
+    @Test("11.7.7.6 a whole batch may be answered later")
+    func batch() async throws {
+        let provider = try ScriptedProvider { request in
+            guard case .batch(let items) = request.body else { return ODataResponse() }
+            return ODataResponse(
+                body: .batch(items.map { BatchResult(id: $0.id, result: .success(ODataResponse(body: .count(1)))) }))
+        }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let (message, body) = Transcript.request(
+            """
+            POST /service/$batch
+            Content-Type: application/json
+            Prefer: respond-async, wait=60
+
+            {"requests":[{"id":"1","method":"get","url":"Products/$count","headers":{"prefer":"respond-async"}}]}
+            """)
+        let (response, stream) = await handler.handle(message, body)
+        let text = String(decoding: try await stream.collect(limit: 10_000), as: UTF8.self)
+        #expect(response.status == .ok && text.contains("\"status\":200"), "\(text)")
+    }
 }

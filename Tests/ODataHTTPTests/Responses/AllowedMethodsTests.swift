@@ -1,5 +1,6 @@
 import HTTPTypes
 import ODataModel
+import ODataQuery
 import ODataService
 import Testing
 
@@ -39,5 +40,30 @@ import Testing
             #expect(response.status == .methodNotAllowed)
             #expect(response.headerFields[.allow] == "GET, HEAD")
         }
+    }
+}
+
+/// Paths that try to leave the service.
+@Suite struct PathTests {
+    @Test(arguments: [
+        "/service/../secret", "/service/%2e%2e/secret", "/service/..%2Fsecret", "/service/Products/../../secret",
+        "/service//etc/passwd", "/service/Products%2F1", "/service/%00", "/service/Products(1)/%2e%2e/%2e%2e",
+        "/serviceX/Products", "/service/Products/%ZZ", "/service/%C0%AE%C0%AE/", "//service/Products",
+    ])
+    func `a path that leads out is refused, and the provider does not see it`(path: String) async throws {
+        let provider = try ScriptedProvider { _ in ODataResponse(body: .count(1)) }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let (message, body) = Transcript.request("GET \(path)\n\n")
+        let (response, _) = await handler.handle(message, body)
+        #expect([400, 404].contains(response.status.code), "\(response.status)")
+        #expect(provider.requests.isEmpty)
+    }
+
+    @Test func `an encoded slash within a key is data`() async throws {
+        let provider = try ScriptedProvider { _ in ODataResponse(status: 204) }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let (message, body) = Transcript.request("GET /service/Customers('a%2Fb')\n\n")
+        _ = await handler.handle(message, body)
+        #expect(provider.requests.first?.url == (try ODataURL.of("Customers('a%2Fb')")))
     }
 }

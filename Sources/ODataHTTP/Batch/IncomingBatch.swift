@@ -23,7 +23,7 @@ struct IncomingPart: Sendable {
 
 /// Reads the requests of a batch, each through the same decoder as a request of its own
 /// (OData Protocol 4.01, 11.7).
-struct BatchRequestReader {
+struct IncomingBatch {
     let decoder: RequestDecoder
     /// The batch request: its parts have the same host, and its version unless they state one.
     let host: HTTPRequest
@@ -36,6 +36,7 @@ struct BatchRequestReader {
             let id = part.id ?? "part-\(position + 1)"
             var result: Result<IncomingRequest, ODataError>
             do {
+                guard part.condition == nil else { throw ODataError.notImplemented("if in a request of a batch") }
                 let request = try await decoder.decode(
                     message(part), ByteStream(part.body), references: references)
                 result = .success(request)
@@ -65,11 +66,24 @@ struct BatchRequestReader {
                 message: "A batch is multipart/mixed or application/json, not \(contentType.prefix(80)).",
                 target: "Content-Type")
         }
-        let bytes = try await body.collect(limit: decoder.maxBodySize)
-        do throws(BatchError) {
-            if type.matches("application", "json") { return try JSONBatch.readRequest(bytes) }
-            return try MultipartBatch.readRequest(bytes, boundary: MultipartBatch.boundary(contentType: contentType))
-        } catch {
+        do {
+            var reader = try BatchRequestReader(contentType: contentType)
+            var parts: [BatchRequestPart] = []
+            var size = 0
+            while let chunk = try await body.next() {
+                size += chunk.count
+                guard size <= decoder.maxBodySize else {
+                    throw ODataError(
+                        status: 413, code: "PayloadTooLarge",
+                        message: "The body exceeds \(decoder.maxBodySize) bytes.")
+                }
+                reader.append(chunk)
+                while let part = try reader.next() { parts.append(part) }
+            }
+            reader.finish()
+            while let part = try reader.next() { parts.append(part) }
+            return parts
+        } catch let error as BatchError {
             throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
         }
     }
@@ -77,7 +91,7 @@ struct BatchRequestReader {
     /// What parts have from the batch unless they state it themselves (OData Protocol 4.01, 8.1.5, 8.2.2, 8.2.3 and
     /// 8.2.7).
     private static let inherited: [HTTPField.Name] = [
-        .odataVersion, .odataMaxVersion, .acceptCharset, .acceptLanguage,
+        .odataVersion, .odataMaxVersion, .acceptCharset, .acceptLanguage, .isolation, .odataIsolation,
     ]
 
     private func message(_ part: BatchRequestPart) throws(ODataError) -> HTTPRequest {
