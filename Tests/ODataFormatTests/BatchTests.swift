@@ -97,7 +97,7 @@ struct MultipartBatchTests {
             ("--b\nContent-Type: text/plain\n\n\n--b--", .unexpectedContentType("text/plain"), 2),
             ("--b\nContent-Type\n\n--b--", .malformedHeader("Content-Type"), 2),
             ("--b\nContent-Type: application/http\n\nGET A\n--b--", .malformedStartLine("GET A"), 4),
-            ("--b\nContent-Type: application/http\n\n--b--", .malformedStartLine(""), 3),
+            ("--b\nContent-Type: application/http\n\n--b--", .malformedStartLine(""), 4),
             ("--b\nContent-Type: multipart/mixed\n\n--b--", .noBoundary("multipart/mixed"), 2),
             ("--b\nContent-Type: multipart/mixed;boundary=c\n\n--c--\n--b--", .emptyChangeSet, 2),
             (

@@ -141,11 +141,57 @@ struct CorpusBatchTests {
         }
     }
 
+    @Test("each one is the same whatever the chunks", arguments: batches)
+    func chunks(path: String) throws {
+        let bytes = try Corpus.bytes(path)
+        guard let boundary = boundary(bytes) else { return }
+        let whole = Result { () throws(BatchError) in try MultipartBatch.readResponse(bytes, boundary: boundary) }
+        for size in bytes.count < 20_000 ? [1, 37] : [50_000] {
+            let pieces = Result { () throws(BatchError) in
+                var reader = try BatchResponseReader(contentType: "multipart/mixed; boundary=\(boundary)")
+                var parts: [BatchResponsePart] = []
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    reader.append(rest.prefix(size))
+                    rest = rest.dropFirst(size)
+                    while let part = try reader.next() { parts.append(part) }
+                }
+                reader.finish()
+                while let part = try reader.next() { parts.append(part) }
+                return parts
+            }
+            #expect(pieces == whole)
+        }
+    }
+
+    /// Of the samples called invalid, those that break the rules of batches; the others are well-formed batches whose
+    /// requests a service refuses, and what it answers.
+    @Test(
+        "a broken batch is refused with the line",
+        arguments: [
+            ("sampleinvalidbatch", BatchError.Reason.queryInChangeSet("GET Orders HTTP/1.1"), 31),
+            ("sampleinvalidbatch1", .noPart(boundary: "changeset_e9b231d9-72ab-46ea-9613-c7e8f5ece46b"), 5),
+            ("sampleinvalidresponse1", .emptyChangeSet, 2),
+        ])
+    func broken(name: String, reason: BatchError.Reason, line: Int) throws {
+        let bytes = try Corpus.bytes("batch/OData_odata.net/\(name).txt")
+        let boundary = try #require(self.boundary(bytes))
+        let error = #expect(throws: BatchError.self) {
+            if name.contains("response") {
+                _ = try MultipartBatch.readResponse(bytes, boundary: boundary)
+            } else {
+                _ = try MultipartBatch.readRequest(bytes, boundary: boundary)
+            }
+        }
+        #expect(error?.reason == reason && error?.line == line, "\(error as Any)")
+    }
+
     @Test("each one cut at many places is refused with a typed error", arguments: batches)
     func prefixes(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard let boundary = boundary(bytes) else { return }
-        for count in stride(from: 0, to: bytes.count - boundary.utf8.count - 6, by: max(1, bytes.count / 50)) {
+        let places = bytes.count < 100_000 ? 50 : 5
+        for count in stride(from: 0, to: bytes.count - boundary.utf8.count - 6, by: max(1, bytes.count / places)) {
             #expect(throws: BatchError.self) {
                 try MultipartBatch.readResponse(Array(bytes[..<count]), boundary: boundary)
             }

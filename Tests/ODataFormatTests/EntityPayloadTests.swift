@@ -155,7 +155,7 @@ struct EntityPayloadTests {
         #expect(written(entity, .none, context: "c") == #"{"ID":1,"Freight":2,"When":"2026-11-21"}"#)
         #expect(
             written(entity, .full, .v4)
-                == ##"{"@odata.type":"#Shop.RushOrder","@odata.id":"Orders(1)","@odata.etag":"x","@odata.editLink":"Orders(1)","ID@odata.type":"#Int64","ID":1,"Freight@odata.type":"#Decimal","Freight":2,"When@odata.type":"#Date","When":"2026-11-21","Customer@odata.navigationLink":"Orders(1)/Customer","Items@odata.navigationLink":"Orders(1)/Items"}"##
+                == ##"{"@odata.type":"#Shop.RushOrder","@odata.id":"Orders(1)","@odata.etag":"x","@odata.editLink":"Orders(1)","ID@odata.type":"#Int64","ID":1,"Freight@odata.type":"#Decimal","Freight":2,"When@odata.type":"#Date","When":"2026-11-21","Customer@odata.navigationLink":"Orders(1)/Customer","Customer@odata.associationLink":"Orders(1)/Customer/$ref","Items@odata.navigationLink":"Orders(1)/Items","Items@odata.associationLink":"Orders(1)/Items/$ref"}"##
         )
         #expect(written(entity, .none, ieee: true) == #"{"ID":"1","Freight":"2","When":"2026-11-21"}"#)
     }

@@ -115,7 +115,9 @@ import Testing
     }
 
     @Test func `basic authentication lets only the right user in`() async throws {
-        try await with(.init(authentication: .init(realm: "A \"B\"", user: "Ann", password: "pässword"))) { server in
+        try await with(
+            .init(authentication: [BasicAuthentication(realm: "A \"B\"", user: "Ann", password: "pässword")])
+        ) { server in
             let refused = try await exchange(server, "/")
             #expect(refused.status == 401)
             #expect(refused.fields[.wwwAuthenticate] == #"Basic realm="A \"B\"", charset="UTF-8""#)
@@ -194,7 +196,9 @@ import Testing
     @Test func `the access log shows paths, not queries or credentials`() async throws {
         let lines = LogLines()
         let logger = Logger(label: "test") { _ in lines }
-        try await with(.init(authentication: .init(user: "Ann", password: "secret"), accessLog: logger)) { server in
+        try await with(
+            .init(authentication: [BasicAuthentication(user: "Ann", password: "secret")], accessLog: logger)
+        ) { server in
             _ = try await exchange(
                 server, "/A?$filter=Name%20eq%20'x'", fields: [.authorization: "Basic QW5uOnNlY3JldA=="])
             _ = try await exchange(server, "/B", fields: [.authorization: "Basic QW5uOndyb25n"])

@@ -59,7 +59,7 @@ import Testing
         let rows = try Rows(count: 50_500)
         let handler = try ODataHandler(provider: rows, serviceRoot: "/n/")
         let server = try await ODataServer(
-            configuration: .init(pathPrefix: "/n/", authentication: .init(user: "a", password: "b")),
+            configuration: .init(pathPrefix: "/n/", authentication: [BasicAuthentication(user: "a", password: "b")]),
             handler: handler.handle
         ).start()
         let transport = MeteredTransport(try NIOTransport())

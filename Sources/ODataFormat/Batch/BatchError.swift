@@ -18,6 +18,10 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case nestedChangeSet
         /// A change set without requests.
         case emptyChangeSet
+        /// A request within a change set that changes nothing.
+        case queryInChangeSet(String)
+        /// One part is larger than ``BatchLimits/maxPartBytes``.
+        case partTooLarge
         /// The request or status line is none.
         case malformedStartLine(String)
         /// A header field has no colon or no name.
@@ -66,6 +70,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
             case .unsupportedEncoding(let encoding): "the transfer encoding \(encoding) is not supported"
             case .nestedChangeSet: "a change set stands within a change set"
             case .emptyChangeSet: "a change set is empty"
+            case .queryInChangeSet(let line): "\"\(line)\" stands in a change set"
+            case .partTooLarge: "a part is larger than \(BatchLimits.maxPartBytes) bytes"
             case .malformedStartLine(let line): "\"\(line)\" is no start of a message"
             case .malformedHeader(let line): "\"\(line)\" is no header field"
             case .tooManyParts: "there are more than \(BatchLimits.maxParts) parts"

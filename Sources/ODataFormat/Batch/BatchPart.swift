@@ -36,12 +36,16 @@ public struct BatchRequestPart: Hashable, Sendable {
     public var atomicityGroup: String?
     /// The ids of requests and groups that must have succeeded before; JSON batches only.
     public var dependsOn: [String]
+    /// An expression over earlier responses; the request is done where it is true. JSON batches only
+    /// (OData JSON Format 4.01, 19.1: `if`).
+    public var condition: String?
 
     /// Makes a request.
     public init(
         id: String? = nil, method: String, url: String, headers: [BatchHeader] = [], body: [UInt8] = [],
-        atomicityGroup: String? = nil, dependsOn: [String] = []
+        atomicityGroup: String? = nil, dependsOn: [String] = [], condition: String? = nil
     ) {
+        self.condition = condition
         self.id = id
         self.method = method
         self.url = url
@@ -86,4 +90,6 @@ public enum BatchLimits {
     public static let maxHeaders = 100
     /// How long a header field or a request line may be, in bytes.
     public static let maxLineBytes = 16 * 1024
+    /// How large one request or response may be with its body, in bytes.
+    public static let maxPartBytes = 64 * 1024 * 1024
 }

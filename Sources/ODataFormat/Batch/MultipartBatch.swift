@@ -10,57 +10,28 @@ public enum MultipartBatch {
     ///
     /// - Throws: ``BatchError/Reason/noBoundary(_:)``.
     public static func boundary(contentType: String) throws(BatchError) -> String {
-        guard let boundary = MultipartScanner.boundary(contentType) else {
+        guard let boundary = MultipartSyntax.boundary(contentType) else {
             throw BatchError(
                 reason: .noBoundary(contentType), offset: 0, line: 1, expected: "multipart/mixed with a boundary")
         }
         return boundary
     }
 
-    /// Reads a batch request. Change sets become atomicity groups, named by their boundary.
+    /// Reads a whole batch request; ``BatchRequestReader`` reads it in chunks. Change sets become atomicity groups,
+    /// named by their boundary.
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readRequest(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchRequestPart] {
-        var parts: [BatchRequestPart] = []
-        for message in try MultipartScanner.messages(in: bytes, boundary: boundary, isRequest: true) {
-            let line = message.startLine
-            let words = line.text.split(separator: " ")
-            let isToken = words.first?.utf8.allSatisfy { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == 0x2D } ?? false
-            guard words.count >= 3, isToken, words[words.count - 1].hasPrefix("HTTP/") else {
-                throw MultipartScanner.error(
-                    .malformedStartLine(String(line.text.prefix(80))), at: line.offset, in: bytes,
-                    expected: "a request line such as GET Orders HTTP/1.1")
-            }
-            parts.append(
-                BatchRequestPart(
-                    id: message.id, method: String(words[0]),
-                    url: words[1..<(words.count - 1)].joined(separator: " "), headers: message.headers,
-                    body: message.body, atomicityGroup: message.group))
-        }
-        return parts
+        var reader = BatchRequestReader(.multipart(MultipartReader(boundary: boundary, isRequest: true)))
+        return try reader.all(bytes)
     }
 
-    /// Reads a batch response.
+    /// Reads a whole batch response; ``BatchResponseReader`` reads it in chunks.
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readResponse(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchResponsePart] {
-        var parts: [BatchResponsePart] = []
-        for message in try MultipartScanner.messages(in: bytes, boundary: boundary, isRequest: false) {
-            let line = message.startLine
-            let words = line.text.split(separator: " ", maxSplits: 2)
-            guard words.count >= 2, words[0].hasPrefix("HTTP/"), words[1].utf8.count == 3, let status = Int(words[1]),
-                (100...999).contains(status)
-            else {
-                throw MultipartScanner.error(
-                    .malformedStartLine(String(line.text.prefix(80))), at: line.offset, in: bytes,
-                    expected: "a status line such as HTTP/1.1 200 OK")
-            }
-            parts.append(
-                BatchResponsePart(
-                    id: message.id, status: status, headers: message.headers, body: message.body,
-                    atomicityGroup: message.group))
-        }
-        return parts
+        var reader = BatchResponseReader(.multipart(MultipartReader(boundary: boundary, isRequest: false)))
+        return try reader.all(bytes)
     }
 
     /// Writes a batch request. Requests side by side with one atomicity group become a change set.
@@ -93,7 +64,8 @@ public enum MultipartBatch {
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
     }
 
-    private static func reason(_ status: Int) -> String {
+    /// The reason phrase of a status (RFC 9110, 15).
+    package static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
         case 201: "Created"

@@ -27,10 +27,13 @@ public struct ValuePayload: Hashable, Sendable {
         json bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
         let reader = EntityPayloadReader(model: model, strictness: strictness)
-        if case .complex(let name?) = type {
+        switch type {
+        // Operations return entities too.
+        case .complex(let name?), .entity(let name?):
             let payload = try reader.read(bytes, type: name)
             self.init(.complex(payload.entity), context: payload.context)
             return
+        default: break
         }
         var result = ValuePayload(.null)
         var serviceError: ODataErrorPayload?

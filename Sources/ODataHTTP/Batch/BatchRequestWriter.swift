@@ -38,7 +38,7 @@ struct BatchRequestWriter {
 }
 
 /// Reads the answers to a batch, each through the same decoder as an answer of its own.
-struct BatchResponseReader {
+struct BatchAnswers {
     let decoder: ResponseDecoder
 
     /// - Returns: a result for each request that was answered, in the order of the requests.

@@ -18,7 +18,7 @@ struct BatchResponseWriter {
         for result in results {
             let part = parts[result.id]
             let group = part?.atomicityGroup
-            if !incoming.answersBatchAsJSON, let group {
+            if !incoming.answersAsJSON, let group {
                 if failedGroups.contains(group) { continue }
                 // In multipart, one answer outside the change set tells that all of it failed.
                 if let failure = Self.failure(of: group, in: results, parts) {
@@ -31,7 +31,7 @@ struct BatchResponseWriter {
             }
             answers.append(await answer(result, part, incoming))
         }
-        if incoming.answersBatchAsJSON { return (JSONBatch.writeResponse(answers), incoming.format.mediaType) }
+        if incoming.answersAsJSON { return (JSONBatch.writeResponse(answers), incoming.contentType) }
         let boundary = "batchresponse_\(ODataGuid.random())"
         return (
             MultipartBatch.writeResponse(answers, boundary: boundary), "multipart/mixed;boundary=\(boundary)"
@@ -67,7 +67,7 @@ struct BatchResponseWriter {
         }
         if bytes.isEmpty { head.headerFields[.contentType] = nil }
         return BatchResponsePart(
-            id: part?.hasOwnID == true || batch.answersBatchAsJSON ? result.id : nil, status: head.status.code,
+            id: part?.hasOwnID == true || batch.answersAsJSON ? result.id : nil, status: head.status.code,
             headers: head.headerFields.map { BatchHeader($0.name.rawName, $0.value) }, body: bytes,
             atomicityGroup: part?.atomicityGroup)
     }

@@ -1,7 +1,8 @@
+import HTTPTypes
 import ODataModel
 import ODataService
 
-/// Which format a response gets (OData Protocol 4.01, 8.2.1 and 8.2.7; URL Conventions 4.01, 5.1.2).
+/// Which format a response gets (OData Protocol 4.01, 7, 8.2.1 and 8.2.2; URL Conventions 4.01, 5.1.2).
 ///
 /// `$format` outranks `Accept`. A range with parameters that are unknown here does not match, as Protocol
 /// 8.2.1 asks; when nothing matches, the answer is 406 and says what there is.
@@ -10,7 +11,7 @@ struct ContentNegotiation {
     enum Representation: Sendable {
         /// Entities, properties, references, the service document: JSON.
         case json
-        /// `$metadata`: XML.
+        /// `$metadata`: XML, or JSON where that is asked for.
         case metadata
         /// `$count`: plain text.
         case text
@@ -24,29 +25,58 @@ struct ContentNegotiation {
     struct Agreement: Hashable, Sendable {
         /// How JSON is written, the service root not yet filled in.
         var format: ResponseFormat
-        /// `$batch`: whether the response is JSON rather than multipart.
+        /// What `Content-Type` says of JSON, the parameters spelled as the client spelled them.
+        var contentType: String
+        /// Whether the response is JSON rather than XML or multipart.
         var isJSON: Bool
+        /// Whether the client asked for a character set, which the response then names.
+        var namesCharset: Bool
     }
 
     /// The values of `Accept`, joined.
     var accept: String?
+    /// The values of `Accept-Charset`, joined.
+    var acceptCharset: String?
     /// `$format`.
     var formatOption: String?
     /// The version that the response has.
     var version: ODataVersion
 
+    /// Takes the wishes of a request.
+    init(accept: String?, acceptCharset: String? = nil, formatOption: String?, version: ODataVersion) {
+        self.accept = accept
+        self.acceptCharset = acceptCharset
+        self.formatOption = formatOption
+        self.version = version
+    }
+
+    /// Takes the wishes of a request from its header fields and its query.
+    init(_ fields: HTTPFields, formatOption: String?, version: ODataVersion) {
+        self.init(
+            accept: Self.joined(fields[values: .accept]), acceptCharset: Self.joined(fields[values: .acceptCharset]),
+            formatOption: formatOption, version: version)
+    }
+
+    private static func joined(_ values: [String]) -> String? {
+        values.isEmpty ? nil : values.joined(separator: ",")
+    }
+
     /// Chooses a format.
     ///
     /// - Throws: 400 when `Accept` is malformed, 406 when nothing in it can be given.
     func agree(on representation: Representation) throws(ODataError) -> Agreement {
+        try requireUTF8(representation)
         // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
         if representation == .text || representation == .raw {
-            return Agreement(format: ResponseFormat(version: version), isJSON: true)
+            let charset = accept.flatMap { MediaType.list($0) }?.contains { $0["charset"] != nil } ?? false
+            return agreement(FormatParameters([], version: version), isJSON: true, namesCharset: charset) ?? plain
         }
         let ranges = try ranges()
         var best: (range: MediaType, agreement: Agreement)?
         for range in ranges where range.weight > 0 {
-            guard let agreement = agreement(range, representation) else { continue }
+            guard let agreement = agreement(range, representation), !isExcluded(range, ranges, representation) else {
+                continue
+            }
             if let chosen = best, chosen.range.weight >= range.weight,
                 chosen.range.weight > range.weight || specificity(chosen.range) >= specificity(range)
             {
@@ -64,9 +94,31 @@ struct ContentNegotiation {
         return best.agreement
     }
 
+    /// Whether a more specific range with the weight 0 takes back what this one allows.
+    private func isExcluded(
+        _ range: MediaType, _ ranges: [MediaType], _ representation: Representation
+    ) -> Bool {
+        ranges.contains {
+            $0.weight == 0 && $0.parameters.isEmpty && specificity($0) > specificity(range)
+                && agreement($0, representation) != nil
+        }
+    }
+
+    /// Everything but media and binary values is in UTF-8.
+    private func requireUTF8(_ representation: Representation) throws(ODataError) {
+        guard representation != .raw, let acceptCharset else { return }
+        let sets = HeaderTokens.split(acceptCharset, at: ",").filter { !$0.isEmpty }.map { item in
+            (HeaderTokens.split(item, at: ";").first ?? item).lowercased()
+        }
+        guard !sets.isEmpty, !sets.contains(where: { ["utf-8", "utf8", "*"].contains($0) }) else { return }
+        throw ODataError(
+            status: 406, code: "NotAcceptable", message: "Responses are in UTF-8, not in \(acceptCharset.prefix(80)).",
+            target: "Accept-Charset")
+    }
+
     private func ranges() throws(ODataError) -> [MediaType] {
         if let formatOption {
-            switch formatOption {
+            switch formatOption.lowercased() {
             case "json": return [MediaType("application", "json")]
             case "xml": return [MediaType("application", "xml")]
             case "atom": return [MediaType("application", "atom+xml")]
@@ -75,7 +127,8 @@ struct ContentNegotiation {
             // A plus sign in a query may have been decoded to a space.
             guard let type = MediaType(formatOption.replacing(" ", with: "+")) else {
                 throw ODataError(
-                    status: 400, code: "InvalidFormat", message: "\(formatOption) is no media type.", target: "$format")
+                    status: 406, code: "NotAcceptable", message: "\(formatOption.prefix(80)) is no format known here.",
+                    target: "$format")
             }
             return [type]
         }
@@ -88,45 +141,40 @@ struct ContentNegotiation {
         return list.isEmpty ? [MediaType("*", "*")] : list
     }
 
+    private var plain: Agreement {
+        let format = ResponseFormat(version: version)
+        return Agreement(format: format, contentType: format.mediaType, isJSON: true, namesCharset: false)
+    }
+
     private func agreement(_ range: MediaType, _ representation: Representation) -> Agreement? {
-        let plain = Agreement(format: ResponseFormat(version: version), isJSON: true)
+        let charset = range["charset"] != nil
         switch representation {
         case .json:
             guard range.matches("application", "json") else { return nil }
-            return format(range.parameters).map { Agreement(format: $0, isJSON: true) }
+            return agreement(
+                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
         case .metadata:
-            return range.matches("application", "xml") && onlyCharset(range) ? plain : nil
+            if range.matches("application", "xml"), onlyCharset(range) {
+                return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: charset)
+            }
+            guard range.matches("application", "json") else { return nil }
+            return agreement(
+                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
         case .text, .raw: return plain
         case .batch:
-            if range.matches("multipart", "mixed") { return Agreement(format: plain.format, isJSON: false) }
+            if range.matches("multipart", "mixed") {
+                return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: false)
+            }
             guard range.matches("application", "json") else { return nil }
-            return format(range.parameters).map { Agreement(format: $0, isJSON: true) }
+            return agreement(
+                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
         }
     }
 
-    private func format(_ parameters: [MediaType.Parameter]) -> ResponseFormat? {
-        var format = ResponseFormat(version: version)
-        for parameter in parameters {
-            let value = parameter.value.lowercased()
-            switch parameter.name {
-            case "odata.metadata", "metadata":
-                guard let metadata = ResponseFormat.Metadata(rawValue: value) else { return nil }
-                format.metadata = metadata
-            case "ieee754compatible":
-                guard value == "true" || value == "false" else { return nil }
-                format.isIEEE754Compatible = value == "true"
-            case "odata.streaming", "streaming":
-                // What is written is always in the order that streaming asks for.
-                guard value == "true" || value == "false" else { return nil }
-            case "exponentialdecimals":
-                // Decimals are written in plain notation, which both settings allow to be read.
-                guard value == "true" || value == "false" else { return nil }
-            case "charset":
-                guard value == "utf-8" || value == "utf8" else { return nil }
-            default: return nil
-            }
+    private func agreement(_ parameters: FormatParameters?, isJSON: Bool, namesCharset: Bool) -> Agreement? {
+        parameters.map {
+            Agreement(format: $0.format, contentType: $0.contentType, isJSON: isJSON, namesCharset: namesCharset)
         }
-        return format
     }
 
     private func onlyCharset(_ range: MediaType) -> Bool {
@@ -140,56 +188,10 @@ struct ContentNegotiation {
     private func available(_ representation: Representation) -> String {
         switch representation {
         case .json: "application/json"
-        case .metadata: "application/xml"
+        case .metadata: "application/xml, application/json"
         case .text: "text/plain"
         case .raw: "*/*"
         case .batch: "multipart/mixed, application/json"
         }
-    }
-}
-
-extension ResponseFormat {
-    /// The media type that says how a body in this format is written (OData JSON Format 4.01, 3).
-    public var mediaType: String {
-        var type = "application/json;odata.metadata=\(metadata.rawValue)"
-        if isIEEE754Compatible { type += ";IEEE754Compatible=true" }
-        return type
-    }
-}
-
-/// The versions in the headers of a request (OData Protocol 4.01, 8.1.5 and 8.2.7).
-struct VersionHeaders {
-    var version: String?
-    var maxVersion: String?
-
-    /// The version that the response gets.
-    ///
-    /// - Throws: 400 for a version that is not 4.0 or 4.01, and for a greatest version below 4.0.
-    func responseVersion() throws(ODataError) -> ODataVersion {
-        if let version, parse(version) == nil || parse(version) == .v3 {
-            throw ODataError(
-                status: 400, code: "UnsupportedVersion",
-                message: "OData-Version is \(version); 4.0 and 4.01 are understood.", target: "OData-Version")
-        }
-        guard let maxVersion else { return .v401 }
-        switch parse(maxVersion) {
-        case .v4: return .v4
-        case .v401: return .v401
-        default:
-            throw ODataError(
-                status: 400, code: "UnsupportedVersion",
-                message: "OData-MaxVersion is \(maxVersion); the least that can be given is 4.0.",
-                target: "OData-MaxVersion")
-        }
-    }
-
-    /// The greatest known version that a text does not go below; `.v3` stands for all before 4.0.
-    private func parse(_ text: String) -> ODataVersion? {
-        let parts = text.split(separator: ";").first.map(String.init) ?? text
-        let numbers = HeaderTokens.trim(parts).split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count == 2, let major = Int(numbers[0]), let minor = Int(numbers[1]), major >= 1, minor >= 0
-        else { return nil }
-        if major < 4 { return .v3 }
-        return major == 4 && minor == 0 ? .v4 : .v401
     }
 }

@@ -12,6 +12,16 @@ extension HTTPField.Name {
     public static let odataEntityID = odata("OData-EntityId")
     /// `OData-Isolation` (OData Protocol 4.01, 8.2.6); 4.01 also allows `Isolation`.
     public static let odataIsolation = odata("OData-Isolation")
+    /// `Isolation`, the name of ``odataIsolation`` since 4.01 (OData Protocol 4.01, 8.2.6).
+    public static let isolation = odata("Isolation")
+    /// `AsyncResult`: the status of a request that was answered later (OData Protocol 4.01, 8.3.1).
+    public static let asyncResult = odata("AsyncResult")
+    /// `Accept-Charset` (RFC 9110, 12.5.2).
+    static let acceptCharset = odata("Accept-Charset")
+    /// `X-HTTP-Method`: what a POST stands for, for clients that can send no other method (MS-ODATA, 2.2.5.8).
+    static let httpMethod = odata("X-HTTP-Method")
+    /// `X-HTTP-Method-Override`, the same under another name.
+    static let httpMethodOverride = odata("X-HTTP-Method-Override")
     /// `DataServiceVersion` of OData 1.0 to 3.0.
     public static let dataServiceVersion = odata("DataServiceVersion")
     /// `Prefer` (RFC 7240; OData Protocol 4.01, 8.2.8).

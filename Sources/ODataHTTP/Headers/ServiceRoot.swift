@@ -56,6 +56,13 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         return ServiceRoot(scheme: request.scheme ?? "http", authority: authority, path: path)
     }
 
+    /// The root as clients see it who come through a proxy.
+    func forwarded(_ address: ForwardedAddress) -> ServiceRoot {
+        ServiceRoot(
+            scheme: address.scheme ?? scheme, authority: address.authority ?? authority,
+            path: (address.prefix ?? "") + path)
+    }
+
     /// The absolute URL of what is relative to the root; absolute URLs stay as they are.
     public func url(for relative: String) -> String {
         if Self.absolute(relative) != nil { return relative }

@@ -67,26 +67,7 @@ struct PayloadWriter {
     /// References to entities (OData JSON Format 4.01, 14).
     func references(_ ids: [String], isCollection: Bool, context: String?) -> [UInt8] {
         var json = JSONWriter()
-        json.beginObject()
-        if format.metadata != .none, let context {
-            json.key(entities.control("context"))
-            json.string(context)
-        }
-        if isCollection {
-            json.key("value")
-            json.beginArray()
-            for id in ids {
-                json.beginObject()
-                json.key(entities.control("id"))
-                json.string(id)
-                json.endObject()
-            }
-            json.endArray()
-        } else if let id = ids.first {
-            json.key(entities.control("id"))
-            json.string(id)
-        }
-        json.endObject()
+        ReferencePayload(ids: ids, isCollection: isCollection, context: context).write(using: entities, to: &json)
         return json.bytes
     }
 

@@ -56,7 +56,7 @@ struct RawValue {
         switch type.primitive {
         case .binary?: "application/octet-stream"
         case let primitive? where primitive.isGeo: "application/json"
-        default: "text/plain;charset=utf-8"
+        default: "text/plain"
         }
     }
 }

@@ -11,15 +11,42 @@ import ODataService
 /// let server = ODataServer(handler: handler.handle)
 /// ```
 public struct ODataHandler: Sendable {
+    /// How a service is served.
+    public struct Options: Sendable {
+        /// The most bytes of a request body that is not media.
+        public var maxBodySize: Int
+        /// The URL under which clients see the service root, when a proxy takes a part of the path away: all links
+        /// start with it, whatever a request says.
+        public var publicURL: String?
+        /// Whether `Forwarded` and `X-Forwarded-…` are believed. Only behind a proxy that overwrites them: anybody can
+        /// send them.
+        public var trustsForwarded: Bool
+        /// Where requests are kept that prefer an answer later; `nil` answers all at once.
+        public var statusMonitors: StatusMonitors?
+
+        /// Makes options.
+        public init(
+            maxBodySize: Int = RequestDecoder.defaultMaxBodySize, publicURL: String? = nil,
+            trustsForwarded: Bool = false, statusMonitors: StatusMonitors? = StatusMonitors()
+        ) {
+            self.maxBodySize = maxBodySize
+            self.publicURL = publicURL
+            self.trustsForwarded = trustsForwarded
+            self.statusMonitors = statusMonitors
+        }
+    }
+
     private let provider: any ODataProvider
     private let serviceRoot: ServiceRoot
-    private let maxBodySize: Int
+    private let publicRoot: ServiceRoot?
+    private let options: Options
 
     /// Serves at the root of whatever host the request names.
     public init(provider: any ODataProvider) {
         self.provider = provider
         serviceRoot = .slash
-        maxBodySize = RequestDecoder.defaultMaxBodySize
+        publicRoot = nil
+        options = Options()
     }
 
     /// Serves at a service root.
@@ -28,19 +55,29 @@ public struct ODataHandler: Sendable {
     ///   - provider: who answers.
     ///   - serviceRoot: an absolute URL, which is then used in all links whatever the request says; or a path,
     ///     when links take scheme and host from each request.
-    ///   - maxBodySize: the most bytes of a request body that is not media.
+    ///   - options: limits, and what stands between the clients and the service.
     /// - Throws: ``TransportError/invalidURL(_:)``.
     public init(
-        provider: any ODataProvider, serviceRoot: String, maxBodySize: Int = RequestDecoder.defaultMaxBodySize
+        provider: any ODataProvider, serviceRoot: String, options: Options = Options()
     ) throws(TransportError) {
         self.provider = provider
         self.serviceRoot = try ServiceRoot(serviceRoot)
-        self.maxBodySize = maxBodySize
+        var publicRoot: ServiceRoot?
+        if let url = options.publicURL { publicRoot = try ServiceRoot(url) }
+        self.publicRoot = publicRoot
+        self.options = options
     }
 
     /// Answers a request; whatever fails becomes an error object.
-    public func handle(_ message: HTTPRequest, _ body: ByteStream) async -> (HTTPResponse, ByteStream) {
-        var (response, stream) = await answer(message, body)
+    ///
+    /// - Parameters:
+    ///   - message: method, URL and header fields.
+    ///   - body: the body, pulled as it is read.
+    ///   - principal: who asks, where the server has found out.
+    public func handle(
+        _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
+    ) async -> (HTTPResponse, ByteStream) {
+        var (response, stream) = await answer(message, body, principal)
         if let id = message.headerFields[.requestID], response.headerFields[.requestID] == nil {
             response.headerFields[.requestID] = id
         }
@@ -65,108 +102,75 @@ public struct ODataHandler: Sendable {
         return length
     }
 
-    private func answer(_ message: HTTPRequest, _ body: ByteStream) async -> (HTTPResponse, ByteStream) {
-        let encoder: ResponseEncoder
-        let decoder: RequestDecoder
+    private func answer(
+        _ message: HTTPRequest, _ body: ByteStream, _ principal: Principal?
+    ) async -> (HTTPResponse, ByteStream) {
         do {
             let model = try await provider.model
-            encoder = ResponseEncoder(model: model)
-            decoder = RequestDecoder(
-                serviceRoot: serviceRoot.resolved(for: message), model: model, maxBodySize: maxBodySize)
-        } catch {
-            return RefusalWriter().write(error, to: message)
-        }
-        do {
-            let incoming = try await decoder.decode(message, body: body)
-            do {
-                var response = try await execute(incoming, model: encoder.model)
-                if incoming.request.method == .read { response = conditional(response, incoming.request) }
-                return try await begun(encoder.encode(response, to: incoming))
-            } catch {
-                return encoder.encode(RefusalWriter.refusal(error), format: incoming.format)
+            let publicRoot = self.publicRoot(for: message)
+            let decoder = RequestDecoder(
+                serviceRoot: serviceRoot.resolved(for: message), publicRoot: publicRoot, model: model,
+                maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation)
+            if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
+            let version = try VersionHeaders(message.headerFields).responseVersion()
+            let asynchronous = options.statusMonitors.map {
+                AsynchronousExchange(monitors: $0, version: version, serviceRoot: publicRoot, principal: principal)
             }
+            if let asynchronous, let id = try Self.monitor(in: decoder.relativeURL(of: message)) {
+                return try await asynchronous.answer(message, id: id)
+            }
+            var incoming = try await decoder.decode(message, body: body)
+            incoming.identify(principal)
+            let exchange = ProviderExchange(provider: provider, model: model, incoming: incoming)
+            let preferences = incoming.request.preferences
+            // A stream from the socket ends with the request: what uploads one is answered at once.
+            if let asynchronous, preferences.respondAsync, !incoming.isUpload {
+                return await asynchronous.begin(wait: preferences.wait) {
+                    await exchange.answer(message.headerFields)
+                }
+            }
+            return await exchange.answer(message.headerFields)
         } catch {
             return RefusalWriter().write(error, to: message)
         }
     }
 
-    private func execute(_ incoming: IncomingRequest, model: EntityDataModel) async throws -> ODataResponse {
-        switch incoming.bound.resource.target {
-        case .service: return ODataResponse(body: .serviceDocument)
-        case .metadata: return ODataResponse(body: .metadata(model))
-        case .batch: return try await BatchExecution(provider: provider, incoming: incoming).run()
-        default: return try await provider.execute(incoming.request)
-        }
+    /// Where this client sees the service.
+    private func publicRoot(for message: HTTPRequest) -> ServiceRoot {
+        if let publicRoot { return publicRoot.resolved(for: message) }
+        let root = serviceRoot.resolved(for: message)
+        return options.trustsForwarded ? root.forwarded(ForwardedAddress(message.headerFields)) : root
     }
 
-    /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
-    private func conditional(_ response: ODataResponse, _ request: ODataRequest) -> ODataResponse {
-        guard response.status == 200, let condition = request.ifNoneMatch else { return response }
-        var etag = response.etag
-        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
-        guard let etag, ETagList(condition).contains(etag) else { return response }
-        var unchanged = ODataResponse(status: 304, etag: etag)
-        unchanged.headers = response.headers
-        return unchanged
+    private static func monitor(in url: String) -> String? {
+        guard url.hasPrefix(AsynchronousExchange.path) else { return nil }
+        return String(url.dropFirst(AsynchronousExchange.path.count).prefix { $0 != "?" })
     }
 
-    /// Pulls the first chunk before the head goes out, so that what fails at once is still refused in full.
-    private func begun(_ answer: (HTTPResponse, ByteStream)) async throws -> (HTTPResponse, ByteStream) {
-        let (response, stream) = answer
-        if let length = stream.length, length <= 65_536 { return answer }
-        guard let first = try await stream.next() else { return (response, ByteStream([])) }
-        let once = ByteStream(first)
-        let joined = ByteStream(length: stream.length) {
-            if let chunk = try await once.next() { return chunk }
-            return try await stream.next()
-        }
-        return (response, joined)
+    /// What may be done with a resource (RFC 9110, 9.3.7).
+    private static func allowed(_ methods: [String]) -> (HTTPResponse, ByteStream) {
+        var response = HTTPResponse(status: .noContent)
+        response.headerFields[.allow] = (methods + ["OPTIONS"]).joined(separator: ", ")
+        response.headerFields[.odataVersion] = ODataVersion.v401.rawValue
+        return (response, ByteStream([]))
     }
 }
 
-/// The entity tags of a condition (RFC 9110, 8.8.3).
-struct ETagList {
-    private let tags: [String]
-
-    init(_ text: String) { tags = HeaderTokens.split(text, at: ",").filter { !$0.isEmpty } }
-
-    /// Weak comparison, as reading asks for.
-    func contains(_ etag: String) -> Bool {
-        tags.contains { $0 == "*" || Self.opaque($0) == Self.opaque(etag) }
-    }
-
-    private static func opaque(_ tag: String) -> Substring {
-        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
-    }
-}
-
-/// Turns whatever was thrown into an answer.
-struct RefusalWriter {
-    static func refusal(_ error: any Error) -> ODataError {
-        switch error {
-        case let error as ODataError: error
-        case let error as QueryError: ODataError(error)
-        case is CancellationError:
-            ODataError(status: 503, code: "Cancelled", message: "The request was given up.", retryAfter: 1)
-        case is TransportError, is InvalidResponseError:
-            ODataError(status: 502, code: "BadGateway", message: "The service behind this one cannot be reached.")
-        default: .internalError
+extension IncomingRequest {
+    /// Says who asks, in the parts of a batch too.
+    fileprivate mutating func identify(_ principal: Principal?) {
+        guard let principal else { return }
+        request.principal = principal
+        for index in parts.indices {
+            parts[index].result = parts[index].result.map { part in
+                var part = part
+                part.request.principal = principal
+                return part
+            }
         }
+        if !parts.isEmpty { request.body = .batch(parts.compactMap(\.item)) }
     }
 
-    /// A refusal of a request that could not be read: in the version that it can be read in.
-    func write(_ error: any Error, to message: HTTPRequest) -> (HTTPResponse, ByteStream) {
-        let fields = message.headerFields
-        let version = try? VersionHeaders(version: nil, maxVersion: fields[.odataMaxVersion]).responseVersion()
-        let refusal = Self.refusal(error)
-        var response = HTTPResponse(status: .init(code: refusal.status))
-        let format = ResponseFormat(version: version ?? .v401)
-        response.headerFields[.odataVersion] = format.version.rawValue
-        response.headerFields[.contentType] = format.mediaType
-        if !refusal.allowedMethods.isEmpty {
-            response.headerFields[.allow] = refusal.allowedMethods.joined(separator: ", ")
-        }
-        if let result = refusal.repeatabilityResult { response.headerFields[.repeatabilityResult] = result.rawValue }
-        return (response, ByteStream(ErrorObject.bytes(refusal)))
-    }
+    /// Whether the body is pulled from the connection while the request is answered.
+    var isUpload: Bool { if case .media = request.body { true } else { false } }
 }

@@ -18,21 +18,20 @@ struct RequestBodyDecoder {
         case (.entities(let shape, _), .create):
             if shape.hasStream, !isJSON { return media(body) }
             return try await entity(shape, body)
-        case (.entities, _):
-            // Changes to many entities at once come as a delta payload (11.4.14).
-            throw ODataError.notImplemented("changing a whole collection")
-        case (.entity(let shape, _), .create):
-            throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "POST creates in collections, not in a \(shape.name).",
-                allowedMethods: ["GET", "PATCH", "PUT", "DELETE"])
+        // The changes to make to each member (11.4.13).
+        case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
+            return try await entity(shape, body)
+        case (.entities(let shape, _), .update): return try await changes(shape, body)
+        case (.entities, _): throw ODataError.notImplemented("replacing a whole collection")
         case (.entity(let shape, _), _): return try await entity(shape, body)
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
         case (.rawValue(nil), _): return media(body)
         case (.rawValue(let property?), _): return try await rawValue(property, body)
+        case (.references(_, _, _, isCollection: true), .replace): return try await references(body)
         case (.references, _): return try await reference(body)
         case (.entityByID, _): throw ODataError.notImplemented("changing an entity by its id")
-        case (.service, _), (.metadata, _), (.count, _), (.batch, _): return .none
+        case (.service, _), (.metadata, _), (.count, _), (.batch, _), (.all, _), (.crossJoin, _): return .none
         }
     }
 
@@ -53,11 +52,7 @@ struct RequestBodyDecoder {
         if let charset = type["charset"]?.lowercased(), charset != "utf-8", charset != "utf8" {
             throw unsupported("JSON is in UTF-8, not in \(charset)")
         }
-        let known = [
-            "charset", "odata.metadata", "metadata", "odata.streaming", "streaming", "ieee754compatible",
-            "exponentialdecimals",
-        ]
-        if let unknown = type.parameters.first(where: { !known.contains($0.name) }) {
+        if let unknown = type.parameters.first(where: { !FormatParameters.names.contains($0.name) }) {
             throw unsupported("the format parameter \(unknown.name) is unknown")
         }
     }
@@ -69,11 +64,13 @@ struct RequestBodyDecoder {
     }
 
     private func json(_ body: ByteStream) async throws -> [UInt8] {
-        try requireJSON()
+        // What has no body needs no media type either: the body is what is missing.
+        if fields[.contentType] != nil || body.length.map({ $0 > 0 }) ?? false { try requireJSON() }
         let bytes = try await body.collect(limit: decoder.maxBodySize)
         guard !bytes.isEmpty else {
             throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
         }
+        try requireJSON()
         return bytes
     }
 
@@ -93,6 +90,39 @@ struct RequestBodyDecoder {
         } catch let error as PayloadError {
             throw ODataError(body: error)
         }
+    }
+
+    /// Changes to many entities at once, as a delta (11.4.12).
+    private func changes(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        var reader = CollectionPayloadReader(model: decoder.model, type: shape.name, strictness: .strict)
+        reader.append(bytes)
+        reader.finish()
+        var page = EntityPage()
+        var isWhole = false
+        do {
+            while let element = try reader.next() {
+                switch element {
+                case .entity(let entity): page.entities.append(entity)
+                case .removed(let id, let entity, let reason):
+                    guard id != nil || entity?.key != nil else {
+                        throw ODataError(
+                            status: 400, code: "InvalidBody", message: "What is removed needs an id or its key.")
+                    }
+                    page.removed.append(
+                        RemovedEntity(
+                            id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted))
+                case .link, .deletedLink: throw ODataError.notImplemented("changing links in a delta")
+                case .finished: isWhole = true
+                }
+            }
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+        guard isWhole else {
+            throw ODataError(status: 400, code: "InvalidBody", message: "The body has no end.")
+        }
+        return .delta(page)
     }
 
     private func value(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
@@ -125,12 +155,27 @@ struct RequestBodyDecoder {
     private func reference(_ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
-            let reader = EntityPayloadReader(model: decoder.model)
-            guard let id = try ReferencePayload(bytes, reader).ids.first else {
+            guard let id = try ReferencePayload(json: bytes).ids.first else {
                 throw ODataError(
                     status: 400, code: "InvalidReference", message: "The body has no @id.", target: "@id")
             }
             return .reference(id)
+        } catch let error as PayloadError {
+            throw ODataError(body: error)
+        }
+    }
+
+    /// All that a collection is to link to (11.4.6.3).
+    private func references(_ body: ByteStream) async throws -> RequestBody {
+        let bytes = try await json(body)
+        do {
+            let payload = try ReferencePayload(json: bytes)
+            guard payload.isCollection else {
+                throw ODataError(
+                    status: 400, code: "InvalidReference", message: "The body has no references under value.",
+                    target: "value")
+            }
+            return .references(payload.ids)
         } catch let error as PayloadError {
             throw ODataError(body: error)
         }
@@ -176,8 +221,12 @@ extension ODataError {
             self.init(
                 status: 400, code: "InvalidBody", message: error.description,
                 target: error.path.isEmpty ? nil : error.path)
+        case .malformedXML(let error):
+            self.init(
+                status: 400, code: "InvalidBody", message: error.description,
+                target: error.path.isEmpty ? nil : error.path)
         case .service: self.init(status: 400, code: "InvalidBody", message: "The body is an error object.")
-        case .unknownType, .elementTooLarge:
+        case .unknownType, .elementTooLarge, .unsupported:
             self.init(status: 400, code: "InvalidBody", message: error.description)
         }
     }

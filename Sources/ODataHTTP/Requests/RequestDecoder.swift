@@ -11,8 +11,12 @@ public struct IncomingRequest: Sendable {
     public var bound: BoundURL
     /// How the answer is written, links included.
     public var format: ResponseFormat
-    /// `$batch`: whether the answer is JSON rather than multipart.
-    public var answersBatchAsJSON: Bool
+    /// What `Content-Type` says of an answer in JSON, spelled as the client spelled it.
+    public var contentType: String
+    /// Whether the client asked for a character set, which text then names.
+    public var namesCharset: Bool
+    /// Whether the answer is JSON, where it can be something else: multipart of `$batch`, XML of `$metadata`.
+    public var answersAsJSON: Bool
     /// `$batch`: the requests in it, those that cannot be read included.
     var parts: [IncomingPart] = []
     /// The URL with references to other requests of a batch put in: what ``bound`` comes from.
@@ -32,18 +36,32 @@ public struct RequestDecoder: Sendable {
     /// The most bytes of a URL below the service root.
     public static let maxURLLength = 65_536
 
-    /// Where the service is.
+    /// Where the service is: what requests name.
     public let serviceRoot: ServiceRoot
+    /// Where clients see the service, through a proxy perhaps: what links start with.
+    public let publicRoot: ServiceRoot
     /// The service's model.
     public let model: EntityDataModel
     /// The most bytes of a body that is not media.
     public let maxBodySize: Int
+    /// Whether the service can answer from a snapshot.
+    public let supportsIsolation: Bool
 
     /// Makes a decoder.
+    ///
+    /// - Parameters:
+    ///   - serviceRoot: where the service is.
+    ///   - publicRoot: where clients see it; the same place unless a proxy stands between.
+    ///   - model: the service's model.
+    ///   - maxBodySize: the most bytes of a body that is not media.
+    ///   - supportsIsolation: whether the service can answer from a snapshot.
     public init(
-        serviceRoot: ServiceRoot, model: EntityDataModel, maxBodySize: Int = RequestDecoder.defaultMaxBodySize
+        serviceRoot: ServiceRoot, publicRoot: ServiceRoot? = nil, model: EntityDataModel,
+        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, supportsIsolation: Bool = false
     ) {
+        self.supportsIsolation = supportsIsolation
         self.serviceRoot = serviceRoot
+        self.publicRoot = publicRoot ?? serviceRoot
         self.model = model
         self.maxBodySize = maxBodySize
     }
@@ -61,44 +79,54 @@ public struct RequestDecoder: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, references: [String: IncomingRequest]
     ) async throws -> IncomingRequest {
         let fields = message.headerFields
-        let version = try VersionHeaders(
-            version: fields[.odataVersion], maxVersion: fields[.odataMaxVersion]
-        ).responseVersion()
-        if let isolation = fields[.odataIsolation] {
-            throw ODataError(
-                status: 412, code: "NoIsolation", message: "OData-Isolation \(isolation) cannot be given.",
-                target: "OData-Isolation")
-        }
-        var method = try self.method(of: message)
+        let version = try VersionHeaders(fields).responseVersion()
+        let isolation = try isolation(fields)
+        try requireIdentity(fields)
+        let requested = try RequestedMethod(message)
         var text = try relativeURL(of: message)
-        // A query in the body of a POST stands for one in the URL (OData URL Conventions 4.01, 4.17).
-        if message.method == .post, let queried = try await queryInBody(text, fields, body) {
-            text = queried
-            method = .read
+        let query = QueryInBody(text)
+        if let query {
+            guard requested == .data(.create) else {
+                throw ODataError(
+                    status: 405, code: "MethodNotAllowed", message: "A query in the body comes with POST.",
+                    allowedMethods: ["POST"])
+            }
+            text = try await query.url(fields, body)
         }
         let (url, resolvedURL, bound) = try bind(text, references: references)
-        try MethodRules(bound.resource).check(method)
-        let agreement = try ContentNegotiation(
-            accept: fields[values: .accept].isEmpty ? nil : fields[values: .accept].joined(separator: ","),
-            formatOption: url.options.format, version: version
-        ).agree(on: representation(of: bound.resource, method))
+        let rules = MethodRules(bound.resource)
+        var method: ODataRequest.Method
+        switch requested {
+        case .data(let stated): method = stated
+        case .other(let name):
+            throw ODataError(
+                status: 405, code: "MethodNotAllowed", message: "\(name.prefix(40)) is no method of OData.",
+                allowedMethods: rules.names)
+        }
+        if query != nil { method = .read }
+        try rules.check(method)
+        let agreement = try ContentNegotiation(fields, formatOption: url.options.format, version: version)
+            .agree(on: representation(of: bound.resource, method))
         var format = agreement.format
-        format.serviceRoot = serviceRoot.resolved(for: message).description
+        format.serviceRoot = publicRoot.resolved(for: message).description
         var request = ODataRequest(method, url, format: format)
         request.preferences = PreferenceFields.preferences(fields[values: .prefer])
-        request.ifMatch = fields[.ifMatch]
-        request.ifNoneMatch = fields[.ifNoneMatch]
+        request.ifMatch = Self.joined(fields[values: .ifMatch])
+        request.ifNoneMatch = Self.joined(fields[values: .ifNoneMatch])
+        try requireSingleResource(request, bound.resource)
         request.repeatability = try repeatability(fields)
+        request.isolation = isolation
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var incoming = IncomingRequest(
-            request: request, bound: bound, format: format, answersBatchAsJSON: agreement.isJSON,
-            resolvedURL: resolvedURL)
+            request: request, bound: bound, format: format, contentType: agreement.contentType,
+            namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
         if case .batch = bound.resource.target {
-            incoming.parts = try await BatchRequestReader(decoder: self, host: message).read(body)
+            try requireNoReturn(request.preferences)
+            incoming.parts = try await IncomingBatch(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
             // Without a wish in Accept, the answer is of the same kind as the question.
             if fields[.accept] == nil || fields[.accept] == "*/*" {
-                incoming.answersBatchAsJSON =
+                incoming.answersAsJSON =
                     fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
             }
             return incoming
@@ -109,19 +137,20 @@ public struct RequestDecoder: Sendable {
         return incoming
     }
 
-    // MARK: Method and URL
-
-    private func method(of message: HTTPRequest) throws(ODataError) -> ODataRequest.Method {
-        if message.method == .head { return .read }
-        guard let method = ODataRequest.Method(rawValue: message.method.rawValue) else {
-            throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is no method of OData.",
-                allowedMethods: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"])
-        }
-        return method
+    /// The methods that the resource of a request has, as `Allow` lists them: what OPTIONS asks for.
+    ///
+    /// - Throws: ``ODataError`` when the URL names nothing.
+    func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
+        let text = try relativeURL(of: message)
+        if QueryInBody(text) != nil { return ["POST"] }
+        let (_, _, bound) = try bind(text, references: [:])
+        return MethodRules(bound.resource).names
     }
 
-    private func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
+    // MARK: URL
+
+    /// What of a request's URL stands below the service root.
+    func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
         let path = message.path ?? "/"
         guard path.utf8.count <= Self.maxURLLength else {
             throw ODataError(
@@ -134,22 +163,8 @@ public struct RequestDecoder: Sendable {
         return relative
     }
 
-    private func queryInBody(_ text: String, _ fields: HTTPFields, _ body: ByteStream) async throws -> String? {
-        let path = text.prefix { $0 != "?" }
-        guard path.hasSuffix("/$query") else { return nil }
-        guard let type = fields[.contentType].flatMap({ MediaType($0) }), type.matches("text", "plain") else {
-            throw ODataError(
-                status: 415, code: "UnsupportedMediaType", message: "The body of /$query must be text/plain.",
-                target: "Content-Type")
-        }
-        let bytes = try await body.collect(limit: Self.maxURLLength)
-        guard let query = String(validating: bytes, as: UTF8.self) else {
-            throw ODataError(status: 400, code: "InvalidQuery", message: "The body of /$query is not UTF-8.")
-        }
-        let existing = text.dropFirst(path.count).dropFirst()
-        let options = [String(existing), query].filter { !$0.isEmpty }.joined(separator: "&")
-        return path.dropLast("/$query".count) + (options.isEmpty ? "" : "?" + options)
-    }
+    /// What of a URL within a body stands below the root, as clients see it or as it is.
+    func relative(_ url: String) -> String? { publicRoot.relative(url) ?? serviceRoot.relative(url) }
 
     /// Reads and resolves a URL relative to the root.
     private func bind(
@@ -178,7 +193,7 @@ public struct RequestDecoder: Sendable {
 
     /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).
     private func dereferenced(_ url: ODataURL, _ id: String) throws(QueryError) -> ODataURL {
-        guard let relative = serviceRoot.relative(id) else {
+        guard let relative = relative(id) else {
             throw QueryError(.unknownName, "\(id) is no entity of this service.", part: "$id")
         }
         var target = try ODataURL(parsing: relative)
@@ -188,6 +203,62 @@ public struct RequestDecoder: Sendable {
     }
 
     // MARK: Headers
+
+    private static func joined(_ values: [String]) -> String? {
+        values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// The isolation that is asked for; what cannot be given must not be left out (Protocol 8.2.6).
+    private func isolation(_ fields: HTTPFields) throws(ODataError) -> ODataRequest.Isolation? {
+        // Where both stand, the name of 4.01 counts.
+        let name: HTTPField.Name = fields[.isolation] == nil ? .odataIsolation : .isolation
+        guard let text = fields[name] else { return nil }
+        guard supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
+            throw ODataError(
+                status: 412, code: "NoIsolation", message: "\(name) \(text.prefix(40)) cannot be given.",
+                target: name.rawName)
+        }
+        return isolation
+    }
+
+    /// Bodies are taken as they are: a packed one would be stored packed, or be no JSON (RFC 9110, 8.4.1).
+    private func requireIdentity(_ fields: HTTPFields) throws(ODataError) {
+        guard let coding = fields[.contentEncoding].map({ HeaderTokens.trim($0).lowercased() }),
+            !coding.isEmpty, coding != "identity"
+        else { return }
+        throw ODataError(
+            status: 415, code: "UnsupportedMediaType", message: "Request bodies come unpacked, not in \(coding).",
+            target: "Content-Encoding")
+    }
+
+    /// Conditions state the tag of one resource: a batch has none (Protocol 8.2.4), nor has a collection.
+    private func requireSingleResource(
+        _ request: ODataRequest, _ resource: BoundResource
+    ) throws(ODataError) {
+        switch resource.target {
+        case .batch:
+            guard request.ifMatch == nil, request.ifNoneMatch == nil else {
+                throw ODataError(
+                    status: 400, code: "InvalidHeader",
+                        message: "Conditions are stated on the requests of a batch, not on the batch.",
+                    target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
+            }
+        case .entities where request.method != .read && request.ifMatch != nil:
+            throw ODataError(
+                status: 412, code: "PreconditionFailed", message: "A collection has no entity tag that could match.",
+                target: "If-Match")
+        default: break
+        }
+    }
+
+    /// `return` is a preference of single requests (Protocol 8.2.8.7).
+    private func requireNoReturn(_ preferences: Preferences) throws(ODataError) {
+        guard let returns = preferences.returns else { return }
+        throw ODataError(
+            status: 400, code: "InvalidHeader",
+            message: "return=\(returns.rawValue) is preferred on the requests of a batch, not on the batch.",
+            target: "Prefer")
+    }
 
     private func representation(
         of resource: BoundResource, _ method: ODataRequest.Method
@@ -221,58 +292,5 @@ public struct RequestDecoder: Sendable {
                 target: id == nil ? "Repeatability-Request-ID" : "Repeatability-First-Sent",
                 repeatabilityResult: .rejected)
         }
-    }
-}
-
-/// Which methods a resource has (OData Protocol 4.01, 11.1 to 11.5).
-struct MethodRules {
-    /// The methods allowed.
-    let allowed: [ODataRequest.Method]
-
-    init(_ resource: BoundResource) {
-        let isEach = resource.steps.contains { if case .each = $0 { true } else { false } }
-        switch resource.target {
-        case .service, .metadata, .count, .all, .crossJoin: allowed = [.read]
-        case .batch: allowed = [.create]
-        case .entityByID: allowed = [.read, .update, .replace, .delete]
-        case .entities: allowed = isEach ? [.update, .replace, .delete] : [.read, .create, .update, .replace, .delete]
-        case .entity: allowed = [.read, .update, .replace, .delete, .create]
-        case .property(let property, _):
-            let isCollection = property.type.isCollection
-            allowed = [.read, .update, .replace, .delete] + (isCollection ? [.create] : [])
-        case .rawValue: allowed = [.read, .replace, .delete]
-        case .references(_, _, _, let isCollection):
-            allowed = isCollection ? [.read, .create, .replace, .delete] : [.read, .replace, .delete]
-        case .operation(let operation): allowed = operation.kind == .action ? [.create] : [.read]
-        }
-    }
-
-    func check(_ method: ODataRequest.Method) throws(ODataError) {
-        guard allowed.contains(method) else {
-            throw .methodNotAllowed(method, allowed: allowed.map(\.rawValue))
-        }
-    }
-}
-
-/// Dates in header fields (RFC 9110, 5.6.7), in the form that must be sent.
-enum HTTPDate {
-    private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// Whether a text is a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func isValid(_ text: String) -> Bool {
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 6, parts[0].hasSuffix(","), days.contains(String(parts[0].dropLast())),
-            let day = number(parts[1], 2), months.contains(parts[2]), number(parts[3], 4) != nil, parts[5] == "GMT"
-        else { return false }
-        let time = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), 2) }
-        guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2] else { return false }
-        return (1...31).contains(day) && hour < 24 && minute < 60 && second <= 60
-    }
-
-    private static func number(_ text: String, _ digits: Int) -> Int? {
-        text.utf8.count == digits && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 }

@@ -87,6 +87,8 @@ public struct RequestEncoder: Sendable {
         if let prefer = PreferenceFields.field(request.preferences, prefixed: version == .v4) {
             fields[.prefer] = prefer
         }
+        // The name that services of 4.0 and 4.01 understand.
+        if let isolation = request.isolation { fields[.odataIsolation] = isolation.rawValue }
         if let repeatability = request.repeatability {
             fields[.repeatabilityRequestID] = repeatability.requestID
             fields[.repeatabilityFirstSent] = repeatability.firstSent
@@ -96,7 +98,7 @@ public struct RequestEncoder: Sendable {
     }
 
     private func accept(of request: ODataRequest) -> String {
-        let json = (request.format ?? ResponseFormat()).mediaType
+        let json = (request.format ?? ResponseFormat()).acceptedMediaType
         if request.link != nil { return json }
         if case .batch = request.body { return batchFormat == .json ? json : "multipart/mixed" }
         switch request.url.path.segments.last {
@@ -135,7 +137,7 @@ public struct RequestEncoder: Sendable {
             return Body(writer.parameters(parameters, of: operation(request)))
         case .reference(let id): return Body(writer.references([id], isCollection: false, context: nil))
         case .references(let ids): return Body(writer.references(ids, isCollection: true, context: nil))
-        case .delta: throw ODataError.notImplemented("Sending changes to a whole collection")
+        case .delta(let page): return try Body(delta(page, request))
         case .media(let stream, let contentType):
             var body = Body([], contentType)
             body.stream = stream
@@ -144,6 +146,16 @@ public struct RequestEncoder: Sendable {
             let (bytes, contentType) = try BatchRequestWriter(encoder: self).write(items, format: batchFormat)
             return Body(bytes, contentType)
         }
+    }
+
+    /// Changes to the members of a collection (OData Protocol 4.01, 11.4.12): a payload that only 4.01 has.
+    private func delta(_ page: EntityPage, _ request: ODataRequest) throws -> [UInt8] {
+        let bound = try Binder(model: model).bind(request.url)
+        guard case .entities(let shape, let set) = bound.resource.target else {
+            throw ODataError(status: 400, code: "InvalidBody", message: "Changes are sent to a collection.")
+        }
+        return PayloadWriter(model: model, format: ResponseFormat(version: .v401))
+            .page(page, shape: shape, context: "#$delta", set: set?.name ?? "")
     }
 
     /// The action that a request calls, whose parameter types tell how values are written.

@@ -93,7 +93,7 @@ public struct ResponseDecoder: Sendable {
         let status = message.status.code
         if case .batch(let items) = request.body {
             let bytes = try await collect(stream, status, request)
-            return .batch(try await BatchResponseReader(decoder: self).read(bytes, contentType: contentType, to: items))
+            return .batch(try await BatchAnswers(decoder: self).read(bytes, contentType: contentType, to: items))
         }
         if request.link == nil {
             switch request.url.path.segments.last {
@@ -138,7 +138,7 @@ public struct ResponseDecoder: Sendable {
             case .value(let type):
                 return .value(try ValuePayload(json: bytes, type: type, model: model).value, type)
             case .references:
-                let payload = try ReferencePayload(bytes, reader)
+                let payload = try ReferencePayload(json: bytes)
                 return .references(payload.ids, isCollection: payload.isCollection)
             case .serviceDocument: return .serviceDocument
             case .stream, nil: throw invalid(.unknownContext(nil), status, request)

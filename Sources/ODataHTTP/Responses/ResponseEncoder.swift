@@ -24,8 +24,12 @@ public struct ResponseEncoder: Sendable {
     public func encode(
         _ response: ODataResponse, to incoming: IncomingRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
+        var response = response
+        if incoming.request.method == .read {
+            response = RequestedContent(incoming.request).apply(to: unchanged(response, incoming.request))
+        }
         var message = HTTPResponse(status: .init(code: response.status))
-        message.headerFields = fields(of: response, format: incoming.format)
+        message.headerFields = fields(of: response, incoming)
         guard response.status != 304, response.status != 204 else { return (message, ByteStream([])) }
         guard let body = try await body(of: response, incoming) else {
             // Nothing to show: what was 200 or 201 says so by having no content (OData Protocol 4.01, 9.1.4).
@@ -38,37 +42,55 @@ public struct ResponseEncoder: Sendable {
 
     /// Writes a refusal as an error object (OData JSON Format 4.01, 21.1).
     public func encode(_ error: ODataError, format: ResponseFormat = ResponseFormat()) -> (HTTPResponse, ByteStream) {
-        var message = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
-        message.headerFields[.odataVersion] = format.version.rawValue
-        message.headerFields[.contentType] = ResponseFormat(version: format.version).mediaType
-        if !error.allowedMethods.isEmpty { message.headerFields[.allow] = error.allowedMethods.joined(separator: ", ") }
-        if let seconds = error.retryAfter { message.headerFields[.retryAfter] = String(seconds) }
-        if let result = error.repeatabilityResult { message.headerFields[.repeatabilityResult] = result.rawValue }
-        if let id = error.requestID { message.headerFields[.requestID] = id }
-        return (message, ByteStream(ErrorObject.bytes(error)))
+        ErrorResponse.write(error, format)
+    }
+
+    /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
+    private func unchanged(_ response: ODataResponse, _ request: ODataRequest) -> ODataResponse {
+        guard response.status == 200, let condition = request.ifNoneMatch else { return response }
+        var etag = response.etag
+        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
+        guard let etag, EntityTags(condition).contains(etag) else { return response }
+        var unchanged = ODataResponse(status: 304, etag: etag)
+        unchanged.headers = response.headers
+        return unchanged
     }
 
     // MARK: Headers
 
-    private func fields(of response: ODataResponse, format: ResponseFormat) -> HTTPFields {
+    private func fields(of response: ODataResponse, _ incoming: IncomingRequest) -> HTTPFields {
+        let format = incoming.format
         var fields = HTTPFields()
         fields[.odataVersion] = format.version.rawValue
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
         if let etag { fields[.eTag] = etag }
         if let location = response.location { fields[.location] = absolute(location, format) }
-        if let id = response.entityID { fields[.odataEntityID] = absolute(id, format) }
+        if let id = response.entityID ?? createdID(response, incoming) {
+            fields[.odataEntityID] = absolute(id, format)
+        }
         if !response.preferencesApplied.isEmpty {
             fields[.preferenceApplied] = response.preferencesApplied
                 .map { format.version < .v401 ? prefixed($0) : $0 }.joined(separator: ", ")
         }
         if let result = response.repeatabilityResult { fields[.repeatabilityResult] = result.rawValue }
+        if incoming.request.method == .read { fields[.vary] = Self.vary }
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }
             fields[name] = value
         }
         return fields
     }
+
+    /// What is created and not returned is named (OData Protocol 4.01, 8.3.4); its URL is its id unless the provider
+    /// says otherwise.
+    private func createdID(_ response: ODataResponse, _ incoming: IncomingRequest) -> String? {
+        guard incoming.request.method == .create, case .none = response.body else { return nil }
+        return response.location
+    }
+
+    /// What an answer depends on besides its URL: caches must know (OData Protocol 4.01, 8.3.8).
+    private static let vary = "Accept, OData-MaxVersion, Prefer"
 
     /// 4.0 knows its own preferences only with a prefix (OData Protocol 4.0, 8.2.8).
     private func prefixed(_ preference: String) -> String {
@@ -106,29 +128,37 @@ public struct ResponseEncoder: Sendable {
         case .entity(let entity):
             let bytes = writer.entity(
                 entity, declared: declaredType(incoming), context: context(incoming, ofEntity: true))
-            return Body(bytes, format.mediaType)
+            return Body(bytes, incoming.contentType)
         case .page(let page):
-            return Body(try self.page(page, incoming, writer), format.mediaType)
-        case .encoded(let stream, let contentType): return Body(stream, contentType)
+            return Body(try self.page(page, incoming, writer), incoming.contentType)
+        case .encoded(let stream, let contentType):
+            return Body(stream, contentType.hasPrefix("application/json") ? incoming.contentType : contentType)
         case .value(let value, let type):
             if value.isNull { return nil }
             if case .rawValue = incoming.bound.resource.target {
-                return Body(try RawValue(value, type, model).bytes, RawValue.contentType(type))
+                return Body(try RawValue(value, type, model).bytes, text(RawValue.contentType(type), incoming))
             }
-            return Body(writer.value(value, type: type, context: context(incoming)), format.mediaType)
-        case .count(let count): return Body(Array(String(count).utf8), "text/plain")
+            return Body(writer.value(value, type: type, context: context(incoming)), incoming.contentType)
+        case .count(let count): return Body(Array(String(count).utf8), text("text/plain", incoming))
         case .raw(let stream, let contentType): return Body(stream, contentType)
         case .references(let ids, let isCollection):
             if !isCollection, ids.isEmpty { return nil }
             let bytes = writer.references(ids, isCollection: isCollection, context: context(incoming))
-            return Body(bytes, format.mediaType)
+            return Body(bytes, incoming.contentType)
         case .metadata(let model):
-            return Body(CSDLWriter.xml(model, version: format.version), "application/xml")
-        case .serviceDocument: return Body(writer.serviceDocument(), format.mediaType)
+            let charset = incoming.namesCharset ? ";charset=utf-8" : ""
+            if incoming.answersAsJSON { return Body(CSDLWriter.json(model), "application/json" + charset) }
+            return Body(CSDLWriter.xml(model, version: format.version), "application/xml" + charset)
+        case .serviceDocument: return Body(writer.serviceDocument(), incoming.contentType)
         case .batch(let results):
             let (bytes, contentType) = await BatchResponseWriter(encoder: self).write(results, to: incoming)
             return Body(bytes, contentType)
         }
+    }
+
+    /// The media type of text, with its character set for whoever asked for one (OData Protocol 4.01, 8.2.1).
+    private func text(_ type: String, _ incoming: IncomingRequest) -> String {
+        type == "text/plain" && incoming.namesCharset ? "text/plain;charset=utf-8" : type
     }
 
     private func page(
@@ -140,6 +170,9 @@ public struct ResponseEncoder: Sendable {
         case .entities(let declared, let set):
             shape = incoming.bound.query?.resultShape ?? declared
             setName = set?.name ?? ""
+        case .crossJoin(_, let declared): shape = incoming.bound.query?.resultShape ?? declared
+        // Of any type: each entity states its own.
+        case .all: shape = .untyped
         case .operation(let operation):
             guard case .entity(let name?)? = operation.returnType?.element else { fallthrough }
             shape = model.shape(name)

@@ -11,9 +11,18 @@ public protocol ODataProvider: Sendable {
     /// - Throws: what reading the metadata can throw; a local provider never throws.
     var model: EntityDataModel { get async throws }
 
+    /// Whether requests with ``ODataRequest/isolation`` are answered from a snapshot. What takes requests from
+    /// elsewhere refuses them otherwise, as they must never be answered without it (OData Protocol 4.01, 8.2.6).
+    var supportsIsolation: Bool { get }
+
     /// Answers a request.
     ///
     /// - Throws: ``ODataError`` when the request is refused, and what the way to the data can throw:
     ///   a transport error, a database error.
     func execute(_ request: ODataRequest) async throws -> ODataResponse
+}
+
+extension ODataProvider {
+    /// Most give none.
+    public var supportsIsolation: Bool { false }
 }

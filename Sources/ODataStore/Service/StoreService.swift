@@ -66,6 +66,9 @@ public final class StoreService: ODataProvider {
     public let isNew: Bool
     private let store: StoreDatabase?
 
+    /// Collections are read from a snapshot where that is asked for.
+    public var supportsIsolation: Bool { true }
+
     /// Opens a service, or makes its empty store.
     ///
     /// - Throws: ``StoreError``; ``StoreError/notAStore(path:)`` also for a store of another model.

@@ -6,25 +6,36 @@ import ODataModel
 import ODataServer
 import ODataService
 import ODataStore
+import ODataTransportNIO
 import OfflineOData
 
 /// `outpost serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve a SQLite database, or a clone, as an OData 4.01 service.",
+        abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
         discussion: """
             Any SQLite database will do: entity sets, keys and navigation properties are found in its tables,
             primary keys and foreign keys. The database is not altered; what is needed to tell changes is kept
             in a file beside it.
 
+            A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
+
+            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
+
             EXAMPLE
               outpost serve northwind.db --port 8080
+              outpost serve northwind.db --cors https://app.example --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
               outpost serve my-clone
+              outpost serve metadata.xml --rows data.json
             """)
 
-    @Argument(help: "A SQLite database, or the directory of a clone.", completion: .file())
+    @Argument(help: "A SQLite database, the directory of a clone, or a metadata document.", completion: .file())
     var path: String
+
+    @Option(
+        help: ArgumentHelp("The rows of the service that a metadata document describes, as JSON.", valueName: "file"))
+    var rows: String?
 
     @Option(help: "The port; 0 takes a free one.")
     var port = 8080
@@ -47,23 +58,22 @@ struct Serve: AsyncParsableCommand {
         name: .customLong("page-size"), help: "The most rows in one page; 0 for no limit.")
     var pageSize = 1000
 
-    @Option(help: ArgumentHelp("Ask for this user; the password comes from --password-file.", valueName: "name"))
-    var user: String?
+    @OptionGroup var access: AccessOptions
 
     @Option(
-        name: .customLong("password-file"),
-        help: ArgumentHelp("The file with the password of --user.", valueName: "file"))
-    var passwordFile: String?
+        name: .customLong("base-url"),
+        help: ArgumentHelp(
+            "The URL under which clients see the service, behind a proxy that takes a part of the path away.",
+            valueName: "url"))
+    var baseURL: String?
 
-    @Option(
-        name: .customLong("tls-certificate"),
-        help: ArgumentHelp("Serve over TLS with this PEM certificate chain.", valueName: "file"))
-    var certificate: String?
+    @Flag(
+        name: .customLong("trust-proxy"),
+        help: "Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them.")
+    var trustsProxy = false
 
-    @Option(
-        name: .customLong("tls-key"),
-        help: ArgumentHelp("The PEM private key of --tls-certificate.", valueName: "file"))
-    var certificateKey: String?
+    @Flag(name: .customLong("no-compression"), help: "Send responses unpacked, whatever clients accept.")
+    var noCompression = false
 
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
@@ -76,36 +86,24 @@ struct Serve: AsyncParsableCommand {
     mutating func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard pageSize >= 0 else { throw ValidationError("--page-size is 0 or more.") }
-        guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
-        }
-        guard (user == nil) == (passwordFile == nil) else {
-            throw ValidationError("--user and --password-file go together.")
-        }
     }
 
     func run() async throws {
         let source = try await source()
-        var configuration = ODataServer.Configuration(host: host, port: port)
-        if let certificate, let certificateKey {
-            configuration.tls = ODataServer.TLS(
-                certificateChainFile: certificate, privateKeyFile: certificateKey)
-        }
-        if let user, let passwordFile {
-            guard let data = FileManager.default.contents(atPath: passwordFile) else {
-                throw Failure(message: "\(passwordFile) cannot be read.")
-            }
-            let password = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
-            configuration.authentication = BasicAuthentication(user: user, password: password)
-        }
+        var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
+        configuration.tls = access.tls
+        configuration.authentication = try await access.authentication()
+        configuration.crossOrigin = access.crossOrigin
+        configuration.csrf = access.csrf ? CSRFProtection(isSecure: access.tls != nil) : nil
+        let sets = try await source.provider.model.container.entitySets.map(\.name)
+        // A table may have any name, and its rows come first.
+        if !sets.contains("health") { configuration.health = HealthEndpoint() }
         if log {
             configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
         }
-        let handler = ODataHandler(provider: source.provider)
-        let running = try await ODataServer(configuration: configuration, handler: handler.handle)
+        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)
         for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
-        let sets = try await source.provider.model.container.entitySets.map(\.name)
         if json {
             print(JSONText(Report(url: running.url, entitySets: sets)).text)
         } else {
@@ -116,6 +114,28 @@ struct Serve: AsyncParsableCommand {
         await running.waitUntilStopped()
         try await source.close()
     }
+
+    /// Serves V4 at the root and V2 below it.
+    private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
+        var options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
+        let v4: ODataHandler
+        let v2: ODataV2Handler
+        do {
+            v4 = try ODataHandler(provider: provider, serviceRoot: "/", options: options)
+            options.publicURL = baseURL.map { ($0.hasSuffix("/") ? $0 : $0 + "/") + "v2/" }
+            v2 = try ODataV2Handler(provider: provider, serviceRoot: Self.v2Root, options: options)
+        } catch {
+            throw Failure(message: "--base-url: \(error)", status: .misused)
+        }
+        return { message, body, principal in
+            let path = (message.path ?? "/").prefix { $0 != "?" }
+            return path.hasPrefix(Self.v2Root) || path == Self.v2Root.dropLast()
+                ? await v2.handle(message, body, principal: principal)
+                : await v4.handle(message, body, principal: principal)
+        }
+    }
+
+    private static let v2Root = "/v2/"
 
     private struct Report: Encodable {
         var url: String
@@ -140,6 +160,8 @@ struct Serve: AsyncParsableCommand {
                 at: path, protection: try key.protection(ofCloneIn: path), options: options)
             return Source(provider: store, close: { try store.close() })
         }
+        if let text = FileManager.default.contents(atPath: path), Self.isMetadata(text) { return try await model(text) }
+        guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
         var options = ServedDatabase.Options()
         options.isReadOnly = readOnly
         options.installsTriggers = track
@@ -154,5 +176,36 @@ struct Serve: AsyncParsableCommand {
         }
         let database = try await ServedDatabase.open(path: path, options: options)
         return Source(provider: database, warnings: database.warnings, close: { try await database.close() })
+    }
+
+    /// Whether a file is XML or JSON: no SQLite database begins so.
+    private static func isMetadata(_ content: Data) -> Bool {
+        let start = content.prefix(64).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+        return start.first == UInt8(ascii: "<") || start.first == UInt8(ascii: "{")
+    }
+
+    /// A service in memory on a model, with the rows of a file.
+    private func model(_ text: Data) async throws -> Source {
+        let model: EntityDataModel
+        do {
+            model = try CSDLReader.read(Array(text))
+        } catch {
+            throw Failure(message: "\(path): \(error)")
+        }
+        var options = StoreService.Options()
+        options.isReadOnly = readOnly
+        if pageSize > 0 { options.pageSizeLimit = pageSize }
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
+        if let rows {
+            guard let data = FileManager.default.contents(atPath: rows) else {
+                throw Failure(message: "\(rows) cannot be read.")
+            }
+            do {
+                try await service.seed(json: Array(data))
+            } catch {
+                throw Failure(message: "\(rows): \(error)")
+            }
+        }
+        return Source(provider: service, close: { try await service.close() })
     }
 }

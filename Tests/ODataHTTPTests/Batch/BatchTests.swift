@@ -160,6 +160,48 @@ import Testing
         #expect(response.status.code == status)
     }
 
+    @Test func `a batch of 100,000 parts is refused at the limit`() async throws {
+        let handler = try handler { _ in [] }
+        let parts = (0..<100_000).map { "{\"id\":\"\($0)\",\"method\":\"get\",\"url\":\"Products\"}" }
+        let json = try await send(handler, "{\"requests\":[\(parts.joined(separator: ","))]}", "application/json")
+        let part = "--b\r\nContent-Type: application/http\r\n\r\nGET Products HTTP/1.1\r\n\r\n\r\n"
+        let text = String(repeating: part, count: 100_000) + "--b--\r\n"
+        let multipart = try await send(handler, text, "multipart/mixed;boundary=b")
+        for (response, body) in [json, multipart] {
+            #expect(response.status == .badRequest)
+            #expect(String(decoding: body, as: UTF8.self).contains("at most \(BatchLimits.maxParts) parts"))
+        }
+    }
+
+    @Test("8.2.1 parts have the format of the batch unless they state one")
+    func inheritedFormat() async throws {
+        let handler = try handler { items in
+            items.map { BatchResult(id: $0.id, result: .success(ODataResponse(body: .value("x", .primitive(.string))))) }
+        }
+        var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/service/$batch")
+        message.headerFields[.contentType] = "application/json"
+        message.headerFields[.accept] = "application/json;metadata=none"
+        let batch = """
+            {"requests":[{"id":"a","method":"get","url":"Products(1)/Name"},{"id":"b","method":"get",
+            "url":"Products(1)/Name","headers":{"accept":"application/json;metadata=minimal"}}]}
+            """
+        let (_, stream) = await handler.handle(message, ByteStream(Array(batch.utf8)))
+        let answers = try JSONBatch.readResponse(try await stream.collect(limit: 10_000))
+        #expect(answers.map { String(decoding: $0.body, as: UTF8.self).contains("context") } == [false, true])
+    }
+
+    @Test("8.2.5 a part of a batch is 304 like a request of its own")
+    func unchangedPart() async throws {
+        let handler = try handler { items in
+            items.map { BatchResult(id: $0.id, result: .success(ODataResponse(body: .count(1), etag: "W/\"1\""))) }
+        }
+        let (_, body) = try await send(
+            handler,
+            #"{"requests":[{"id":"a","method":"get","url":"Products(1)","headers":{"If-None-Match":"W/\"1\""}}]}"#,
+            "application/json")
+        #expect(try JSONBatch.readResponse(body).map(\.status) == [304])
+    }
+
     @Test(arguments: [BatchFormat.multipart, .json])
     func `what the client sends, the service understands, and the other way`(format: BatchFormat) async throws {
         let seen = Mutex<[BatchItem]>([])

@@ -28,9 +28,11 @@ import Testing
 
 @Suite struct ContentNegotiationTests {
     private func agree(
-        _ accept: String?, format: String? = nil, _ representation: ContentNegotiation.Representation = .json
+        _ accept: String?, format: String? = nil, version: ODataVersion = .v401, charset: String? = nil,
+        _ representation: ContentNegotiation.Representation = .json
     ) throws -> ContentNegotiation.Agreement {
-        try ContentNegotiation(accept: accept, formatOption: format, version: .v401).agree(on: representation)
+        try ContentNegotiation(accept: accept, acceptCharset: charset, formatOption: format, version: version)
+            .agree(on: representation)
     }
 
     @Test("8.2.1 without Accept the answer is JSON with minimal metadata")
@@ -45,8 +47,15 @@ import Testing
         #expect(try agree("application/json;odata.metadata=none").format.metadata == .none)
         #expect(try agree("application/json;metadata=full;IEEE754Compatible=true").format.isIEEE754Compatible)
         #expect(
-            try agree("application/json;odata.metadata=full;odata.streaming=true").format.mediaType
-                == "application/json;odata.metadata=full")
+            try agree("application/json;odata.metadata=full;odata.streaming=true").contentType
+                == "application/json;odata.metadata=full;odata.streaming=true")
+        #expect(
+            try agree("application/json;charset=utf-8;metadata=none;ExponentialDecimals=false").contentType
+                == "application/json;metadata=none;charset=utf-8")
+        #expect(try agree("*/*").contentType == "application/json;metadata=minimal")
+        #expect(
+            try agree("application/json;metadata=full;streaming=true", version: .v4).contentType
+                == "application/json;odata.metadata=full;odata.streaming=true")
     }
 
     @Test func `the greatest weight wins, then the more specific range`() throws {
@@ -54,6 +63,23 @@ import Testing
         #expect(try agree(first).format.metadata == .full)
         #expect(try agree("*/*, application/json;odata.metadata=none").format.metadata == .none)
         #expect(throws: ODataError.self) { try agree("text/html, application/json;q=0") }
+    }
+
+    @Test("8.2.1 what has the weight 0 is not given, whatever a wider range says")
+    func excluded() throws {
+        #expect(throws: ODataError.self) { try agree("application/json;q=0, */*") }
+        #expect(try agree("application/json;metadata=full;q=0, */*;q=0.1").format.metadata == .minimal)
+        #expect(throws: ODataError.self) { try agree("text/*, */*;q=0") }
+    }
+
+    @Test("8.2.2 Accept-Charset without UTF-8 is 406")
+    func acceptCharset() throws {
+        #expect(try agree("application/json", charset: "iso-8859-1;q=0.5, UTF-8").isJSON)
+        #expect(try agree(nil, charset: "*").isJSON)
+        let error = #expect(throws: ODataError.self) { try agree(nil, charset: "iso-8859-1") }
+        #expect(error?.status == 406)
+        #expect(error?.target == "Accept-Charset")
+        _ = try agree(nil, charset: "iso-8859-1", .raw)
     }
 
     @Test("8.2.1 a range with unknown parameters does not match")
@@ -78,11 +104,23 @@ import Testing
         let error = #expect(throws: ODataError.self) { try agree("application/json", format: "atom") }
         #expect(error?.status == 406)
         #expect(error?.target == "$format")
+        #expect(try agree(nil, format: "JSON").format.metadata == .minimal)
+        #expect(throws: ODataError.self) { try agree(nil, format: "nonsense") }
+    }
+
+    @Test("11.1.2 metadata is XML unless JSON is preferred")
+    func metadata() throws {
+        for accept in [nil, "*/*", "application/*", "application/json;q=0.5, application/xml"] {
+            #expect(try !agree(accept, .metadata).isJSON)
+        }
+        #expect(try agree("application/json", .metadata).isJSON)
+        #expect(try agree(nil, format: "json", .metadata).isJSON)
+        #expect(try !agree("application/json", format: "xml", .metadata).isJSON)
     }
 
     @Test func `metadata is XML, a count is text, a raw value is what it is`() throws {
         _ = try agree("application/xml", .metadata)
-        #expect(throws: ODataError.self) { try agree("application/json", .metadata) }
+        #expect(throws: ODataError.self) { try agree("text/html", .metadata) }
         _ = try agree("text/plain", .text)
         _ = try agree("text/plain;charset=utf-8", .text)
         _ = try agree("application/json", .text)

@@ -49,6 +49,10 @@ final class ScriptedProvider: ODataProvider {
             #expect(response.headerFields[.contentLength] == String(length))
         }
         response.headerFields[.contentLength] = nil
+        if message.method == .get || message.method == .head, response.status.code < 400 {
+            #expect(response.headerFields[.vary] == "Accept, OData-MaxVersion, Prefer")
+            response.headerFields[.vary] = nil
+        }
         return try await Transcript.text(response, stream)
     }
 
@@ -59,7 +63,7 @@ final class ScriptedProvider: ODataProvider {
             text == """
                 200
                 OData-Version: 4.01
-                Content-Type: application/json;odata.metadata=minimal
+                Content-Type: application/json;metadata=minimal
 
                 {"@context":"http://host/service/$metadata","value":[\
                 {"name":"Products","kind":"EntitySet","url":"Products"},\
@@ -81,6 +85,17 @@ final class ScriptedProvider: ODataProvider {
         #expect(model.schemas == (try ExampleService.model().schemas))
     }
 
+    @Test("11.1.2 metadata is CSDL JSON for who asks for it")
+    func metadataInJSON() async throws {
+        let byOption = try await answer("GET /service/$metadata?$format=json\nAccept: application/xml\n\n") { _, _ in
+            ODataResponse()
+        }
+        #expect(byOption.contains("Content-Type: application/json\n"))
+        #expect(byOption.contains("\"$Version\":\"4.01\"") && byOption.contains("\"ODataDemo\":{"))
+        let byHeader = try await answer("GET /service/$metadata\nAccept: application/json\n\n") { _, _ in ODataResponse() }
+        #expect(byHeader == byOption)
+    }
+
     @Test("11.2.6 a collection in 4.01 and in 4.0 (Protocol, example 35)")
     func collection() async throws {
         let script: @Sendable (ScriptedProvider, ODataRequest) async throws -> ODataResponse = { provider, _ in
@@ -97,7 +112,7 @@ final class ScriptedProvider: ODataProvider {
                 200
                 OData-Version: 4.01
                 Preference-Applied: maxpagesize=1
-                Content-Type: application/json;odata.metadata=minimal
+                Content-Type: application/json;metadata=minimal
 
                 {"@context":"http://host/service/$metadata#Products","@count":3,"value":[\
                 {"@etag":"W/\\"1\\"","ID":1,"Name":"Bread","Stock":5}],"@nextLink":"Products?$skiptoken=1"}
@@ -162,7 +177,7 @@ final class ScriptedProvider: ODataProvider {
                 OData-Version: 4.01
                 ETag: "5"
                 Location: http://host/service/Products(9)
-                Content-Type: application/json;odata.metadata=minimal
+                Content-Type: application/json;metadata=minimal
 
                 {"@context":"http://host/service/$metadata#Products/$entity","ID":9}
                 """)
@@ -202,7 +217,7 @@ final class ScriptedProvider: ODataProvider {
         let raw = try await answer("GET /service/Products(1)/Color/$value\n\n") { provider, _ in
             ODataResponse(body: .value(.enumeration(2), .enumeration(QualifiedName("ODataDemo", "Color"))))
         }
-        #expect(raw.contains("Content-Type: text/plain;charset=utf-8\n") && raw.hasSuffix("\n\nBlue"))
+        #expect(raw.contains("Content-Type: text/plain\n") && raw.hasSuffix("\n\nBlue"))
         let references = try await answer("GET /service/Categories(1)/Products/$ref\n\n") { _, _ in
             ODataResponse(body: .references(["Products(1)"], isCollection: true))
         }
@@ -223,6 +238,33 @@ final class ScriptedProvider: ODataProvider {
         #expect(text == "304\nOData-Version: 4.01\nETag: \"5\"\n\n")
     }
 
+    @Test func `who asks is told to the provider, in batches too`() async throws {
+        let provider = try ScriptedProvider { request in
+            guard case .batch(let items) = request.body else { return ODataResponse(body: .count(1)) }
+            return ODataResponse(
+                body: .batch(
+                    items.map { item in
+                        BatchResult(
+                            id: item.id, result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
+                    }))
+        }
+        let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+        let ann = Principal(name: "ann", roles: ["reader"])
+        let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
+        _ = await handler.handle(read, body, principal: ann)
+        #expect(provider.requests.last?.principal == ann)
+        let (batch, parts) = Transcript.request(
+            """
+            POST /service/$batch
+            Content-Type: application/json
+
+            {"requests":[{"id":"1","method":"get","url":"Products/$count"},{"id":"2","method":"get","url":"Nothing"}]}
+            """)
+        let (_, stream) = await handler.handle(batch, parts, principal: ann)
+        let text = String(decoding: try await stream.collect(limit: 10_000), as: UTF8.self)
+        #expect(text.contains("\"body\":\"1\"") || text.contains("\"body\":1"), "\(text)")
+    }
+
     @Test("21.1 refusals are error objects, with what headers they need")
     func refusals() async throws {
         let conflict = try await answer("DELETE /service/Products(1)\nX-Request-ID: r7\n\n") { _, _ in
@@ -235,7 +277,8 @@ final class ScriptedProvider: ODataProvider {
             conflict == """
                 412
                 OData-Version: 4.01
-                Content-Type: application/json;odata.metadata=minimal
+                Content-Type: application/json;metadata=minimal
+                Content-Language: en
                 Retry-After: 3
                 X-Request-ID: r7
 
@@ -243,7 +286,7 @@ final class ScriptedProvider: ODataProvider {
                 "target":"Products(1)","details":[{"code":"D","message":"detail","target":"Name"}]}}
                 """)
         let allowed = try await answer("PUT /service/Products/$count\n\n") { _, _ in ODataResponse() }
-        #expect(allowed.hasPrefix("405\n") && allowed.contains("Allow: GET\n"))
+        #expect(allowed.hasPrefix("405\n") && allowed.contains("Allow: GET, HEAD\n"))
         #expect(allowed.contains(#"{"error":{"code":"MethodNotAllowed""#))
         let unknown = try await answer("GET /service/Nothing\n\n") { _, _ in ODataResponse() }
         #expect(unknown.hasPrefix("404\n"))

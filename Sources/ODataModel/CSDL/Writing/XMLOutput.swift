@@ -1,17 +1,19 @@
 /// Appends indented XML to a buffer: elements, attributes and text, escaped so that a parser gives back the
 /// same characters.
-struct XMLOutput {
-    private(set) var bytes: [UInt8] = []
+package struct XMLOutput {
+    package private(set) var bytes: [UInt8] = []
     /// The names of the open elements, with whether each has had content.
     private var open: [(name: String, hasContent: Bool)] = []
     private var depth: Int { open.count }
     private let baseDepth: Int
 
-    init(indentedBy baseDepth: Int = 0) { self.baseDepth = baseDepth }
+    package init(indentedBy baseDepth: Int = 0) { self.baseDepth = baseDepth }
 
-    mutating func declaration() { bytes.append(contentsOf: "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n".utf8) }
+    package mutating func declaration() {
+        bytes.append(contentsOf: "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n".utf8)
+    }
 
-    mutating func begin(_ name: String) {
+    package mutating func begin(_ name: String) {
         closeStartTag()
         indent()
         bytes.append(UInt8(ascii: "<"))
@@ -20,7 +22,7 @@ struct XMLOutput {
     }
 
     /// Only right after ``begin(_:)``.
-    mutating func attribute(_ name: String, _ value: String?) {
+    package mutating func attribute(_ name: String, _ value: String?) {
         guard let value else { return }
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: name.utf8)
@@ -29,11 +31,11 @@ struct XMLOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func attribute(_ name: String, _ value: Bool, unless usual: Bool) {
+    package mutating func attribute(_ name: String, _ value: Bool, unless usual: Bool) {
         if value != usual { attribute(name, value ? "true" : "false") }
     }
 
-    mutating func end() {
+    package mutating func end() {
         guard let (name, hasContent) = open.popLast() else { return }
         if hasContent {
             indent()
@@ -44,16 +46,34 @@ struct XMLOutput {
     }
 
     /// An element with text and nothing else.
-    mutating func element(_ name: String, text: String) {
+    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
+        element(name, attributes, xml: Self.escaped(text))
+    }
+
+    /// An element whose content is XML already.
+    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], xml: String) {
         closeStartTag()
         indent()
-        bytes.append(contentsOf: "<\(name)>".utf8)
-        escape(text, inAttribute: false)
-        bytes.append(contentsOf: "</\(name)>\n".utf8)
+        bytes.append(contentsOf: "<\(name)".utf8)
+        for (name, value) in attributes { attribute(name, value) }
+        bytes.append(contentsOf: ">\(xml)</\(name)>\n".utf8)
+    }
+
+    /// Text with what XML gives a meaning written as references.
+    package static func escaped(_ text: String, inAttribute: Bool = false) -> String {
+        var output = XMLOutput()
+        output.escape(text, inAttribute: inAttribute)
+        return String(decoding: output.bytes, as: UTF8.self)
+    }
+
+    /// Takes away what has been written so far; the open elements stay open.
+    package mutating func takeBytes() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
     }
 
     /// Elements that were written apart, at the right depth.
-    mutating func append(_ other: XMLOutput) {
+    package mutating func append(_ other: XMLOutput) {
         guard !other.bytes.isEmpty else { return }
         closeStartTag()
         bytes.append(contentsOf: other.bytes)

@@ -1,0 +1,125 @@
+import ODataModel
+
+/// Values as the elements of Atom payloads.
+extension AtomEntryWriter {
+    /// Writes the properties that have values, in `m:properties`.
+    func writeProperties(_ entity: Entity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
+        xml.begin("m:properties")
+        writeMembers(entity, [], mappings, to: &xml)
+        xml.end()
+    }
+
+    private func writeMembers(_ entity: Entity, _ path: [String], _ mappings: FeedMappings, to xml: inout XMLOutput) {
+        for (property, value) in zip(entity.shape.properties, entity.values) {
+            guard let value else { continue }
+            // Null stands among the properties always: the other place cannot say it.
+            if mappings.isMoved(path + [property.name]), !value.isNull { continue }
+            write(value, "d:\(property.name)", property.type, path + [property.name], mappings, to: &xml)
+        }
+        for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key })
+        where FeedMapping.isName(name) {
+            write(value, "d:\(name)", nil, path + [name], mappings, to: &xml)
+        }
+    }
+
+    /// Writes the value of an annotation, with its term and target as attributes.
+    func write(_ value: ODataValue, annotation attributes: [(String, String)], to xml: inout XMLOutput) {
+        write(value, "m:annotation", nil, [], FeedMappings(all: []), attributes, to: &xml)
+    }
+
+    /// Writes a value as the root of a document.
+    func write(
+        _ value: ODataValue, root name: String, _ type: TypeReference?, _ context: String?, to xml: inout XMLOutput
+    ) {
+        var attributes = [
+            ("xmlns:d", AtomNames.data(version)), ("xmlns:m", AtomNames.metadata(version)),
+            ("xmlns:gml", AtomNames.gml),
+        ]
+        if version >= .v4, let context { attributes.append(("m:context", context)) }
+        write(value, name, type, [], FeedMappings(all: []), attributes, to: &xml)
+    }
+
+    private func write(
+        _ value: ODataValue, _ name: String, _ type: TypeReference?, _ path: [String], _ mappings: FeedMappings,
+        _ extra: [(String, String)] = [], to xml: inout XMLOutput
+    ) {
+        var attributes = extra
+        if let stated = statedType(value, type) { attributes.append(("m:type", stated)) }
+        switch value {
+        case .null: xml.element(name, extra + [("m:null", "true")], text: "")
+        case .complex(let entity):
+            xml.begin(name)
+            for (name, value) in attributes { xml.attribute(name, value) }
+            writeMembers(entity, path, mappings, to: &xml)
+            for property in entity.shape.navigationProperties where entity.related[property.name] != nil {
+                writeRelated(property, entity, to: &xml)
+            }
+            xml.end()
+        case .collection(let values):
+            xml.begin(name)
+            for (name, value) in attributes { xml.attribute(name, value) }
+            let element = version < .v4 ? "d:element" : "m:element"
+            for value in values { write(value, element, type?.element, path, mappings, to: &xml) }
+            xml.end()
+        case .geo: xml.element(name, attributes, xml: GeographyMarkup.markup(value, type, model: model) ?? "")
+        default: xml.element(name, attributes, text: text(value, type))
+        }
+    }
+
+    /// The text form of a primitive value or enumeration member in this version.
+    func text(_ value: ODataValue, _ type: TypeReference?) -> String {
+        if case .enumeration(let number) = value, case .enumeration(let name) = type,
+            let enumeration = model.enumType(name)
+        {
+            return enumeration.text(of: number)
+        }
+        if version < .v4, case .binary(let bytes) = value { return PlainBase64.text(bytes) }
+        return value.lexicalText ?? ""
+    }
+
+    /// The name of a value's type, where a reader could take it for another: strings need none.
+    private func statedType(_ value: ODataValue, _ type: TypeReference?) -> String? {
+        let actual: TypeReference
+        switch value {
+        case .null: return nil
+        case .complex(let entity):
+            guard entity.shape != .untyped else { return nil }
+            actual = .complex(entity.shape.name)
+        case .collection:
+            // An empty one of no declared type would be taken for an empty string.
+            actual = type.flatMap { $0.isCollection ? $0 : nil } ?? .collection(.untyped("Edm.Untyped"))
+        default:
+            guard let known = type.flatMap({ if case .untyped = $0 { nil } else { $0 } }) ?? Self.type(of: value) else {
+                return nil
+            }
+            actual = known
+        }
+        if actual == .primitive(.string) { return nil }
+        if version < .v4 { return actual.description }
+        switch actual {
+        case .primitive(let primitive): return String(primitive.rawValue.dropFirst(4))
+        case .collection(.primitive(let primitive)): return "#Collection(\(primitive.rawValue.dropFirst(4)))"
+        default: return "#\(actual)"
+        }
+    }
+
+    /// The type of a value that no property declares.
+    private static func type(of value: ODataValue) -> TypeReference? {
+        switch value {
+        case .boolean: .primitive(.boolean)
+        case .integer: .primitive(.int64)
+        case .single: .primitive(.single)
+        case .double: .primitive(.double)
+        case .decimal: .primitive(.decimal)
+        case .binary: .primitive(.binary)
+        case .guid: .primitive(.guid)
+        case .date: .primitive(.date)
+        case .timeOfDay: .primitive(.timeOfDay)
+        case .dateTimeOffset: .primitive(.dateTimeOffset)
+        case .dateTime: .primitive(.dateTime)
+        case .duration: .primitive(.duration)
+        case .geo: .primitive(.geography)
+        case .null, .string, .enumeration, .complex, .collection: nil
+        }
+    }
+}

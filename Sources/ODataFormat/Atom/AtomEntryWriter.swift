@@ -1,0 +1,348 @@
+import ODataModel
+
+/// Writes Atom entries of every version (OData Atom Format 4.0, 5 to 10; OData V2, Atom Format): as answers with
+/// all links, or for requests that create and update with what these need, inlined content or none.
+///
+/// ```swift
+/// let writer = AtomEntryWriter(model: model, version: .v2, purpose: .create)
+/// let body = writer.document(order)
+/// ```
+public struct AtomEntryWriter: Sendable {
+    /// What an entry is written for.
+    public enum Purpose: Hashable, Sendable {
+        /// The answer of a service: everything.
+        case response
+        /// To create an entity: no links but those to existing entities, and inlined ones.
+        case create
+        /// To update one: the properties that are loaded, and no inlined entries.
+        case update
+    }
+
+    /// The model of the service.
+    public let model: EntityDataModel
+    /// The protocol version.
+    public let version: ODataVersion
+    /// What entries are written for.
+    public let purpose: Purpose
+    /// Whether related entities are written within their entry.
+    public let includesRelated: Bool
+    /// The time that Atom wants of each entry where the entity tells none.
+    public let updated: ODataDateTimeOffset
+
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - model: the model of the service.
+    ///   - version: the protocol version.
+    ///   - purpose: what the entries are written for.
+    ///   - includesRelated: whether related entities go in; never for updates.
+    ///   - updated: the time stated of entries that have none.
+    public init(
+        model: EntityDataModel, version: ODataVersion = .v2, purpose: Purpose = .response, includesRelated: Bool = true,
+        updated: ODataDateTimeOffset = ODataDateTimeOffset(seconds: 0)
+    ) {
+        self.model = model
+        self.version = version
+        self.purpose = purpose
+        self.includesRelated = includesRelated && purpose != .update
+        self.updated = updated
+    }
+
+    /// An entry as a whole document.
+    public func document(_ entity: Entity, context: String? = nil) -> [UInt8] {
+        var xml = XMLOutput()
+        xml.declaration()
+        write(entity, isRoot: true, context: context, to: &xml)
+        return xml.bytes
+    }
+
+    /// The namespaces that the root of a document declares.
+    func declareNamespaces(_ xml: inout XMLOutput) {
+        xml.attribute("xmlns", AtomNames.atom)
+        xml.attribute("xmlns:d", AtomNames.data(version))
+        xml.attribute("xmlns:m", AtomNames.metadata(version))
+        xml.attribute("xmlns:gml", AtomNames.gml)
+    }
+
+    /// Writes an entry.
+    func write(_ entity: Entity, isRoot: Bool = false, context: String? = nil, to xml: inout XMLOutput) {
+        let control = entity.control
+        let mappings = FeedMapping.mappings(of: entity.shape, in: model)
+        xml.begin("entry")
+        if isRoot { declareNamespaces(&xml) }
+        if version >= .v4, purpose == .response { xml.attribute("m:context", context) }
+        if purpose != .create { xml.attribute("m:etag", control.etag) }
+        if purpose != .create, let id = control.id { xml.element("id", text: id) }
+        if entity.shape != .untyped {
+            let term = version < .v4 ? entity.shape.name.description : "#\(entity.shape.name)"
+            xml.element("category", [("term", term), ("scheme", AtomNames.scheme(version))], text: "")
+        }
+        var placed = FeedPlacement(mappings, entity, self)
+        writeTexts(entity, &placed, to: &xml)
+        if purpose == .response { writeLinks(entity, to: &xml) }
+        for property in entity.shape.navigationProperties { writeRelated(property, entity, to: &xml) }
+        writeStreams(entity, to: &xml)
+        if purpose == .response { writeOperations(entity, to: &xml) }
+        writeContent(entity, mappings, to: &xml)
+        if version >= .v4 { writeAnnotations(entity, to: &xml) }
+        placed.writeCustom(to: &xml)
+        xml.end()
+    }
+
+    // MARK: What Atom wants
+
+    private func writeTexts(_ entity: Entity, _ placed: inout FeedPlacement, to xml: inout XMLOutput) {
+        func annotation(_ name: String) -> String? {
+            if case .string(let text)? = entity.control.annotations[name] { text } else { nil }
+        }
+        for name in AtomAnnotation.texts {
+            let isMandatory = name == "title" || name == "updated"
+            let usual = name == "updated" ? updated.description : ""
+            if let (text, kind) = placed.take(name) {
+                if kind == "xhtml", XMLBody.isContent(text) {
+                    xml.element(name, [("type", kind)], xml: text)
+                } else {
+                    xml.element(name, name == "updated" ? [] : [("type", kind == "xhtml" ? "text" : kind)], text: text)
+                }
+            } else if let text = annotation("atom.\(name)") {
+                xml.element(name, text: text)
+            } else if isMandatory, !placed.isTarget(name) {
+                // A mapped property that is not loaded must not be taken for an empty one.
+                xml.element(name, text: usual)
+            }
+        }
+        for person in ["author", "contributor"] {
+            var parts: [(String, String)] = []
+            for (name, stated) in [
+                ("name", AtomAnnotation.authorName), ("email", AtomAnnotation.authorEmail),
+                ("uri", AtomAnnotation.authorURI),
+            ] {
+                let text = placed.take(person, name)?.text ?? (person == "author" ? annotation(stated) : nil)
+                if let text { parts.append((name, text)) }
+            }
+            guard person == "author" || !parts.isEmpty else { continue }
+            xml.begin(person)
+            if !parts.contains(where: { $0.0 == "name" }) { xml.element("name", text: "") }
+            for (name, text) in parts { xml.element(name, text: text) }
+            xml.end()
+        }
+    }
+
+    // MARK: Links
+
+    private func link(
+        _ relation: String, _ url: String?, type: String? = nil, title: String? = nil, etag: String? = nil,
+        to xml: inout XMLOutput
+    ) {
+        guard let url else { return }
+        xml.begin("link")
+        xml.attribute("rel", relation)
+        xml.attribute("href", url)
+        xml.attribute("type", type)
+        xml.attribute("title", title)
+        xml.attribute("m:etag", etag)
+        xml.end()
+    }
+
+    private func writeLinks(_ entity: Entity, to xml: inout XMLOutput) {
+        let control = entity.control
+        link("edit", control.editLink ?? control.id, title: entity.shape.name.name, to: &xml)
+        link("self", control.readLink, to: &xml)
+        if case .string(let url)? = control.annotations["odata.mediaEditLink"] {
+            link("edit-media", url, type: control.mediaContentType, etag: control.mediaEtag, to: &xml)
+        }
+        for other in entity.atomLinks {
+            var attributes = [("rel", other.relation), ("href", other.url)]
+            if let type = other.type { attributes.append(("type", type)) }
+            if let title = other.title { attributes.append(("title", title)) }
+            let extra = other.attributes.filter { FeedMapping.isName($0.key) }.sorted { $0.key < $1.key }
+            if !extra.isEmpty { attributes.append(("xmlns:sap", AtomNames.sap)) }
+            xml.element("link", attributes + extra.map { ("sap:\($0.key)", $0.value) }, text: "")
+        }
+    }
+
+    func writeRelated(_ property: NavigationProperty, _ entity: Entity, to xml: inout XMLOutput) {
+        let name = property.name
+        func annotation(_ control: String) -> String? {
+            if case .string(let url)? = entity.control.annotations["\(name)@odata.\(control)"] { url } else { nil }
+        }
+        let related = includesRelated ? entity.related[name] : nil
+        let relation = AtomNames.relation(version, "related", name)
+        let type = "application/atom+xml;type=\(property.isCollection ? "feed" : "entry")"
+        if case .references(let ids)? = entity.related[name], purpose != .response {
+            for id in ids { link(relation, id, type: type, title: name, to: &xml) }
+            return
+        }
+        if purpose == .response {
+            link(
+                AtomNames.relation(version, "relatedlinks", name), annotation("associationLink"),
+                type: "application/xml", title: name, to: &xml)
+        }
+        let owner = entity.control.editLink ?? entity.control.id
+        let url = purpose == .response ? annotation("navigationLink") ?? owner.map { "\($0)/\(name)" } : name
+        guard let related else {
+            if purpose == .response { link(relation, url, type: type, title: name, to: &xml) }
+            return
+        }
+        xml.begin("link")
+        xml.attribute("rel", relation)
+        xml.attribute("href", url)
+        xml.attribute("type", type)
+        xml.attribute("title", name)
+        xml.begin("m:inline")
+        switch related {
+        case .none: break
+        case .one(let other): write(other, to: &xml)
+        case .many(let others, let count, let nextLink):
+            beginFeed(id: url ?? name, title: name, to: &xml)
+            if let count { xml.element("m:count", text: String(count)) }
+            for other in others { write(other, to: &xml) }
+            link("next", nextLink, to: &xml)
+            xml.end()
+        case .references(let ids):
+            if property.isCollection { beginFeed(id: url ?? name, title: name, to: &xml) }
+            for id in ids { xml.element("m:ref", [("id", id)], text: "") }
+            if property.isCollection { xml.end() }
+        }
+        xml.end()
+        xml.end()
+    }
+
+    private func beginFeed(id: String, title: String, to xml: inout XMLOutput) {
+        xml.begin("feed")
+        xml.element("id", text: id)
+        xml.element("title", text: title)
+        xml.element("updated", text: updated.description)
+    }
+
+    private func writeStreams(_ entity: Entity, to xml: inout XMLOutput) {
+        guard purpose == .response, version >= .v3 else { return }
+        for property in entity.shape.properties where property.type.primitive == .stream {
+            func annotation(_ control: String) -> String? {
+                let key = "\(property.name)@odata.\(control)"
+                if case .string(let text)? = entity.control.annotations[key] { return text }
+                return nil
+            }
+            for (kind, control) in [("mediaresource", "mediaReadLink"), ("edit-media", "mediaEditLink")] {
+                link(
+                    AtomNames.relation(version, kind, property.name), annotation(control),
+                    type: annotation("mediaContentType"), title: property.name,
+                    etag: kind == "edit-media" ? annotation("mediaEtag") : nil, to: &xml)
+            }
+        }
+    }
+
+    private func writeOperations(_ entity: Entity, to xml: inout XMLOutput) {
+        guard version >= .v3 else { return }
+        for operation in entity.advertisedOperations {
+            let name = operation.name.prefix { $0 != "(" }
+            let isFunction = QualifiedName(name).map { model.operations($0).first?.kind == .function } ?? false
+            xml.begin(isFunction ? "m:function" : "m:action")
+            xml.attribute("metadata", "#\(operation.name)")
+            xml.attribute("target", operation.target)
+            xml.attribute("title", operation.title)
+            xml.end()
+        }
+    }
+
+    // MARK: Content
+
+    private func writeContent(_ entity: Entity, _ mappings: FeedMappings, to xml: inout XMLOutput) {
+        if entity.shape.hasStream || entity.control.mediaReadLink != nil {
+            if purpose == .response {
+                var attributes = [("type", entity.control.mediaContentType ?? "application/octet-stream")]
+                if let url = entity.control.mediaReadLink { attributes.append(("src", url)) }
+                xml.element("content", attributes, text: "")
+            }
+            writeProperties(entity, leavingOut: mappings, to: &xml)
+        } else {
+            xml.begin("content")
+            xml.attribute("type", "application/xml")
+            writeProperties(entity, leavingOut: mappings, to: &xml)
+            xml.end()
+        }
+    }
+
+    /// Annotations with terms of a vocabulary; those that other elements stand for are left out.
+    private func writeAnnotations(_ entity: Entity, to xml: inout XMLOutput) {
+        for (name, value) in entity.control.annotations.sorted(by: { $0.key < $1.key }) {
+            let at = name.firstIndex(of: "@")
+            let term = at.map { String(name[name.index(after: $0)...]) } ?? name
+            if term.hasPrefix("#") || term.hasPrefix("odata.") || term.hasPrefix("atom.") { continue }
+            var attributes = [("term", term)]
+            if let at { attributes.append(("target", String(name[..<at]))) }
+            write(value, annotation: attributes, to: &xml)
+        }
+    }
+}
+
+/// The values that a feed mapping puts into their places in one entry.
+struct FeedPlacement {
+    private var texts: [[String]: (text: String, kind: String)] = [:]
+    private var custom: [(mapping: FeedMapping, text: String)] = []
+    private let targets: Set<[String]>
+
+    init(_ mappings: FeedMappings, _ entity: Entity, _ writer: AtomEntryWriter) {
+        targets = Set(mappings.all.filter { $0.namespace == AtomNames.atom }.map(\.elements))
+        for mapping in mappings.all {
+            guard let value = entity.mappedValue(mapping.sourcePath[...]), !value.isNull else { continue }
+            let text = writer.text(value, nil)
+            if mapping.namespace == AtomNames.atom {
+                texts[mapping.elements] = (text, mapping.contentKind)
+            } else {
+                custom.append((mapping, text))
+            }
+        }
+    }
+
+    /// Gives the text that stands in an element of Atom, and forgets it.
+    mutating func take(_ path: String...) -> (text: String, kind: String)? { texts.removeValue(forKey: path) }
+
+    /// Whether a property has its place in an element of Atom, loaded or not.
+    func isTarget(_ path: String...) -> Bool { targets.contains(path) }
+
+    /// Writes the elements of other namespaces; those that begin alike share their beginning.
+    func writeCustom(to xml: inout XMLOutput) {
+        var remaining = custom
+        while let first = remaining.first {
+            let together = remaining.filter {
+                $0.mapping.elements[0] == first.mapping.elements[0] && $0.mapping.namespace == first.mapping.namespace
+            }
+            remaining.removeAll {
+                $0.mapping.elements[0] == first.mapping.elements[0] && $0.mapping.namespace == first.mapping.namespace
+            }
+            let prefix = first.mapping.prefix.flatMap { FeedMapping.isName($0) ? $0 : nil } ?? "fc"
+            let declaration = first.mapping.namespace.isEmpty ? [] : [("xmlns:\(prefix)", first.mapping.namespace)]
+            Self.write(
+                together.map { ($0.mapping.elements[...], $0.mapping.attribute, $0.text) },
+                first.mapping.namespace.isEmpty ? "" : "\(prefix):", declaration, to: &xml)
+        }
+    }
+
+    private typealias Place = (path: ArraySlice<String>, attribute: String?, text: String)
+
+    private static func write(
+        _ places: [Place], _ prefix: String, _ declaration: [(String, String)], to xml: inout XMLOutput
+    ) {
+        guard let name = places.first?.path.first else { return }
+        let own = places.filter { $0.path.count == 1 }
+        let attributes = declaration + own.compactMap { place in place.attribute.map { (prefix + $0, place.text) } }
+        let text = own.first { $0.attribute == nil }?.text
+        var inner = places.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.attribute, $0.text) as Place }
+        // An element without a namespace stands in none, whatever the document's is.
+        let space = prefix.isEmpty && declaration.isEmpty ? [("xmlns", "")] : []
+        guard !inner.isEmpty else { return xml.element(prefix + name, space + attributes, text: text ?? "") }
+        xml.begin(prefix + name)
+        for (name, value) in space + attributes { xml.attribute(name, value) }
+        while let next = inner.first {
+            write(inner.filter { $0.path.first == next.path.first }, prefix, [], to: &xml)
+            inner.removeAll { $0.path.first == next.path.first }
+        }
+        xml.end()
+    }
+}
+
+extension XMLBody {
+    /// Whether a text can stand as the content of an element.
+    static func isContent(_ text: String) -> Bool { (try? parse(Array("<x>\(text)</x>".utf8))) != nil }
+}

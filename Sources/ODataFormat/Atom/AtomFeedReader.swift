@@ -1,0 +1,165 @@
+import ODataModel
+
+/// Reads an Atom feed or delta, fed in chunks as they arrive, in memory that does not grow with the number of
+/// entries (OData Atom Format 4.0, 6 and 13; RFC 6721 for tombstones).
+///
+/// What comes out is what ``CollectionPayloadReader`` gives of the same collection in JSON. A document that holds a
+/// single entry is read as a feed of one.
+///
+/// ```swift
+/// var reader = AtomFeedReader(model: model, type: orderType)
+/// for try await chunk in body {
+///     try reader.append(chunk)
+///     while let element = try reader.next() { … }
+/// }
+/// try reader.finish()
+/// while let element = try reader.next() { … }
+/// ```
+public struct AtomFeedReader: ~Copyable, Sendable {
+    private var parser = XMLFragmentParser(
+        maxDepth: XMLPayloadLimits.maxDepth, maxElementBytes: XMLPayloadLimits.maxElementBytes)
+    private let reader: AtomEntryReader
+    private let type: QualifiedName
+    private var base: String?
+    private var summary = CollectionSummary()
+    /// The root where it is a single entry, whose parts come in one by one.
+    private var entry: XMLFragment?
+    /// The root where it is an error.
+    private var error: XMLFragment?
+    private var entries = 0
+
+    /// Makes a reader.
+    ///
+    /// - Parameters:
+    ///   - model: the model of the service.
+    ///   - type: the declared type of the entries.
+    ///   - strictness: what is made of undeclared properties.
+    public init(model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient) {
+        reader = AtomEntryReader(model: model, strictness: strictness)
+        self.type = type
+    }
+
+    /// Takes the next chunk.
+    ///
+    /// - Throws: ``PayloadError/malformedXML(_:)``.
+    public mutating func append(_ bytes: some Sequence<UInt8>) throws(PayloadError) {
+        do throws(XMLFragmentError) {
+            try parser.append(bytes)
+        } catch {
+            throw .malformedXML(XMLPayloadError(error))
+        }
+    }
+
+    /// Says that no chunk follows.
+    ///
+    /// - Throws: ``PayloadError/malformedXML(_:)`` when something is missing.
+    public mutating func finish() throws(PayloadError) {
+        do throws(XMLFragmentError) {
+            try parser.finish()
+        } catch {
+            throw .malformedXML(XMLPayloadError(error))
+        }
+    }
+
+    /// The next element.
+    ///
+    /// - Returns: `nil` when more bytes are needed, and after the end.
+    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error.
+    public mutating func next() throws(PayloadError) -> CollectionPayloadReader.Element? {
+        while let event = parser.next() {
+            switch event {
+            case .root(let root): try begin(root)
+            case .child(let child):
+                if error != nil {
+                    error?.content.append(.element(child))
+                } else if entry != nil {
+                    entry?.content.append(.element(child))
+                } else if let element = try read(child) {
+                    return element
+                }
+            case .end:
+                if let error { throw .service(ODataErrorPayload(error)) }
+                guard let entry else { return .finished(summary) }
+                self.entry = nil
+                let entity = try readEntry(entry)
+                pendingEnd = true
+                return .entity(entity)
+            }
+        }
+        if pendingEnd {
+            pendingEnd = false
+            return .finished(summary)
+        }
+        return nil
+    }
+
+    /// Whether a single entry has been given and the end has not.
+    private var pendingEnd = false
+
+    private mutating func begin(_ root: XMLFragment) throws(PayloadError) {
+        base = root.attribute("base", AtomNames.xml)
+        summary.context = root.metadata("context")
+        if root.isMetadata("error") {
+            error = root
+        } else if root.isAtom("entry") {
+            entry = root
+        } else if !root.isAtom("feed") {
+            throw .malformedXML(root.error(.unexpected("the element \(root.name)"), expected: "an Atom feed"))
+        }
+    }
+
+    private mutating func readEntry(_ entry: XMLFragment) throws(PayloadError) -> Entity {
+        var declared = type
+        // Entries of another set stand in a delta with a context of their own.
+        if let context = entry.metadata("context"), let hash = context.lastIndex(of: "#") {
+            let name = context[context.index(after: hash)...].prefix { $0 != "/" && $0 != "(" }
+            declared = reader.model.entitySet(String(name))?.type ?? type
+        }
+        defer { entries += 1 }
+        do throws(XMLPayloadError) {
+            return try reader.readEntry(entry, declared, base: base)
+        } catch {
+            throw .malformedXML(error.within(String(entries)))
+        }
+    }
+
+    private mutating func read(_ element: XMLFragment) throws(PayloadError) -> CollectionPayloadReader.Element? {
+        if element.isAtom("entry") { return .entity(try readEntry(element)) }
+        if element.isAtom("link") {
+            let (kind, _) = AtomNames.relation(element.attribute("rel") ?? "")
+            let url = element.attribute("href").map { LinkBase.resolve($0, base) }
+            if kind == "next" { summary.nextLink = url }
+            if kind == "delta" { summary.deltaLink = url }
+            return nil
+        }
+        if element.namespace == AtomNames.tombstones, element.name == "deleted-entry" {
+            let id = element.attribute("ref").map { LinkBase.resolve($0, base) }
+            return .removed(id: id, entity: nil, reason: element.metadata("reason") ?? "deleted")
+        }
+        guard AtomNames.isMetadata(element.namespace) else { return nil }
+        switch element.name {
+        case "count":
+            guard let count = Int64(element.trimmedText) else {
+                throw .malformedXML(
+                    element.error(.invalidValue(String(element.text.prefix(80))), expected: "a whole number"))
+            }
+            summary.count = count
+        case "link": return .link(try readLink(element))
+        case "deleted-link": return .deletedLink(try readLink(element))
+        // What the service says when it breaks off within the feed.
+        case "error": throw .service(ODataErrorPayload(element))
+        default: break
+        }
+        return nil
+    }
+
+    private func readLink(_ element: XMLFragment) throws(PayloadError) -> DeltaLink {
+        guard let source = element.attribute("source"), let relationship = element.attribute("relationship") else {
+            throw .malformedXML(
+                element.error(.missingAttribute("source"), expected: "the attributes source and relationship"))
+        }
+        return DeltaLink(
+            source: LinkBase.resolve(source, base), relationship: relationship,
+            target: element.attribute("target").map { LinkBase.resolve($0, base) })
+    }
+}

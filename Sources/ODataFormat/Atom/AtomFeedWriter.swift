@@ -1,0 +1,130 @@
+import ODataModel
+
+/// Writes an Atom feed or delta piece by piece, so that a server sends 16 to 64 KB at a time
+/// (OData Atom Format 4.0, 6 and 13).
+///
+/// ```swift
+/// var writer = AtomFeedWriter(AtomEntryWriter(model: model, version: .v2), type: orderType)
+/// writer.begin(id: "https://…/Orders", title: "Orders", count: 830)
+/// for order in orders {
+///     writer.entity(order)
+///     if writer.count > 32_768 { send(writer.takeBytes()) }
+/// }
+/// writer.end(nextLink: next)
+/// send(writer.takeBytes())
+/// ```
+public struct AtomFeedWriter: Sendable {
+    private var xml = XMLOutput()
+    private let writer: AtomEntryWriter
+
+    /// Makes a writer.
+    public init(_ writer: AtomEntryWriter) { self.writer = writer }
+
+    /// How many bytes have been written and not yet taken away.
+    public var count: Int { xml.bytes.count }
+
+    /// Takes away what has been written so far.
+    public mutating func takeBytes() -> [UInt8] { xml.takeBytes() }
+
+    /// Writes the beginning.
+    ///
+    /// - Parameters:
+    ///   - id: the URL of the collection.
+    ///   - title: its name.
+    ///   - context: the context URL, which V4 has.
+    ///   - count: the number of all entries that match.
+    public mutating func begin(id: String, title: String, context: String? = nil, count: Int64? = nil) {
+        xml.declaration()
+        xml.begin("feed")
+        writer.declareNamespaces(&xml)
+        xml.attribute("xmlns:at", AtomNames.tombstones)
+        if writer.version >= .v4 { xml.attribute("m:context", context) }
+        xml.element("id", text: id)
+        xml.element("title", text: title)
+        xml.element("updated", text: writer.updated.description)
+        if let count { xml.element("m:count", text: String(count)) }
+    }
+
+    /// Writes an entry, new or changed.
+    public mutating func entity(_ entity: Entity, context: String? = nil) {
+        writer.write(entity, context: context, to: &xml)
+    }
+
+    /// Writes that an entry left the result: a tombstone (RFC 6721, 3).
+    public mutating func removed(id: String, reason: String) {
+        var attributes = [("ref", id), ("when", writer.updated.description)]
+        if writer.version >= .v4 { attributes.append(("m:reason", reason)) }
+        xml.element("at:deleted-entry", attributes, text: "")
+    }
+
+    /// Writes that a link was added or deleted, which V4 has (OData Atom Format 4.0, 13.4 and 13.5).
+    ///
+    /// - Parameter set: the entity set that the link starts from.
+    public mutating func link(_ link: DeltaLink, isDeleted: Bool, set: String) {
+        var attributes = [("m:context", "$metadata#\(set)/\(isDeleted ? "$deletedLink" : "$link")")]
+        attributes += [("source", link.source), ("relationship", link.relationship)]
+        if let target = link.target { attributes.append(("target", target)) }
+        xml.element(isDeleted ? "m:deleted-link" : "m:link", attributes, text: "")
+    }
+
+    /// Writes the end.
+    public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
+        if let nextLink { xml.element("link", [("rel", "next"), ("href", nextLink)], text: "") }
+        if let deltaLink {
+            let relation = writer.version < .v4 ? "delta" : "http://docs.oasis-open.org/odata/ns/delta"
+            xml.element("link", [("rel", relation), ("href", deltaLink)], text: "")
+        }
+        xml.end()
+    }
+
+    /// Breaks off with an error: the reader knows that the feed is not whole (OData Atom Format 4.0, 19.2).
+    public mutating func fail(_ error: ODataErrorPayload) {
+        xml.begin("m:error")
+        xml.element("m:code", text: error.code)
+        xml.element("m:message", text: error.message)
+        xml.end()
+        xml.end()
+    }
+}
+
+extension Entity {
+    /// An entry with nothing in it, of the type of an entity set: what to fill in for a create.
+    ///
+    /// - Returns: `nil` when the model has no such set.
+    public init?(ofSet name: String, model: EntityDataModel) {
+        guard let shape = model.shape(ofSet: name) else { return nil }
+        self.init(shape: shape)
+    }
+
+    /// Sets a value at a path into complex values, which are made where they are missing.
+    ///
+    /// ```swift
+    /// try order.set("Rome", at: "ShipTo/Address/City", model: model)
+    /// ```
+    /// - Throws: `EntityError` when a name is no property of the type before it, or that is not complex.
+    public mutating func set(_ value: ODataValue, at path: String, model: EntityDataModel) throws(EntityError) {
+        try set(value, path.split(separator: "/").map(String.init)[...], model)
+    }
+
+    private mutating func set(
+        _ value: ODataValue, _ path: ArraySlice<String>, _ model: EntityDataModel
+    ) throws(EntityError) {
+        guard let name = path.first, shape.ordinal(of: name) != nil || shape.isOpen else {
+            throw .unknownProperty(path.first ?? "", type: shape.name)
+        }
+        guard path.count > 1 else {
+            self[name] = value
+            return
+        }
+        var inner: Entity
+        if case .complex(let present)? = self[name] {
+            inner = present
+        } else if case .complex(let type?)? = shape.property(name)?.type, let shape = model.shape(type) {
+            inner = Entity(shape: shape)
+        } else {
+            throw .typeMismatch(property: name, type: shape.name, expected: "of a complex type")
+        }
+        try inner.set(value, path.dropFirst(), model)
+        self[name] = .complex(inner)
+    }
+}

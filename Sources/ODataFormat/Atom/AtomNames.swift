@@ -1,0 +1,134 @@
+import ODataModel
+
+/// The namespaces and relations of Atom payloads, which V4 spells anew (OData Atom Format 4.0, 3; OData V2, Atom
+/// Format).
+enum AtomNames {
+    static let atom = "http://www.w3.org/2005/Atom"
+    static let publishing = "http://www.w3.org/2007/app"
+    static let tombstones = "http://purl.org/atompub/tombstones/1.0"
+    static let gml = "http://www.opengis.net/gml"
+    static let xml = "http://www.w3.org/XML/1998/namespace"
+    static let sap = "http://www.sap.com/Protocols/SAPData"
+
+    private static let legacy = "http://schemas.microsoft.com/ado/2007/08/dataservices"
+    private static let current = "http://docs.oasis-open.org/odata/ns"
+
+    /// The namespace of properties.
+    static func data(_ version: ODataVersion) -> String { version < .v4 ? legacy : current + "/data" }
+    /// The namespace of everything else that is OData's.
+    static func metadata(_ version: ODataVersion) -> String { (version < .v4 ? legacy : current) + "/metadata" }
+    /// What category terms are types by.
+    static func scheme(_ version: ODataVersion) -> String { (version < .v4 ? legacy : current) + "/scheme" }
+    /// The start of the relations of links that stand for properties; a name such as `related` follows.
+    static func relation(_ version: ODataVersion, _ kind: String, _ property: String) -> String {
+        "\(version < .v4 ? legacy : current)/\(kind)/\(property)"
+    }
+
+    static func isData(_ namespace: String) -> Bool { namespace == legacy || namespace == current + "/data" }
+    static func isMetadata(_ namespace: String) -> Bool {
+        namespace == legacy + "/metadata" || namespace == current + "/metadata"
+    }
+    static func isScheme(_ scheme: String?) -> Bool { scheme == legacy + "/scheme" || scheme == current + "/scheme" }
+
+    /// What a link's relation means: `related` and `Orders`, or `edit` and nothing.
+    static func relation(_ text: String) -> (kind: String, property: String) {
+        for base in [legacy, current] where text.hasPrefix(base + "/") {
+            let rest = text.dropFirst(base.utf8.count + 1)
+            guard let slash = rest.firstIndex(of: "/") else { return (String(rest), "") }
+            return (String(rest[..<slash]), String(rest[rest.index(after: slash)...]))
+        }
+        // IANA's relations may be written as URIs (RFC 4287, 4.2.7.2).
+        let registry = "http://www.iana.org/assignments/relation/"
+        return (text.hasPrefix(registry) ? String(text.dropFirst(registry.utf8.count)) : text, "")
+    }
+}
+
+extension XMLFragment {
+    /// The value of an attribute of OData's own, in either version's namespace.
+    func metadata(_ name: String) -> String? {
+        attributes.first { $0.name == name && AtomNames.isMetadata($0.namespace) }?.value
+    }
+
+    /// Whether this is an element of OData's own.
+    func isMetadata(_ name: String) -> Bool { self.name == name && AtomNames.isMetadata(namespace) }
+
+    /// Whether this is an element of Atom.
+    func isAtom(_ name: String) -> Bool { self.name == name && namespace == AtomNames.atom }
+
+    /// The text without white space around it, which layout may put there.
+    var trimmedText: String { text.trimmingXMLSpace() }
+
+    /// An error at this element.
+    func error(_ reason: XMLPayloadError.Reason, expected: String) -> XMLPayloadError {
+        XMLPayloadError(reason: reason, line: line, column: column, expected: expected)
+    }
+}
+
+extension String {
+    /// Without the white space of XML at both ends.
+    func trimmingXMLSpace() -> String {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+        guard let first = utf8.first, let last = utf8.last, isSpace(first) || isSpace(last) else { return self }
+        let start = utf8.firstIndex { !isSpace($0) } ?? utf8.endIndex
+        guard start != utf8.endIndex, let end = utf8.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(self[start...end])
+    }
+}
+
+extension XMLPayloadError {
+    /// The payload error behind a document that cannot be parsed.
+    init(_ error: XMLFragmentError) {
+        let (reason, expected): (Reason, String) =
+            switch error.reason {
+            case .notWellFormed(let words): (.notWellFormed(words), "well-formed XML")
+            case .truncated: (.truncated, "the rest of the document")
+            case .documentType: (.documentType, "a document without DOCTYPE")
+            case .tooDeep: (.tooDeep, "at most \(XMLPayloadLimits.maxDepth) levels")
+            case .tooLarge: (.tooLarge, "at most \(XMLPayloadLimits.maxElementBytes) bytes")
+            }
+        self.init(reason: reason, line: error.line, column: error.column, expected: expected)
+    }
+}
+
+/// A whole XML document as one fragment.
+enum XMLBody {
+    /// - Throws: ``PayloadError/malformedXML(_:)``, or ``PayloadError/service(_:)`` where the document is an error.
+    static func read(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
+        let root = try parse(bytes)
+        if root.isMetadata("error") { throw .service(ODataErrorPayload(root)) }
+        return root
+    }
+
+    /// - Throws: ``PayloadError/malformedXML(_:)``.
+    static func parse(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
+        var root: XMLFragment?
+        do throws(XMLFragmentError) {
+            var parser = XMLFragmentParser(
+                maxDepth: XMLPayloadLimits.maxDepth, maxElementBytes: XMLPayloadLimits.maxElementBytes)
+            try parser.append(bytes)
+            try parser.finish()
+            while let event = parser.next() {
+                switch event {
+                case .root(let element): root = element
+                case .child(let element): root?.content.append(.element(element))
+                case .end(let text): if !text.isEmpty { root?.content.append(.text(text)) }
+                }
+            }
+        } catch {
+            throw .malformedXML(XMLPayloadError(error))
+        }
+        guard let root else {
+            throw .malformedXML(XMLPayloadError(reason: .truncated, line: 1, column: 1, expected: "an element"))
+        }
+        return root
+    }
+
+    /// Runs what reads a fragment.
+    static func mapped<Result>(_ body: () throws(XMLPayloadError) -> Result) throws(PayloadError) -> Result {
+        do throws(XMLPayloadError) {
+            return try body()
+        } catch {
+            throw .malformedXML(error)
+        }
+    }
+}

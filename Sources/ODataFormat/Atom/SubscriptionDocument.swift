@@ -1,0 +1,96 @@
+import ODataModel
+
+/// A wish to be told of changes, as gateways of V2 take it: an Atom entry that is posted to a collection's
+/// subscription link.
+///
+/// ```swift
+/// let wish = SubscriptionDocument(id: "1", title: "Orders", deliveryAddress: url, collection: "Orders", filter: "")
+/// post(wish.write(), to: collection.subscriptionLink)
+/// ```
+public struct SubscriptionDocument: Hashable, Sendable {
+    /// Identifies the subscription; `nil` before the service has given one.
+    public var id: String?
+    /// A title for people.
+    public var title: String
+    /// Where notifications go: the push endpoint.
+    public var deliveryAddress: String
+    /// The collection whose changes are wanted.
+    public var collection: String
+    /// Restricts them, as `$filter` does; empty for all.
+    public var filter: String
+    /// The kinds of change.
+    public var changeType: String?
+    /// Whether the subscription ends with the session.
+    public var persistsNotifications: Bool
+
+    /// Makes a document.
+    public init(
+        id: String? = nil, title: String, deliveryAddress: String, collection: String, filter: String = "",
+        changeType: String? = nil, persistsNotifications: Bool = false
+    ) {
+        self.id = id
+        self.title = title
+        self.deliveryAddress = deliveryAddress
+        self.collection = collection
+        self.filter = filter
+        self.changeType = changeType
+        self.persistsNotifications = persistsNotifications
+    }
+
+    /// Reads the entry that a service answers with.
+    ///
+    /// - Throws: ``PayloadError`` with the place, or with the service's error.
+    public init(xml bytes: [UInt8]) throws(PayloadError) {
+        let root = try XMLBody.read(bytes)
+        self = try XMLBody.mapped { () throws(XMLPayloadError) in
+            guard root.isAtom("entry") else {
+                throw root.error(.unexpected("the element \(root.name)"), expected: "an Atom entry")
+            }
+            let content = root.elements.first { $0.isAtom("content") }?.elements ?? root.elements
+            guard let properties = content.first(where: { $0.isMetadata("properties") }) else {
+                throw root.error(.unexpected("no properties"), expected: "the properties of a subscription")
+            }
+            func text(_ name: String) -> String? { properties.elements.first { $0.name == name }?.trimmedText }
+            guard let address = text("deliveryAddress"), let collection = text("collection") else {
+                throw properties.error(
+                    .unexpected("properties without them"), expected: "deliveryAddress and collection")
+            }
+            return SubscriptionDocument(
+                id: text("ID") ?? root.elements.first { $0.isAtom("id") }?.trimmedText,
+                title: text("title") ?? root.elements.first { $0.isAtom("title") }?.trimmedText ?? "",
+                deliveryAddress: address, collection: collection, filter: text("filter") ?? "",
+                changeType: text("changeType"), persistsNotifications: text("persistNotifications") == "true")
+        }
+    }
+
+    /// Writes the entry.
+    public func write() -> [UInt8] {
+        var xml = XMLOutput()
+        xml.declaration()
+        xml.begin("entry")
+        xml.attribute("xmlns", AtomNames.atom)
+        xml.attribute("xmlns:d", AtomNames.data(.v2))
+        xml.attribute("xmlns:m", AtomNames.metadata(.v2))
+        if let id { xml.element("id", text: id) }
+        xml.element("title", text: title)
+        xml.element("updated", text: ODataDateTimeOffset(seconds: 0).description)
+        xml.begin("author")
+        xml.element("name", text: "")
+        xml.end()
+        xml.begin("content")
+        xml.attribute("type", "application/xml")
+        xml.begin("m:properties")
+        if let id { xml.element("d:ID", text: id) }
+        xml.element("d:deliveryAddress", text: deliveryAddress)
+        xml.element(
+            "d:persistNotifications", [("m:type", "Edm.Boolean")], text: persistsNotifications ? "true" : "false")
+        xml.element("d:title", text: title)
+        xml.element("d:collection", text: collection)
+        xml.element("d:filter", text: filter)
+        if let changeType { xml.element("d:changeType", text: changeType) }
+        xml.end()
+        xml.end()
+        xml.end()
+        return xml.bytes
+    }
+}

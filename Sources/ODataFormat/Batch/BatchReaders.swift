@@ -1,0 +1,217 @@
+import ODataModel
+
+/// Reads a batch request fed in chunks as they arrive, in memory that does not grow with the number of requests:
+/// each comes out as soon as it is complete (OData 4.01, 11.7).
+///
+/// ```swift
+/// var reader = try BatchRequestReader(contentType: type)
+/// for try await chunk in body {
+///     reader.append(chunk)
+///     while let request = try reader.next() { … }
+/// }
+/// reader.finish()
+/// while let request = try reader.next() { … }
+/// ```
+public struct BatchRequestReader: Sendable {
+    private var source: BatchSource
+    /// The ids and groups of a JSON batch so far, which later requests may depend on.
+    private var ids: Set<String> = []
+    private var groups: Set<String> = []
+    private var lastGroup: String?
+
+    /// Makes a reader of the format that a `Content-Type` header names.
+    ///
+    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` when it is neither JSON nor multipart with a boundary.
+    public init(contentType: String) throws(BatchError) {
+        source = try BatchSource(contentType: contentType, isRequest: true)
+    }
+
+    init(_ source: BatchSource) { self.source = source }
+
+    /// Takes the next chunk.
+    public mutating func append(_ bytes: some Sequence<UInt8>) { source.append(bytes) }
+
+    /// Says that no chunk follows: what is missing from now on is an error.
+    public mutating func finish() { source.finish() }
+
+    /// The next request; `nil` when more bytes are needed, and after the last one.
+    ///
+    /// - Throws: ``BatchError`` with the line and what was expected.
+    public mutating func next() throws(BatchError) -> BatchRequestPart? {
+        switch try source.next() {
+        case .message(let message): try request(message)
+        case .item(let item, let position): try request(item, position)
+        case nil: nil
+        }
+    }
+
+    private func request(_ message: MultipartReader.Message) throws(BatchError) -> BatchRequestPart {
+        let line = message.startLine
+        let words = line.text.split(separator: " ")
+        let isToken = words.first?.utf8.allSatisfy { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == 0x2D } ?? false
+        guard words.count >= 3, isToken, words[words.count - 1].hasPrefix("HTTP/") else {
+            throw BatchError(
+                reason: .malformedStartLine(String(line.text.prefix(80))), offset: line.offset, line: line.number,
+                expected: "a request line such as GET Orders HTTP/1.1")
+        }
+        if message.group != nil, ["GET", "HEAD", "OPTIONS"].contains(words[0].uppercased()) {
+            throw BatchError(
+                reason: .queryInChangeSet(String(line.text.prefix(80))), offset: line.offset, line: line.number,
+                expected: "requests that change something in a change set")
+        }
+        return BatchRequestPart(
+            id: message.id, method: String(words[0]), url: words[1..<(words.count - 1)].joined(separator: " "),
+            headers: message.headers, body: message.body, atomicityGroup: message.group)
+    }
+
+    private mutating func request(
+        _ item: JSONBatchItem, _ position: JSONPosition
+    ) throws(BatchError) -> BatchRequestPart {
+        guard let id = item.id, let method = item.method, let url = item.url else {
+            throw .at(position, .malformedStartLine(item.url ?? ""), expected: "the members id, method and url")
+        }
+        guard !ids.contains(id), !groups.contains(id) else {
+            throw .at(position, .duplicateID(id), expected: "each id once")
+        }
+        for other in item.dependsOn where !ids.contains(other) && !groups.contains(other) {
+            throw .at(position, .unknownDependency(other), expected: "the id of an earlier request or group")
+        }
+        if let group = item.group, group != lastGroup {
+            guard !ids.contains(group) else {
+                throw .at(position, .duplicateID(group), expected: "each id once")
+            }
+            guard groups.insert(group).inserted else {
+                throw .at(position, .scatteredGroup(group), expected: "the requests of a group side by side")
+            }
+        }
+        lastGroup = item.group
+        ids.insert(id)
+        return BatchRequestPart(
+            id: id, method: method.uppercased(), url: url, headers: item.headers,
+            body: try item.bytes(at: position), atomicityGroup: item.group, dependsOn: item.dependsOn,
+            condition: item.condition)
+    }
+
+    /// All requests of a whole batch.
+    mutating func all(_ bytes: [UInt8]) throws(BatchError) -> [BatchRequestPart] {
+        append(bytes)
+        finish()
+        var parts: [BatchRequestPart] = []
+        while let part = try next() { parts.append(part) }
+        return parts
+    }
+}
+
+/// Reads a batch response fed in chunks as they arrive, in memory that does not grow with the number of responses.
+public struct BatchResponseReader: Sendable {
+    private var source: BatchSource
+
+    /// Makes a reader of the format that a `Content-Type` header names.
+    ///
+    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` when it is neither JSON nor multipart with a boundary.
+    public init(contentType: String) throws(BatchError) {
+        source = try BatchSource(contentType: contentType, isRequest: false)
+    }
+
+    init(_ source: BatchSource) { self.source = source }
+
+    /// Takes the next chunk.
+    public mutating func append(_ bytes: some Sequence<UInt8>) { source.append(bytes) }
+
+    /// Says that no chunk follows: what is missing from now on is an error.
+    public mutating func finish() { source.finish() }
+
+    /// The next response; `nil` when more bytes are needed, and after the last one.
+    ///
+    /// - Throws: ``BatchError`` with the line and what was expected.
+    public mutating func next() throws(BatchError) -> BatchResponsePart? {
+        switch try source.next() {
+        case .message(let message): try response(message)
+        case .item(let item, let position): try response(item, position)
+        case nil: nil
+        }
+    }
+
+    private func response(_ message: MultipartReader.Message) throws(BatchError) -> BatchResponsePart {
+        let line = message.startLine
+        let words = line.text.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/"), words[1].utf8.count == 3, let status = Int(words[1]),
+            (100...999).contains(status)
+        else {
+            throw BatchError(
+                reason: .malformedStartLine(String(line.text.prefix(80))), offset: line.offset, line: line.number,
+                expected: "a status line such as HTTP/1.1 200 OK")
+        }
+        return BatchResponsePart(
+            id: message.id, status: status, headers: message.headers, body: message.body,
+            atomicityGroup: message.group)
+    }
+
+    private func response(_ item: JSONBatchItem, _ position: JSONPosition) throws(BatchError) -> BatchResponsePart {
+        guard let status = item.status, (100...999).contains(status) else {
+            throw .at(
+                position, .malformedStartLine(item.status.map(String.init) ?? ""), expected: "a status of three digits")
+        }
+        return BatchResponsePart(
+            id: item.id, status: status, headers: item.headers, body: try item.bytes(at: position),
+            atomicityGroup: item.group)
+    }
+
+    /// All responses of a whole batch.
+    mutating func all(_ bytes: [UInt8]) throws(BatchError) -> [BatchResponsePart] {
+        append(bytes)
+        finish()
+        var parts: [BatchResponsePart] = []
+        while let part = try next() { parts.append(part) }
+        return parts
+    }
+}
+
+/// A batch in either format.
+enum BatchSource: Sendable {
+    case multipart(MultipartReader)
+    case json(JSONBatchReader)
+
+    enum Part {
+        case message(MultipartReader.Message)
+        case item(JSONBatchItem, JSONPosition)
+    }
+
+    init(contentType: String, isRequest: Bool) throws(BatchError) {
+        let type = MultipartSyntax.trimmed(contentType.prefix { $0 != ";" }).lowercased()
+        if type == "application/json" {
+            self = .json(JSONBatchReader(isRequest ? "requests" : "responses"))
+        } else {
+            let boundary = try MultipartBatch.boundary(contentType: contentType)
+            self = .multipart(MultipartReader(boundary: boundary, isRequest: isRequest))
+        }
+    }
+
+    /// Changes the reader in place: a copy of it would be a copy of its buffer.
+    private mutating func change<Result, Failure: Error>(
+        _ multipart: (inout MultipartReader) throws(Failure) -> Result,
+        _ json: (inout JSONBatchReader) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let placeholder = BatchSource.json(JSONBatchReader(""))
+        switch self {
+        case .multipart(var reader):
+            self = placeholder
+            defer { self = .multipart(reader) }
+            return try multipart(&reader)
+        case .json(var reader):
+            self = placeholder
+            defer { self = .json(reader) }
+            return try json(&reader)
+        }
+    }
+
+    mutating func append(_ bytes: some Sequence<UInt8>) { change({ $0.append(bytes) }, { $0.append(bytes) }) }
+
+    mutating func finish() { change({ $0.finish() }, { $0.finish() }) }
+
+    mutating func next() throws(BatchError) -> Part? {
+        try change(
+            { (reader) throws(BatchError) in try reader.next().map { .message($0) } },
+            { (reader) throws(BatchError) in try reader.next().map { .item($0.item, $0.position) } })
+    }
+}

@@ -1,0 +1,385 @@
+import ODataModel
+
+/// Splits a multipart text into its HTTP messages, change sets included, fed in chunks: each message comes out as
+/// soon as it is complete, and no more than one is held.
+struct MultipartReader: Sendable {
+    /// One line without its end.
+    struct Line: Hashable, Sendable {
+        var text: String
+        var offset: Int
+        var number: Int
+    }
+
+    /// One request or response, its start line not yet looked at.
+    struct Message: Sendable {
+        var id: String?
+        var startLine: Line
+        var headers: [BatchHeader]
+        var body: [UInt8]
+        var group: String?
+    }
+
+    private enum Phase {
+        /// Before the first delimiter of the batch or the change set.
+        case preamble
+        /// In the header fields of a part.
+        case headers
+        /// In the message of a part.
+        case message
+        /// Behind a change set, before the next delimiter of the batch.
+        case afterChangeSet
+        /// Behind the closing delimiter, where anything may stand.
+        case epilogue
+    }
+
+    private struct ChangeSet {
+        var delimiter: [UInt8]
+        var boundary: String
+        var group: String
+        var start: Position
+        var ids: Set<String> = []
+        var count = 0
+    }
+
+    /// A place in the whole text.
+    private struct Position {
+        var offset: Int
+        var line: Int
+    }
+
+    private let isRequest: Bool
+    private let boundary: String
+    private let delimiter: [UInt8]
+    private var changeSet: ChangeSet?
+    private var phase = Phase.preamble
+
+    private var buffer: [UInt8] = []
+    /// Where the part that is being read starts in the buffer; all before it can go.
+    private var partStart = 0
+    private var messageStart = 0
+    /// The next line, and how far its end has been looked for.
+    private var lineStart = 0
+    private var searched = 0
+    /// The place of the buffer's first byte in the whole text.
+    private var origin = 0
+    /// The line that starts at a place in the buffer, which moves on with the parts.
+    private var mark = (index: 0, line: 1)
+    private var isComplete = false
+    private var partHeaders: [BatchHeader] = []
+    private var count = 0
+
+    init(boundary: String, isRequest: Bool) {
+        self.isRequest = isRequest
+        self.boundary = boundary
+        delimiter = Array("--\(boundary)".utf8)
+    }
+
+    mutating func append(_ bytes: some Sequence<UInt8>) {
+        dropRead()
+        guard phase != .epilogue else { return }
+        buffer.append(contentsOf: bytes)
+    }
+
+    mutating func finish() { isComplete = true }
+
+    /// The next message; `nil` when more bytes are needed, and after the last one.
+    mutating func next() throws(BatchError) -> Message? {
+        while phase != .epilogue {
+            guard let (end, next) = nextLine() else {
+                if isComplete { throw endError() }
+                guard buffer.count - partStart <= BatchLimits.maxPartBytes else {
+                    throw error(.partTooLarge, at: partStart, expected: "at most \(BatchLimits.maxPartBytes) bytes")
+                }
+                return nil
+            }
+            let start = lineStart
+            lineStart = next
+            searched = next
+            if let message = try take(start..<end, next) { return message }
+        }
+        return nil
+    }
+
+    // MARK: Lines
+
+    private mutating func dropRead() {
+        let done =
+            phase == .epilogue ? buffer.count : phase == .preamble || phase == .afterChangeSet ? lineStart : partStart
+        guard done > 0 else { return }
+        moveMark(to: done)
+        mark.index = 0
+        origin += done
+        buffer.removeFirst(done)
+        for path in [\MultipartReader.partStart, \.messageStart, \.lineStart, \.searched] {
+            self[keyPath: path] = max(0, self[keyPath: path] - done)
+        }
+    }
+
+    /// The end of the line at ``lineStart`` and the start of the one after it.
+    private mutating func nextLine() -> (end: Int, next: Int)? {
+        guard let feed = buffer[searched...].firstIndex(of: 0x0A) else {
+            searched = buffer.count
+            return isComplete && lineStart < buffer.count ? (buffer.count, buffer.count) : nil
+        }
+        let end = feed > lineStart && buffer[feed - 1] == 0x0D ? feed - 1 : feed
+        return (end, feed + 1)
+    }
+
+    private mutating func take(_ line: Range<Int>, _ next: Int) throws(BatchError) -> Message? {
+        if let open = changeSet, isDelimiter(line, delimiter) != nil {
+            let reason: BatchError.Reason =
+                phase == .preamble ? .noPart(boundary: open.boundary) : .notClosed(boundary: open.boundary)
+            let ending = phase == .preamble ? "" : "--"
+            throw error(reason, at: line.lowerBound, expected: "the line --\(open.boundary)\(ending)")
+        }
+        let isLast = isDelimiter(line, changeSet?.delimiter ?? delimiter)
+        switch phase {
+        case .preamble, .afterChangeSet:
+            if let isLast { try beginPart(next, isLast) }
+        case .headers:
+            if let isLast {
+                partHeaders = try readHeaders(partStart, beforeLineEnd(line.lowerBound, partStart)).headers
+                try checkPart()
+                return try finishPart(line.lowerBound, line.lowerBound, next, isLast)
+            }
+            guard line.isEmpty else { return nil }
+            partHeaders = try readHeaders(partStart, line.lowerBound).headers
+            try checkPart()
+            // A change set goes on with its own preamble.
+            if phase == .headers {
+                messageStart = next
+                phase = .message
+            }
+        case .message:
+            if let isLast {
+                return try finishPart(messageStart, beforeLineEnd(line.lowerBound, messageStart), next, isLast)
+            }
+        case .epilogue: break
+        }
+        return nil
+    }
+
+    /// Whether a line is a delimiter, and whether it is the closing one; blanks may follow.
+    private func isDelimiter(_ line: Range<Int>, _ delimiter: [UInt8]) -> Bool? {
+        var start = line.lowerBound
+        // A byte order mark before the very first line.
+        if origin == 0, start == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) { start = min(3, line.upperBound) }
+        let line = buffer[start..<line.upperBound]
+        guard line.starts(with: delimiter) else { return nil }
+        var rest = line.dropFirst(delimiter.count)
+        let isLast = rest.starts(with: [0x2D, 0x2D])
+        if isLast { rest = rest.dropFirst(2) }
+        return rest.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? isLast : nil
+    }
+
+    /// The line end before a delimiter belongs to the delimiter.
+    private func beforeLineEnd(_ position: Int, _ start: Int) -> Int {
+        var end = position
+        if end > start, buffer[end - 1] == 0x0A { end -= 1 }
+        if end > start, buffer[end - 1] == 0x0D { end -= 1 }
+        return end
+    }
+
+    // MARK: Parts
+
+    /// Goes on behind a delimiter.
+    private mutating func beginPart(_ next: Int, _ isLast: Bool) throws(BatchError) {
+        partStart = next
+        moveMark(to: next)
+        guard isLast else {
+            phase = .headers
+            return
+        }
+        guard let closed = changeSet else {
+            phase = .epilogue
+            return
+        }
+        if closed.count == 0 {
+            throw BatchError(
+                reason: .emptyChangeSet, offset: closed.start.offset, line: closed.start.line,
+                expected: isRequest ? "at least one request" : "at least one response")
+        }
+        changeSet = nil
+        phase = .afterChangeSet
+    }
+
+    /// Looks at the header fields of a part: it may be a change set.
+    private mutating func checkPart() throws(BatchError) {
+        let contentType = partHeaders.value(of: "Content-Type")
+        let type = MultipartSyntax.trimmed((contentType ?? "").prefix { $0 != ";" }).lowercased()
+        if type == "multipart/mixed" {
+            guard changeSet == nil else {
+                throw error(.nestedChangeSet, at: partStart, expected: "requests within a change set")
+            }
+            guard let contentType, let inner = MultipartSyntax.boundary(contentType) else {
+                throw error(.noBoundary(contentType ?? ""), at: partStart, expected: "multipart/mixed with a boundary")
+            }
+            var name = inner
+            for prefix in ["changesetresponse_", "changeset_"] where name.hasPrefix(prefix) && name != prefix {
+                name = String(name.dropFirst(prefix.count))
+            }
+            changeSet = ChangeSet(
+                delimiter: Array("--\(inner)".utf8), boundary: inner, group: name, start: position(of: partStart))
+            phase = .preamble
+            return
+        }
+        guard type == "application/http" else {
+            throw error(
+                .unexpectedContentType(contentType), at: partStart, expected: "application/http or multipart/mixed")
+        }
+        if let encoding = partHeaders.value(of: "Content-Transfer-Encoding"),
+            !["binary", "8bit", "7bit"].contains(encoding.lowercased())
+        {
+            throw error(.unsupportedEncoding(encoding), at: partStart, expected: "binary")
+        }
+        guard count < BatchLimits.maxParts else {
+            throw error(.tooManyParts, at: partStart, expected: "at most \(BatchLimits.maxParts) parts")
+        }
+    }
+
+    private mutating func finishPart(
+        _ start: Int, _ end: Int, _ next: Int, _ isLast: Bool
+    ) throws(BatchError) -> Message? {
+        if phase == .preamble, let open = changeSet {
+            // The header fields of a change set with nothing behind them.
+            throw error(.noPart(boundary: open.boundary), at: start, expected: "the line --\(open.boundary)")
+        }
+        let message = try readMessage(start, max(start, end))
+        count += 1
+        if changeSet != nil {
+            changeSet?.count += 1
+            if let id = message.id, changeSet?.ids.insert(id).inserted == false {
+                throw BatchError(
+                    reason: .duplicateID(id), offset: message.startLine.offset, line: message.startLine.number,
+                    expected: "each content id once in a change set")
+            }
+        }
+        try beginPart(next, isLast)
+        return message
+    }
+
+    private func readMessage(_ start: Int, _ end: Int) throws(BatchError) -> Message {
+        var position = start
+        // Some writers put an empty line before the message.
+        while position < end, buffer[position] == 0x0D || buffer[position] == 0x0A { position += 1 }
+        let (lineEnd, next) = line(at: position, before: end)
+        let place = self.position(of: position)
+        let startLine = Line(
+            text: try text(position..<lineEnd), offset: place.offset, number: place.line)
+        guard !startLine.text.isEmpty else {
+            throw error(
+                .malformedStartLine(""), at: position, expected: isRequest ? "a request line" : "a status line")
+        }
+        let (headers, bodyStart) = try readHeaders(next, end)
+        var body = Array(buffer[bodyStart..<end])
+        if let length = headers.value(of: "Content-Length").flatMap({ Int($0) }), length >= 0, length < body.count,
+            body[length...].allSatisfy({ $0 == 0x0D || $0 == 0x0A })
+        {
+            body.removeLast(body.count - length)
+        } else if body.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
+            // Empty lines after a message without a body are layout.
+            body = []
+        }
+        // Earlier versions have the content id among the message's own headers.
+        let id = partHeaders.value(of: "Content-ID") ?? headers.value(of: "Content-ID")
+        return Message(id: id, startLine: startLine, headers: headers, body: body, group: changeSet?.group)
+    }
+
+    // MARK: Header fields
+
+    /// The end of the line at a position, and the start of the next one.
+    private func line(at position: Int, before end: Int) -> (end: Int, next: Int) {
+        guard let feed = buffer[position..<end].firstIndex(of: 0x0A) else { return (end, end) }
+        return (feed > position && buffer[feed - 1] == 0x0D ? feed - 1 : feed, feed + 1)
+    }
+
+    private func text(_ range: Range<Int>) throws(BatchError) -> String {
+        guard range.count <= BatchLimits.maxLineBytes else {
+            throw error(.lineTooLong, at: range.lowerBound, expected: "at most \(BatchLimits.maxLineBytes) bytes")
+        }
+        return MultipartSyntax.trimmed(String(decoding: buffer[range], as: UTF8.self))
+    }
+
+    /// Reads header fields up to and with the empty line.
+    private func readHeaders(
+        _ start: Int, _ end: Int
+    ) throws(BatchError) -> (headers: [BatchHeader], next: Int) {
+        var headers: [BatchHeader] = []
+        var position = start
+        while position < end {
+            let (lineEnd, next) = line(at: position, before: end)
+            defer { position = next }
+            if lineEnd == position { break }
+            let content = try text(position..<lineEnd)
+            if buffer[position] == 0x20 || buffer[position] == 0x09, let last = headers.indices.last {
+                // A folded line goes on with the field before.
+                headers[last].value += " " + content
+                continue
+            }
+            guard let colon = content.firstIndex(of: ":"), colon != content.startIndex else {
+                throw error(
+                    .malformedHeader(String(content.prefix(80))), at: position, expected: "a name, a colon and a value")
+            }
+            guard headers.count < BatchLimits.maxHeaders else {
+                throw error(.tooManyHeaders, at: position, expected: "at most \(BatchLimits.maxHeaders) header fields")
+            }
+            let value = MultipartSyntax.trimmed(content[content.index(after: colon)...])
+            headers.append(BatchHeader(MultipartSyntax.trimmed(content[..<colon]), value))
+        }
+        return (headers, position)
+    }
+
+    // MARK: Errors
+
+    private func position(of index: Int) -> Position {
+        let index = min(max(index, mark.index), buffer.count)
+        let lines = buffer[mark.index..<index].reduce(mark.line) { $0 + ($1 == 0x0A ? 1 : 0) }
+        return Position(offset: origin + index, line: lines)
+    }
+
+    /// Lines are counted from here on: nothing before it is asked for again.
+    private mutating func moveMark(to index: Int) { mark = (index, position(of: index).line) }
+
+    private func error(_ reason: BatchError.Reason, at index: Int, expected: String) -> BatchError {
+        let place = position(of: index)
+        return BatchError(reason: reason, offset: place.offset, line: place.line, expected: expected)
+    }
+
+    /// The text has ended within a part.
+    private func endError() -> BatchError {
+        if changeSet == nil, phase == .preamble {
+            return BatchError(
+                reason: .noPart(boundary: boundary), offset: 0, line: 1, expected: "the line --\(boundary)")
+        }
+        let open = changeSet?.boundary ?? boundary
+        return error(.notClosed(boundary: open), at: buffer.count, expected: "the line --\(open)--")
+    }
+}
+
+/// What the readers and writers of multipart texts share.
+enum MultipartSyntax {
+    /// The boundary parameter of a `multipart/mixed` content type, quotation marks removed.
+    static func boundary(_ contentType: String) -> String? {
+        let parts = contentType.split(separator: ";", omittingEmptySubsequences: false)
+        guard let type = parts.first, trimmed(type).lowercased() == "multipart/mixed" else { return nil }
+        for part in parts.dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, trimmed(pair[0]).lowercased() == "boundary" else { continue }
+            var value = trimmed(pair[1])
+            if value.hasPrefix("\""), value.hasSuffix("\""), value.count > 1 {
+                value = String(value.dropFirst().dropLast())
+            }
+            // A boundary has 1 to 70 characters (RFC 2046, 5.1.1).
+            return (1...70).contains(value.utf8.count) ? value : nil
+        }
+        return nil
+    }
+
+    /// Without blanks and tabs at both ends.
+    static func trimmed(_ text: some StringProtocol) -> String {
+        guard let first = text.firstIndex(where: { $0 != " " && $0 != "\t" }),
+            let last = text.lastIndex(where: { $0 != " " && $0 != "\t" })
+        else { return "" }
+        return String(text[first...last])
+    }
+}

@@ -1,0 +1,37 @@
+import ODataModel
+
+/// The annotations of an instance by the property they are on, so that a writer puts each where it belongs and
+/// forgets none.
+struct AnnotationGroups {
+    /// A term, or `odata.` and the name of control information, with its value.
+    typealias Item = (term: String, value: ODataValue)
+
+    private var groups: [String: [Item]] = [:]
+
+    init() {}
+
+    /// Groups annotations; those that another part of the entity stands for are left out.
+    init(_ annotations: [String: ODataValue]) {
+        for (name, value) in annotations {
+            var property = ""
+            var term = name
+            if !name.hasPrefix("#"), let at = name.firstIndex(of: "@") {
+                property = String(name[..<at])
+                term = String(name[name.index(after: at)...])
+            }
+            if term == "odata.delta" || term == "odata.context" { continue }
+            groups[property, default: []].append((term, value))
+        }
+    }
+
+    /// Gives the annotations on a property, the empty name for the instance, in order, and forgets them.
+    mutating func take(_ property: String) -> [Item] {
+        guard !groups.isEmpty, let items = groups.removeValue(forKey: property) else { return [] }
+        return items.sorted { $0.term < $1.term }
+    }
+
+    /// What has not been taken.
+    var rest: [(property: String, items: [Item])] {
+        groups.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted { $0.term < $1.term }) }
+    }
+}

@@ -1,0 +1,76 @@
+import ODataModel
+
+/// The actions and functions that can be called on an entity: what full metadata offers
+/// (OData JSON Format 4.01, 16 *Bound Function* and 17 *Bound Action*).
+struct BoundOperations: Sendable {
+    /// By the type of the binding parameter, overloads once.
+    private var byType: [QualifiedName: [Operation]] = [:]
+
+    /// None.
+    init() {}
+
+    /// Those of a model that are bound to a single entity.
+    init(of model: EntityDataModel) {
+        for operation in model.schemas.flatMap(\.operations) where operation.isBound {
+            guard case .entity(let type?)? = operation.parameters.first?.type else { continue }
+            let isKnown = byType[type]?.contains { $0.name == operation.name } ?? false
+            if !isKnown { byType[type, default: []].append(operation) }
+        }
+    }
+
+    /// Those that an entity of a type offers, inherited ones first.
+    func offered(with type: QualifiedName, in model: EntityDataModel) -> [Operation] {
+        guard !byType.isEmpty else { return [] }
+        var chain: [QualifiedName] = []
+        var current: QualifiedName? = type
+        while let name = current {
+            chain.append(name)
+            current = model.shape(name)?.baseType
+        }
+        var result: [Operation] = []
+        for name in chain.reversed() {
+            for operation in byType[name] ?? [] where !result.contains(where: { $0.name == operation.name }) {
+                result.append(operation)
+            }
+        }
+        return result
+    }
+
+    /// What follows a function's name in its target: its parameters with aliases to be filled in.
+    static func parameterTemplate(_ operation: Operation) -> String {
+        guard operation.kind == .function else { return "" }
+        return "(" + operation.parameters.dropFirst().map { "\($0.name)=@\($0.name)" }.joined(separator: ",") + ")"
+    }
+}
+
+extension Shape {
+    /// Whether a property is a stream.
+    var hasStreamProperties: Bool { primitiveTypes.contains(.stream) }
+}
+
+/// An action or function that a service offers with an entity.
+public struct AdvertisedOperation: Hashable, Sendable {
+    /// The qualified name, for functions perhaps with the names of their parameters.
+    public var name: String
+    /// A title for people.
+    public var title: String?
+    /// Where it is called; `nil` when the service lets the client compute that.
+    public var target: String?
+}
+
+extension Entity {
+    /// The actions and functions that the service offers with this entity; those it says to be unavailable
+    /// are left out (OData JSON Format 4.01, 16 and 17).
+    public var advertisedOperations: [AdvertisedOperation] {
+        control.annotations.filter { $0.key.hasPrefix("#") }.sorted { $0.key < $1.key }.flatMap { key, value in
+            let offers: [ODataValue] = if case .collection(let values) = value { values } else { [value] }
+            return offers.compactMap { offer -> AdvertisedOperation? in
+                guard case .complex(let members) = offer else { return nil }
+                var operation = AdvertisedOperation(name: String(key.dropFirst()))
+                if case .string(let title)? = members["title"] { operation.title = title }
+                if case .string(let target)? = members["target"] { operation.target = target }
+                return operation
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import ODataModel
+
+/// Reads a collection of entities or a delta, fed in chunks as they arrive, in memory that does not grow
+/// with the number of entities (OData JSON Format 4.01, 12 *Collection of Entities* and 15 *Delta Payload*).
+///
+/// ```swift
+/// var reader = CollectionPayloadReader(model: model, type: orderType)
+/// for try await chunk in body {
+///     reader.append(chunk)
+///     while let element = try reader.next() { … }
+/// }
+/// reader.finish()
+/// while let element = try reader.next() { … }
+/// ```
+///
+/// Where entities are not needed as such, ``read(into:)`` gives each one as a row cursor over the bytes instead.
+public struct CollectionPayloadReader: Sendable {
+    /// The size of the largest single element, in bytes.
+    public static let maxElementBytes = 64 * 1024 * 1024
+
+    /// What comes out.
+    public enum Element: Hashable, Sendable {
+        /// An entity, new or changed in a delta.
+        case entity(Entity)
+        /// An entity that left the result (OData JSON Format 4.01, 15.3): known by its id, or by the key
+        /// properties and control information of `entity`. The reason is `deleted` or `changed`.
+        case removed(id: String?, entity: Entity?, reason: String)
+        /// A link that was added (15.4).
+        case link(DeltaLink)
+        /// A link that was deleted (15.5).
+        case deletedLink(DeltaLink)
+        /// The end, with what the service said of the whole.
+        case finished(CollectionSummary)
+    }
+
+    @usableFromInline var buffer: [UInt8] = []
+    /// How much of the buffer has been read.
+    private var consumed = 0
+    /// Where the buffer starts in the whole text.
+    private var origin = JSONPosition()
+    private var progress: CollectionProgress
+    private var isComplete = false
+    /// Looks for the end of an element that ran over the end of the buffer, and how far it has looked.
+    private var finder: JSONBoundaryFinder?
+    private var searched = 0
+    /// The size of a buffer that nothing more can be read from; -1 for none.
+    private var exhausted = -1
+
+    /// Makes a reader.
+    ///
+    /// - Parameters:
+    ///   - model: the model of the service.
+    ///   - type: the declared type of the entities.
+    ///   - strictness: what is made of undeclared properties.
+    ///   - dialect: which of the JSON formats it is.
+    public init(
+        model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient, dialect: JSONDialect = .light
+    ) {
+        progress = CollectionProgress(
+            reader: EntityPayloadReader(model: model, strictness: strictness), type: type, dialect: dialect)
+    }
+
+    /// Takes the next chunk.
+    public mutating func append(_ bytes: some Sequence<UInt8>) {
+        if consumed > 0 {
+            // What is left is part of one element: moving it is cheap.
+            origin = buffer.withUnsafeBufferPointer {
+                origin.advanced(over: UnsafeBufferPointer(rebasing: $0[..<consumed]))
+            }
+            buffer.removeFirst(consumed)
+            searched -= consumed
+            consumed = 0
+            exhausted = -1
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Says that no chunk follows: what is missing from now on is an error.
+    public mutating func finish() { isComplete = true }
+
+    /// The next element.
+    ///
+    /// - Returns: `nil` when more bytes are needed, and after ``Element/finished(_:)``.
+    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    public mutating func next() throws(PayloadError) -> Element? {
+        while isReady() {
+            let outcome: CollectionProgress.Outcome
+            do throws(JSONError) {
+                outcome = try step()
+            } catch {
+                guard error.needsMoreData else { throw .malformed(error) }
+                waitForEnd()
+                continue
+            }
+            finder = nil
+            switch outcome {
+            case .element(let element): return element
+            case .nothing: continue
+            case .ended: return nil
+            case .serviceError(let error): throw .service(error)
+            }
+        }
+        try checkSize()
+        return nil
+    }
+
+    /// The buffer ended within an element: where its end is looked for from now on.
+    private mutating func waitForEnd() {
+        if finder == nil {
+            finder = JSONBoundaryFinder()
+            searched = consumed
+        } else {
+            // An end was found where the scanner sees none: only more bytes can tell.
+            finder = nil
+            exhausted = buffer.count
+        }
+    }
+
+    @usableFromInline
+    func checkSize() throws(PayloadError) {
+        if buffer.count - consumed > Self.maxElementBytes { throw .elementTooLarge(at: origin) }
+    }
+
+    // MARK: Rows
+
+    /// Whether rows can be read: the elements have begun and not ended, and a whole one may be there.
+    @usableFromInline
+    mutating func isReadyForRows() -> Bool { progress.isAmongElements && isReady() }
+
+    /// A row of the declared type; `nil` when the model does not declare it.
+    @usableFromInline
+    func makeRow() -> JSONRow? {
+        progress.reader.model.shape(progress.type).map { JSONRow(shape: $0, model: progress.reader.model) }
+    }
+
+    /// A pass over the rows of the buffer, which must be given to it.
+    @usableFromInline
+    func makePass(_ bytes: UnsafeBufferPointer<UInt8>) -> RowPass {
+        RowPass(
+            JSONScanner(
+                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: consumed,
+                resuming: progress.state),
+            isStrict: progress.reader.strictness == .strict)
+    }
+
+    /// Goes on where a pass ended.
+    ///
+    /// - Returns: whether the next element must be read as a value.
+    @usableFromInline
+    mutating func finishPass(_ pass: RowPass) throws(PayloadError) -> Bool {
+        if pass.scanner.offset > consumed { finder = nil }
+        consumed = pass.scanner.offset
+        progress.state = pass.scanner.state
+        switch pass.end {
+        case .cut:
+            waitForEnd()
+            return false
+        case .failed(let error): throw .malformed(error)
+        case .other, nil: return true
+        }
+    }
+
+    /// Whether it makes sense to scan: an element that was cut is scanned again only when its end has come.
+    private mutating func isReady() -> Bool {
+        if isComplete { return true }
+        if exhausted == buffer.count { return false }
+        guard var finder else { return true }
+        let start = searched
+        let end = buffer.withUnsafeBufferPointer { finder.end(in: UnsafeBufferPointer(rebasing: $0[start...])) }
+        searched = buffer.count
+        self.finder = finder
+        return end != nil
+    }
+
+    /// Reads one element or one member; changes nothing when it throws.
+    private mutating func step() throws(JSONError) -> CollectionProgress.Outcome {
+        var next = progress
+        let (start, origin, isComplete) = (consumed, origin, isComplete)
+        let (outcome, end) = try buffer.withUnsafeBufferPointer {
+            (bytes) throws(JSONError) -> (CollectionProgress.Outcome, Int) in
+            var scanner = JSONScanner(
+                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: start,
+                resuming: next.state)
+            let outcome = try next.step(&scanner)
+            next.state = scanner.state
+            return (outcome, scanner.offset)
+        }
+        progress = next
+        consumed = end
+        return outcome
+    }
+}
+
+/// The two families of JSON formats.
+public enum JSONDialect: Hashable, Sendable {
+    /// That of V4, and V3's light one: control information beside the properties.
+    case light
+    /// That of V1 to V3: everything in `d`, control information in `__metadata` (OData JSON Verbose Format 3.0).
+    case verbose
+}
+
+/// What a service says of a collection besides its elements (OData JSON Format 4.01, 4.6.4 to 4.6.7).
+public struct CollectionSummary: Hashable, Sendable {
+    /// The context URL.
+    public var context: String?
+    /// The number of all entities that match, whatever the paging.
+    public var count: Int64?
+    /// Where the next page is.
+    public var nextLink: String?
+    /// Where the changes since then are.
+    public var deltaLink: String?
+    /// The annotations on the collection by full name, such as `Org.OData.Core.V1.Messages`.
+    public var annotations: [String: ODataValue]
+
+    /// Makes a summary.
+    public init(
+        context: String? = nil, count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil,
+        annotations: [String: ODataValue] = [:]
+    ) {
+        self.annotations = annotations
+        self.context = context
+        self.count = count
+        self.nextLink = nextLink
+        self.deltaLink = deltaLink
+    }
+}
+
+/// A link in a delta (OData JSON Format 4.01, 15.4 and 15.5).
+public struct DeltaLink: Hashable, Sendable {
+    /// The id of the entity that the link starts from.
+    public var source: String
+    /// The path of the navigation property.
+    public var relationship: String
+    /// The id of the related entity; `nil` when a deleted single-valued link leaves it out.
+    public var target: String?
+
+    /// Makes a link.
+    public init(source: String, relationship: String, target: String?) {
+        self.source = source
+        self.relationship = relationship
+        self.target = target
+    }
+}

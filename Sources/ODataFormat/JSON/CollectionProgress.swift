@@ -1,0 +1,209 @@
+import ODataModel
+
+/// How far a collection has been read: a small value, so that a step that runs out of bytes is undone by
+/// keeping the one before.
+struct CollectionProgress: Sendable {
+    enum Stage: Hashable {
+        case start, member, memberValue(String), elements, ended
+    }
+
+    enum Outcome {
+        case element(CollectionPayloadReader.Element)
+        case serviceError(ODataErrorPayload)
+        case nothing
+        case ended
+    }
+
+    let reader: EntityPayloadReader
+    let type: QualifiedName
+    var state = JSONScanner.State()
+    private var stage = Stage.start
+    private var summary = CollectionSummary()
+    private var hasValue = false
+    /// Reads the elements of verbose JSON; `nil` for the light formats.
+    private let verbose: VerboseEntityReader?
+    /// Whether the object behind the name `d` is open.
+    private var isWithinD = false
+
+    init(reader: EntityPayloadReader, type: QualifiedName, dialect: JSONDialect) {
+        self.reader = reader
+        self.type = type
+        verbose =
+            dialect == .verbose ? VerboseEntityReader(model: reader.model, strictness: reader.strictness) : nil
+    }
+
+    /// Whether the next token is an element or the end of the array.
+    var isAmongElements: Bool { stage == .elements }
+
+    /// Reads one element, or one member's name or value.
+    mutating func step(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        switch stage {
+        case .start:
+            try scanner.beginObject()
+            stage = .member
+        case .member:
+            if let key = try scanner.nextKey() {
+                stage = .memberValue(key.string)
+            } else if isWithinD {
+                isWithinD = false
+            } else {
+                guard hasValue else {
+                    let expected = verbose == nil ? "the member value" : "the member d with results"
+                    throw scanner.error(.unexpected("no such member"), expected: expected)
+                }
+                stage = .ended
+                return .element(.finished(summary))
+            }
+        case .memberValue(let name):
+            if name == "error" || name == "odata.error", try scanner.peekKind() == .object {
+                let error = try ODataErrorPayload(scanning: &scanner)
+                stage = .ended
+                return .serviceError(error)
+            }
+            try readMember(name, &scanner)
+        case .elements:
+            if try scanner.nextElement() { return try readElement(&scanner) }
+            stage = .member
+        case .ended:
+            try scanner.expectEnd()
+            return .ended
+        }
+        return .nothing
+    }
+
+    private mutating func readMember(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
+        if try isVerboseWrapper(name, &scanner) { return }
+        if name == (verbose == nil ? "value" : "results") { return try beginElements(&scanner) }
+        stage = .member
+        if verbose != nil, name.hasPrefix("__") { return try readVerboseControl(name, &scanner) }
+        guard let control = Self.control(name) else {
+            try scanner.skipValue()
+            return
+        }
+        do throws(JSONError) {
+            switch control {
+            case "context", "metadata": summary.context = try text(&scanner)
+            case "nextLink": summary.nextLink = try text(&scanner)
+            case "deltaLink": summary.deltaLink = try text(&scanner)
+            case "count":
+                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case _ where control.contains("."):
+                summary.annotations[control] = try reader.readValue(&scanner, type: .untyped("Edm.Untyped"))
+            default: try scanner.skipValue()
+            }
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    private mutating func beginElements(_ scanner: inout JSONScanner) throws(JSONError) {
+        try scanner.beginArray()
+        hasValue = true
+        stage = .elements
+    }
+
+    /// Takes the beginning of what stands behind `d`: an array in V1, an object with `results` since V2.
+    private mutating func isVerboseWrapper(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
+        guard verbose != nil, name == "d", !isWithinD, !hasValue else { return false }
+        if try scanner.peekKind() == .array {
+            try beginElements(&scanner)
+        } else {
+            try scanner.beginObject()
+            isWithinD = true
+            stage = .member
+        }
+        return true
+    }
+
+    private mutating func readVerboseControl(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
+        do throws(JSONError) {
+            switch name {
+            case "__count":
+                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case "__next": summary.nextLink = try text(&scanner)
+            case "__delta": summary.deltaLink = try text(&scanner)
+            default: try scanner.skipValue()
+            }
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    /// The name of a member that says something of the whole, without what spells it as that.
+    private static func control(_ name: String) -> String? {
+        for prefix in ["@odata.", "odata.", "@"] where name.hasPrefix(prefix) {
+            return String(name.dropFirst(prefix.count))
+        }
+        return nil
+    }
+
+    private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
+        try scanner.takeNull() ? nil : try scanner.readString()
+    }
+
+    // MARK: Elements
+
+    private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        // A look at the first member tells whether this is an entity of the collection: what is not has a
+        // context of its own, and that stands first (OData JSON Format 4.01, 4.6.1).
+        var declared = type
+        var ahead = scanner
+        try ahead.beginObject()
+        if let key = try ahead.nextKey() {
+            if key.firstByte == UInt8(ascii: "@"), key == "@odata.context" || key == "@context" {
+                let context = try ahead.readString()
+                if let outcome = try readForeign(context, &scanner, ahead) { return outcome }
+                declared = entityType(context) ?? type
+            } else if key == "error", let shape = reader.model.shape(type),
+                let error = try EntityPayloadReader.takeError(&scanner, shape)
+            {
+                return .serviceError(error)
+            }
+        }
+        let entity =
+            if let verbose {
+                try verbose.readInstance(&scanner, declared: declared)
+            } else {
+                try reader.readInstance(&scanner, declared: declared)
+            }
+        if let reason = entity.control.removedReason {
+            return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
+        }
+        return .element(.entity(entity))
+    }
+
+    /// A deleted entity in 4.0's spelling, or a link.
+    private func readForeign(
+        _ context: String, _ scanner: inout JSONScanner, _ afterContext: JSONScanner
+    ) throws(JSONError) -> Outcome? {
+        let isDeletedEntity = context.hasSuffix("/$deletedEntity")
+        let isDeletedLink = context.hasSuffix("/$deletedLink")
+        guard isDeletedEntity || isDeletedLink || context.hasSuffix("/$link") else { return nil }
+        scanner = afterContext
+        var members: [String: String] = [:]
+        while let key = try scanner.nextKey() {
+            if try scanner.peekKind() == .string {
+                members[key.string] = try scanner.readString()
+            } else {
+                try scanner.skipValue()
+            }
+        }
+        if isDeletedEntity {
+            let id = members["id"] ?? members["@id"] ?? members["@odata.id"]
+            return .element(.removed(id: id, entity: nil, reason: members["reason"] ?? "changed"))
+        }
+        guard let source = members["source"], let relationship = members["relationship"] else {
+            throw scanner.error(
+                .unexpected("a link without them"), expected: "the members source and relationship")
+        }
+        let link = DeltaLink(source: source, relationship: relationship, target: members["target"])
+        return .element(isDeletedLink ? .deletedLink(link) : .link(link))
+    }
+
+    /// The type of the set in a context URL such as `…$metadata#Orders/$entity`.
+    private func entityType(_ context: String) -> QualifiedName? {
+        guard let hash = context.lastIndex(of: "#") else { return nil }
+        let name = context[context.index(after: hash)...].prefix { $0 != "/" && $0 != "(" }
+        return reader.model.entitySet(String(name))?.type
+    }
+}

@@ -1,0 +1,290 @@
+import ODataModel
+
+/// What a reader makes of what the model does not declare.
+public enum Strictness: Hashable, Sendable {
+    /// Undeclared properties of closed types are ignored: what a client should do (OData 4.01, 5.2).
+    case lenient
+    /// Undeclared properties of closed types and members that stand twice are errors: what a service should do.
+    case strict
+}
+
+/// A single entity as the body of a request or response.
+public struct EntityPayload: Hashable, Sendable {
+    /// The entity.
+    public var entity: Entity
+    /// The context URL.
+    public var context: String?
+}
+
+/// Reads single entities in OData JSON with everything they bring along: control information in either
+/// spelling, derived types, dynamic properties, expanded entities, bindings and nested deltas
+/// (OData JSON Format 4.01, 6 to 9 and 15).
+///
+/// ```swift
+/// let reader = EntityPayloadReader(model: model)
+/// let order = try reader.read(body, type: QualifiedName("Northwind", "Order")).entity
+/// ```
+public struct EntityPayloadReader: JSONValueReading, Sendable {
+    /// The model of the service.
+    public let model: EntityDataModel
+    /// What is made of undeclared properties.
+    public let strictness: Strictness
+
+    /// Makes a reader.
+    public init(model: EntityDataModel, strictness: Strictness = .lenient) {
+        self.model = model
+        self.strictness = strictness
+    }
+
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole body.
+    ///   - type: the declared type; the entity may state a derived one.
+    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    public func read(_ bytes: [UInt8], type: QualifiedName) throws(PayloadError) -> EntityPayload {
+        guard let shape = model.shape(type) else { throw .unknownType(type) }
+        var serviceError: ODataErrorPayload?
+        do throws(JSONError) {
+            let payload = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> EntityPayload? in
+                serviceError = try Self.takeError(&scanner, shape)
+                if serviceError != nil { return nil }
+                let entity = try readInstance(&scanner, declared: type)
+                try scanner.expectEnd()
+                var payload = EntityPayload(entity: entity)
+                if case .string(let context)? = entity.control.annotations["odata.context"] {
+                    payload.context = context
+                    payload.entity.control.annotations["odata.context"] = nil
+                }
+                return payload
+            }
+            if let payload { return payload }
+        } catch {
+            throw .malformed(error)
+        }
+        throw .service(serviceError ?? ODataErrorPayload(code: "", message: ""))
+    }
+
+    /// Takes the error object where one stands instead of an instance.
+    static func takeError(_ scanner: inout JSONScanner, _ shape: Shape) throws(JSONError) -> ODataErrorPayload? {
+        guard shape.ordinal(of: "error") == nil, try scanner.peekKind() == .object else { return nil }
+        var ahead = scanner
+        try ahead.beginObject()
+        guard let key = try ahead.nextKey(), key == "error" || key == "odata.error", try ahead.peekKind() == .object
+        else { return nil }
+        let error = try ODataErrorPayload(scanning: &ahead)
+        scanner = ahead
+        return error
+    }
+
+    /// Reads the entity or complex value that comes next.
+    ///
+    /// - Throws: `JSONError` with the place and the property path.
+    public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
+        var instance = InstanceInProgress(shape: declared.flatMap { model.shape($0) } ?? .untyped)
+        var predicted = 0
+        try scanner.beginObject()
+        while let key = try scanner.nextKey() {
+            if let ordinal = instance.entity.shape.ordinal(of: key, predicted: predicted) {
+                predicted = ordinal + 1
+                if strictness == .strict, instance.entity.values[ordinal] != nil { throw duplicate(key, scanner) }
+                do throws(JSONError) {
+                    if let primitive = instance.entity.shape.primitiveTypes[ordinal] {
+                        let isNull = try scanner.takeNull()
+                        instance.entity.values[ordinal] = isNull ? .null : try scanner.readPrimitive(primitive)
+                    } else {
+                        let property = instance.entity.shape.properties[ordinal]
+                        let type = instance.type(of: property)
+                        instance.entity.values[ordinal] = try readValue(&scanner, type: type)
+                    }
+                } catch {
+                    throw error.within(instance.entity.shape.properties[ordinal].name)
+                }
+            } else if let control = ControlName(key) {
+                do throws(JSONError) {
+                    try readControl(control, &scanner, &instance)
+                } catch {
+                    throw error.within(key.string)
+                }
+            } else {
+                try readUndeclared(key, &scanner, &instance)
+            }
+        }
+        return instance.finished()
+    }
+
+    // MARK: Properties
+
+    /// An expanded navigation property, a dynamic property, or one that a derived type declares.
+    private func readUndeclared(
+        _ key: JSONString, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+    ) throws(JSONError) {
+        let name = key.string
+        do throws(JSONError) {
+            if let navigation = instance.entity.shape.navigationProperty(name) {
+                if strictness == .strict, instance.entity.related[name] != nil { throw duplicate(key, scanner) }
+                instance.entity.related[name] = try readRelated(&scanner, navigation)
+                return
+            }
+            if !instance.hasStatedType, let shape = try typeAhead(scanner), shape != instance.entity.shape {
+                // The type is stated after its properties: any order is allowed unless streaming was asked for.
+                instance.adopt(shape)
+                if let ordinal = shape.ordinal(of: name) {
+                    instance.entity.values[ordinal] = try readValue(&scanner, type: shape.properties[ordinal].type)
+                    return
+                }
+                if let navigation = shape.navigationProperty(name) {
+                    instance.entity.related[name] = try readRelated(&scanner, navigation)
+                    return
+                }
+            }
+            guard instance.entity.shape.isOpen else {
+                if strictness == .strict {
+                    throw scanner.error(
+                        .unknownProperty(name), at: key.offset, expected: "a property of \(instance.entity.shape.name)")
+                }
+                try scanner.skipValue()
+                return
+            }
+            if strictness == .strict, instance.entity.dynamicProperties[name] != nil { throw duplicate(key, scanner) }
+            let type = instance.statedTypes[name] ?? .untyped("Edm.Untyped")
+            instance.entity.dynamicProperties[name] = try readValue(&scanner, type: type)
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    private func duplicate(_ key: JSONString, _ scanner: JSONScanner) -> JSONError {
+        scanner.error(.duplicateMember(key.string), at: key.offset, expected: "each member name once")
+    }
+
+    /// The type that a later member of the same object states.
+    private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> Shape? {
+        var ahead = scanner
+        try ahead.skipValue()
+        while let key = try ahead.nextKey() {
+            if key == "@odata.type" || key == "@type", try ahead.peekKind() == .string {
+                return shape(stated: try ahead.readString())
+            }
+            try ahead.skipValue()
+        }
+        return nil
+    }
+
+    private func shape(stated text: String) -> Shape? {
+        switch model.typeReference(fragment: text) {
+        case .entity(let name?), .complex(let name?): model.shape(name)
+        default: nil
+        }
+    }
+
+    private func readRelated(
+        _ scanner: inout JSONScanner, _ navigation: NavigationProperty
+    ) throws(JSONError) -> RelatedEntities {
+        if try scanner.takeNull() { return .none }
+        guard navigation.isCollection else { return .one(try readInstance(&scanner, declared: navigation.target)) }
+        return .many(try readMany(&scanner, navigation.target))
+    }
+
+    private func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [Entity] {
+        var entities: [Entity] = []
+        try scanner.beginArray()
+        while try scanner.nextElement() {
+            do throws(JSONError) {
+                entities.append(try readInstance(&scanner, declared: type))
+            } catch {
+                throw error.within(String(entities.count))
+            }
+        }
+        return entities
+    }
+
+    // MARK: Control information
+
+    private func readControl(
+        _ control: ControlName, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+    ) throws(JSONError) {
+        guard control.property.isEmpty else { return try readPropertyControl(control, &scanner, &instance) }
+        switch control.kind {
+        case .id: instance.entity.control.id = try text(&scanner)
+        case .etag: instance.entity.control.etag = try text(&scanner)
+        case .editLink: instance.entity.control.editLink = try text(&scanner)
+        case .readLink: instance.entity.control.readLink = try text(&scanner)
+        case .mediaReadLink: instance.entity.control.mediaReadLink = try text(&scanner)
+        case .mediaContentType: instance.entity.control.mediaContentType = try text(&scanner)
+        case .mediaEtag: instance.entity.control.mediaEtag = try text(&scanner)
+        case .type:
+            guard let stated = try text(&scanner) else { return }
+            instance.hasStatedType = true
+            if let shape = shape(stated: stated) {
+                instance.entity.control.type = shape.name
+                instance.adopt(shape)
+            } else {
+                instance.entity.control.annotations["odata.type"] = .string(stated)
+            }
+        case .removed:
+            var reason: String?
+            if try scanner.peekKind() == .object {
+                try scanner.beginObject()
+                while let key = try scanner.nextKey() {
+                    if key == "reason" { reason = try text(&scanner) } else { try scanner.skipValue() }
+                }
+            } else {
+                try scanner.skipValue()
+            }
+            // Without a reason, the entity has left the result for one that the service does not tell.
+            instance.entity.control.removedReason = reason ?? "changed"
+        default:
+            instance.entity.control.annotations[control.annotationName] = try readValue(
+                &scanner, type: .untyped("Edm.Untyped"))
+        }
+    }
+
+    private func readPropertyControl(
+        _ control: ControlName, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+    ) throws(JSONError) {
+        let property = control.property
+        switch control.kind {
+        case .type:
+            let start = scanner.offset
+            guard let stated = try text(&scanner) else { return }
+            let type = model.typeReference(fragment: stated)
+            instance.statedTypes[property] = type
+            // The value may stand before its type: what JSON made of it is seen again with the type in hand.
+            guard let value = instance.entity.dynamicProperties[property] else { return }
+            guard let typed = value.seen(as: type, model: model) else {
+                throw scanner.error(.invalidValue(stated), at: start, expected: "the type of the value before it")
+            }
+            instance.entity.dynamicProperties[property] = typed
+        case .bind: instance.bindings[property, default: []] += try readBinding(&scanner)
+        case .count:
+            let value = try readValue(&scanner, type: .primitive(.int64))
+            if case .integer(let count) = value { instance.counts[property] = count }
+        case .nextLink: instance.nextLinks[property] = try text(&scanner)
+        case .delta:
+            let navigation = instance.entity.shape.navigationProperty(property)
+            guard let navigation, try scanner.peekKind() == .array else {
+                try scanner.skipValue()
+                return
+            }
+            instance.entity.related[property] = .many(try readMany(&scanner, navigation.target))
+            instance.entity.control.annotations["\(property)@odata.delta"] = .boolean(true)
+        default:
+            instance.entity.control.annotations[control.annotationName] = try readValue(
+                &scanner, type: .untyped("Edm.Untyped"))
+        }
+    }
+
+    /// The ids behind `Customer@odata.bind`: one or an array of them (OData JSON Format 4.0, 8.5).
+    private func readBinding(_ scanner: inout JSONScanner) throws(JSONError) -> [String] {
+        guard try scanner.peekKind() == .array else { return try text(&scanner).map { [$0] } ?? [] }
+        var ids: [String] = []
+        try scanner.beginArray()
+        while try scanner.nextElement() { ids.append(try scanner.readString()) }
+        return ids
+    }
+
+    private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
+        try scanner.takeNull() ? nil : try scanner.readString()
+    }
+}

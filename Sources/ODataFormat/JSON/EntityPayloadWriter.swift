@@ -1,0 +1,315 @@
+import ODataModel
+
+/// How much control information a payload carries (OData JSON Format 4.01, 3.1).
+public enum MetadataLevel: String, Hashable, Sendable {
+    /// Next links and counts only.
+    case none
+    /// What a client cannot compute.
+    case minimal
+    /// Everything.
+    case full
+}
+
+/// Writes entities as OData JSON (OData JSON Format 4.01, 6 to 9): those properties that are loaded, expanded
+/// entities, and the control information that the entity has, as far as the metadata level wants it.
+///
+/// ```swift
+/// let writer = EntityPayloadWriter(model: model)
+/// var json = JSONWriter()
+/// writer.write(order, declared: orderType, context: "$metadata#Orders/$entity", to: &json)
+/// ```
+public struct EntityPayloadWriter: JSONValueWriting, Sendable {
+    /// The model of the service.
+    public let model: EntityDataModel
+    /// How much control information is written.
+    public let metadata: MetadataLevel
+    /// 4.0 writes `@odata.id`, 4.01 writes `@id`, V3's light format `odata.id`.
+    public let version: ODataVersion
+    /// Whether 64-bit integers and decimals are written as strings; V3 knows nothing else.
+    public let isIEEE754Compatible: Bool
+    /// The operations that full metadata offers with each entity.
+    private let operations: BoundOperations
+
+    /// Makes a writer.
+    public init(
+        model: EntityDataModel, metadata: MetadataLevel = .minimal, version: ODataVersion = .v401,
+        isIEEE754Compatible: Bool = false
+    ) {
+        self.model = model
+        self.metadata = metadata
+        self.version = version
+        self.isIEEE754Compatible = isIEEE754Compatible || version < .v4
+        operations = metadata == .full ? BoundOperations(of: model) : BoundOperations()
+    }
+
+    /// The spelling of control information in this version.
+    public func control(_ name: String, of property: String = "") -> String {
+        if version >= .v401 { return "\(property)@\(name)" }
+        guard version < .v4, property.isEmpty else { return "\(property)@odata.\(name)" }
+        return name == "context" ? "odata.metadata" : "odata.\(name)"
+    }
+
+    /// Writes an entity as a whole body or as an element of a collection.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity.
+    ///   - declared: the type that the context tells; another one is stated.
+    ///   - context: the context URL, for whole bodies.
+    ///   - json: takes it.
+    public func write(
+        _ entity: Entity, declared: QualifiedName?, context: String? = nil, to json: inout JSONWriter
+    ) {
+        json.beginObject()
+        if metadata != .none, let context { write("context", context, &json) }
+        writeMembers(entity, declared: declared, to: &json)
+        json.endObject()
+    }
+
+    /// Writes a related entity or complex value.
+    public func writeInstance(_ entity: Entity, declared: QualifiedName?, to json: inout JSONWriter) {
+        json.beginObject()
+        writeMembers(entity, declared: declared, to: &json)
+        json.endObject()
+    }
+
+    private func writeMembers(_ entity: Entity, declared: QualifiedName?, to json: inout JSONWriter) {
+        var annotations = AnnotationGroups()
+        if metadata != .none {
+            annotations = AnnotationGroups(entity.control.annotations)
+            writeControl(entity, declared, &annotations, &json)
+        }
+        for ordinal in entity.shape.properties.indices {
+            guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
+            let property = entity.shape.properties[ordinal]
+            write(annotations.take(property.name), of: property.name, &json)
+            if metadata == .full { writeType(of: property.name, property.type, value, &json) }
+            json.key(property.name)
+            writeValue(value, type: property.type, to: &json)
+        }
+        for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+            write(annotations.take(name), of: name, &json)
+            if metadata != .none { writeDynamicType(of: name, value, &json) }
+            json.key(name)
+            writeValue(value, type: nil, to: &json)
+        }
+        if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, &json) }
+        if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, &json) }
+        // Those on properties that have no value here, such as the links of streams.
+        for (name, terms) in annotations.rest { write(terms, of: name, &json) }
+    }
+
+    // MARK: Control information
+
+    /// Types are fragments of the metadata URL since V4, and plain names before.
+    private var typePrefix: String { version < .v4 ? "" : "#" }
+
+    private func write(_ name: String, _ value: String?, _ json: inout JSONWriter) {
+        guard let value else { return }
+        json.key(control(name))
+        json.string(value)
+    }
+
+    private func writeControl(
+        _ entity: Entity, _ declared: QualifiedName?, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter
+    ) {
+        let shape = entity.shape
+        if let reason = entity.control.removedReason {
+            json.key(control("removed"))
+            json.beginObject()
+            json.key("reason")
+            json.string(reason)
+            json.endObject()
+        }
+        if shape != .untyped, shape.name != declared || metadata == .full {
+            write("type", typePrefix + "\(shape.name)", &json)
+        }
+        guard shape.kind == .entity || entity.control.id != nil else {
+            return write(annotations.take(""), of: "", &json)
+        }
+        let id = entity.control.id
+        let isFull = metadata == .full && entity.control.removedReason == nil
+        write("id", id, &json)
+        write("etag", entity.control.etag, &json)
+        write("editLink", entity.control.editLink ?? (isFull ? id : nil), &json)
+        write("readLink", entity.control.readLink, &json)
+        let stream = isFull && shape.hasStream ? id.map { "\($0)/$value" } : nil
+        write("mediaReadLink", entity.control.mediaReadLink ?? stream, &json)
+        if let stream, entity.control.annotations["odata.mediaEditLink"] == nil {
+            write("mediaEditLink", stream, &json)
+        }
+        write("mediaContentType", entity.control.mediaContentType, &json)
+        write("mediaEtag", entity.control.mediaEtag, &json)
+        write(annotations.take(""), of: "", &json)
+        if isFull, let id { writeOperations(id, entity, &json) }
+    }
+
+    /// Offers the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
+    private func writeOperations(_ id: String, _ entity: Entity, _ json: inout JSONWriter) {
+        for operation in operations.offered(with: entity.shape.name, in: model) {
+            guard entity.control.annotations["#\(operation.name)"] == nil else { continue }
+            json.key("#\(operation.name)")
+            json.beginObject()
+            json.key("title")
+            json.string(operation.name.name)
+            json.key("target")
+            json.string("\(id)/\(operation.name)\(BoundOperations.parameterTemplate(operation))")
+            json.endObject()
+        }
+    }
+
+    /// Says where the streams are that are properties (OData JSON Format 4.01, 10 *Stream Property*).
+    private func writeStreams(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+        guard let id = entity.control.id else { return }
+        for property in entity.shape.properties where property.type.primitive == .stream {
+            let stated = annotations.take(property.name)
+            write(stated, of: property.name, &json)
+            for name in ["mediaReadLink", "mediaEditLink"]
+            where entity.control.annotations["\(property.name)@odata.\(name)"] == nil {
+                json.key(control(name, of: property.name))
+                json.string("\(id)/\(property.name)")
+            }
+        }
+    }
+
+    /// Writes the annotations on a property, or on the instance for the empty name.
+    private func write(
+        _ annotations: [AnnotationGroups.Item], of property: String, _ json: inout JSONWriter
+    ) {
+        for (term, value) in annotations {
+            if term.hasPrefix("#") {
+                json.key(term)
+            } else if term.hasPrefix("odata."), !term.dropFirst(6).contains(".") {
+                json.key(control(String(term.dropFirst(6)), of: property))
+            } else {
+                json.key("\(property)@\(term)")
+            }
+            writeValue(value, type: nil, to: &json)
+        }
+    }
+
+    /// States the type of a declared property unless JSON itself tells it (OData JSON Format 4.01, 4.6.3).
+    private func writeType(
+        of name: String, _ type: TypeReference, _ value: ODataValue, _ json: inout JSONWriter
+    ) {
+        switch (type, value) {
+        case (.primitive(.string), _), (.primitive(.boolean), _), (.primitive(.double), .double), (_, .null),
+            (.complex, _), (.entity, _), (.untyped, _):
+            return
+        default: break
+        }
+        json.key(control("type", of: name))
+        json.string(fragment(type))
+    }
+
+    func fragment(_ type: TypeReference) -> String {
+        if version < .v4 { return type.description }
+        return switch type {
+        case .primitive(let primitive): "#" + primitive.rawValue.dropFirst(4)
+        case .collection(.primitive(let primitive)): "#Collection(\(primitive.rawValue.dropFirst(4)))"
+        default: "#\(type)"
+        }
+    }
+
+    /// States the type of a dynamic property where a reader would take the JSON for something else.
+    private func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
+        let type: TypeReference
+        if case .collection(let values) = value {
+            // Members of several types cannot be told: each is read as JSON tells it.
+            guard let first = values.first, let element = dynamicType(first),
+                values.allSatisfy({ dynamicType($0) == element })
+            else { return }
+            type = .collection(.primitive(element))
+        } else {
+            guard let element = dynamicType(value) else { return }
+            type = .primitive(element)
+        }
+        json.key(control("type", of: name))
+        json.string(fragment(type))
+    }
+
+    /// A value's type, unless JSON tells it (OData JSON Format 4.01, 4.6.3).
+    private func dynamicType(_ value: ODataValue) -> PrimitiveType? {
+        switch value {
+        case .null, .boolean, .string, .integer, .enumeration, .complex, .collection: nil
+        case .binary: .binary
+        case .guid: .guid
+        case .date: .date
+        case .timeOfDay: .timeOfDay
+        case .dateTimeOffset: .dateTimeOffset
+        case .dateTime: .dateTime
+        case .duration: version < .v4 ? .time : .duration
+        case .single: .single
+        case .double: .double
+        case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? .decimal : nil
+        case .geo(let value): value.type
+        }
+    }
+
+    // MARK: Related entities
+
+    private func writeRelated(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+        for property in entity.shape.navigationProperties {
+            write(annotations.take(property.name), of: property.name, &json)
+            if metadata == .full, let id = entity.control.id, entity.control.removedReason == nil {
+                for (name, path) in [("navigationLink", ""), ("associationLink", "/$ref")]
+                where entity.control.annotations["\(property.name)@odata.\(name)"] == nil {
+                    // V3 says `navigationLinkUrl`, and `$links` before the name.
+                    if version < .v4 {
+                        json.key(control("\(name)Url", of: property.name))
+                        json.string(path.isEmpty ? "\(id)/\(property.name)" : "\(id)/$links/\(property.name)")
+                    } else {
+                        json.key(control(name, of: property.name))
+                        json.string("\(id)/\(property.name)\(path)")
+                    }
+                }
+            }
+            if let related = entity.related[property.name] { write(related, property, entity, &json) }
+        }
+    }
+
+    private func write(
+        _ related: RelatedEntities, _ property: NavigationProperty, _ entity: Entity, _ json: inout JSONWriter
+    ) {
+        switch related {
+        case .none:
+            json.key(property.name)
+            json.null()
+        case .one(let other):
+            json.key(property.name)
+            writeInstance(other, declared: property.target, to: &json)
+        case .many(let others, let count, let nextLink):
+            if let count {
+                json.key(control("count", of: property.name))
+                writeValue(.integer(count), type: .primitive(.int64), to: &json)
+            }
+            let isDelta = entity.control.annotations["\(property.name)@odata.delta"] == .boolean(true)
+            json.key(isDelta ? control("delta", of: property.name) : property.name)
+            json.beginArray()
+            for other in others { writeInstance(other, declared: property.target, to: &json) }
+            json.endArray()
+            if let nextLink {
+                json.key(control("nextLink", of: property.name))
+                json.string(nextLink)
+            }
+        case .references(let ids): writeReferences(ids, property, &json)
+        }
+    }
+
+    /// `Customer@odata.bind` in 4.0, `"Customer": {"@id": …}` since 4.01 (OData JSON Format 4.01, 8.5).
+    private func writeReferences(_ ids: [String], _ property: NavigationProperty, _ json: inout JSONWriter) {
+        let isNew = version >= .v401
+        json.key(isNew ? property.name : control("bind", of: property.name))
+        if property.isCollection { json.beginArray() }
+        for id in property.isCollection ? ids[...] : ids.prefix(1) {
+            if isNew {
+                json.beginObject()
+                json.key("@id")
+                json.string(id)
+                json.endObject()
+            } else {
+                json.string(id)
+            }
+        }
+        if property.isCollection { json.endArray() } else if ids.isEmpty { json.null() }
+    }
+}

@@ -1,0 +1,101 @@
+import ODataModel
+
+/// An instance while its members come in: what belongs to a property may stand before or after it.
+struct InstanceInProgress {
+    var entity: Entity
+    var hasStatedType = false
+    /// What the payload states of the types of properties.
+    var statedTypes: [String: TypeReference] = [:]
+    /// Entity ids by navigation property.
+    var bindings: [String: [String]] = [:]
+    var counts: [String: Int64] = [:]
+    var nextLinks: [String: String] = [:]
+
+    init(shape: Shape) { entity = Entity(shape: shape) }
+
+    /// The type to read a declared property with: a stated one where the declaration leaves it open.
+    func type(of property: Property) -> TypeReference {
+        guard !statedTypes.isEmpty, let stated = statedTypes[property.name] else { return property.type }
+        switch (property.type, stated) {
+        // V3 states the type of a complex value beside the property.
+        case (.untyped, _), (.complex, .complex), (.collection(.untyped), .collection): return stated
+        default: return property.type
+        }
+    }
+
+    /// Goes on as an instance of another type: base-type properties keep their ordinals.
+    mutating func adopt(_ shape: Shape) {
+        guard shape != entity.shape else { return }
+        var next = Entity(shape: shape)
+        for (property, value) in zip(entity.shape.properties, entity.values) {
+            if let value { next[property.name] = value }
+        }
+        for (name, value) in entity.dynamicProperties { next[name] = value }
+        next.related = entity.related
+        next.control = entity.control
+        entity = next
+    }
+
+    /// The instance with counts, links and references put where they belong.
+    consuming func finished() -> Entity {
+        for (name, ids) in bindings {
+            switch entity.related[name] {
+            case .many(let entities, let count, let nextLink):
+                // Existing entities beside new ones: each reference is an entity of which only the id is known.
+                let type = entity.shape.navigationProperty(name)?.target
+                let shape = entities.first?.shape ?? Shape.untyped
+                let references = ids.map { id in
+                    var reference = Entity(shape: shape)
+                    reference.control.id = id
+                    reference.control.type = type
+                    return reference
+                }
+                entity.related[name] = .many(entities + references, count: count, nextLink: nextLink)
+            default: entity.related[name] = .references(ids)
+            }
+        }
+        if counts.isEmpty, nextLinks.isEmpty { return entity }
+        for name in Set(counts.keys).union(nextLinks.keys) {
+            if case .many(let entities, _, _)? = entity.related[name] {
+                entity.related[name] = .many(entities, count: counts[name], nextLink: nextLinks[name])
+            } else {
+                // `$expand=Items/$count` and collections of values have a count and no entities.
+                if let count = counts[name] {
+                    entity.control.annotations["\(name)@odata.count"] = .integer(count)
+                }
+                if let link = nextLinks[name] {
+                    entity.control.annotations["\(name)@odata.nextLink"] = .string(link)
+                }
+            }
+        }
+        return entity
+    }
+}
+
+extension ODataValue {
+    /// A value that was read without knowing its type, as a value of that type; `nil` when it is none.
+    func seen(as type: TypeReference, model: EntityDataModel) -> ODataValue? {
+        switch (self, type) {
+        case (.null, _), (_, .untyped), (_, .complex), (_, .entity): return self
+        case (.collection(let values), .collection(let element)):
+            var result: [ODataValue] = []
+            for value in values {
+                guard let typed = value.seen(as: element, model: model) else { return nil }
+                result.append(typed)
+            }
+            return .collection(result)
+        case (.string(let text), .enumeration(let name)):
+            return model.enumType(name)?.value(of: text).map { .enumeration($0) }
+        case (.integer(let number), .enumeration): return .enumeration(number)
+        case (.complex(let entity), _) where type.primitive?.isGeo == true:
+            guard let primitive = type.primitive else { return nil }
+            var json = JSONWriter()
+            json.value(.complex(entity), type: nil, model: model)
+            return try? ODataValue(lexical: String(decoding: json.bytes, as: UTF8.self), type: primitive)
+        case (.string, .primitive(.string)), (.boolean, .primitive(.boolean)): return self
+        default:
+            guard let primitive = type.primitive, let text = lexicalText else { return nil }
+            return try? ODataValue(lexical: text, type: primitive)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import ODataModel
+
+/// A call of a function import of V1 to V3 or an unbound function of V4: its URL, and what comes back.
+///
+/// ```swift
+/// let call = try FunctionImportCall("SeatsOf", model: model)
+/// let url = try call.url(arguments: ["Id": "1", "Limit": 5])    // SeatsOf?Id='1'&Limit=5L
+/// let result = try call.result(body, format: .atom(.v2))
+/// ```
+public struct FunctionImportCall: Sendable {
+    /// The kinds of result.
+    public enum ResultKind: Hashable, Sendable {
+        /// Nothing.
+        case none
+        /// A value of a primitive or enumeration type.
+        case simple
+        /// A value of a complex type.
+        case complex
+        /// A collection of primitive values.
+        case simpleCollection
+        /// A collection of complex values.
+        case complexCollection
+        /// An entity.
+        case entry
+        /// A collection of entities.
+        case feed
+    }
+
+    /// What was wrong with a call.
+    public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The container has no such import.
+        case unknownImport(String)
+        /// The import has no such parameter.
+        case unknownParameter(String, of: String)
+        /// An argument is missing.
+        case missingArgument(String, of: String)
+        /// A value of this type cannot stand in a URL.
+        case unsupportedArgument(String, type: TypeReference)
+
+        /// What is wrong.
+        public var description: String {
+            switch self {
+            case .unknownImport(let name): "The container has no function import \(name)."
+            case .unknownParameter(let name, let function): "\(function) has no parameter \(name)."
+            case .missingArgument(let name, let function): "\(function) needs the argument \(name)."
+            case .unsupportedArgument(let name, let type): "\(name) is of type \(type), which no URL can hold."
+            }
+        }
+    }
+
+    /// The name of the import.
+    public let name: String
+    /// The HTTP method to call it with.
+    public let httpMethod: String
+    /// The parameters.
+    public let parameters: [Operation.Parameter]
+    /// The type of the result; `nil` for none.
+    public let returnType: TypeReference?
+    private let model: EntityDataModel
+
+    /// Looks up a function import.
+    public init(_ name: String, model: EntityDataModel) throws(CallError) {
+        guard let imported = model.operationImports(name).first,
+            let operation = model.operations(imported.operation).first(where: { !$0.isBound })
+        else { throw .unknownImport(name) }
+        self.name = name
+        httpMethod = imported.httpMethod ?? (operation.kind == .action ? "POST" : "GET")
+        parameters = operation.parameters
+        returnType = operation.returnType
+        self.model = model
+    }
+
+    /// The kind of the result.
+    public var resultKind: ResultKind {
+        switch returnType {
+        case nil: .none
+        case .collection(.entity): .feed
+        case .collection(.complex): .complexCollection
+        case .collection: .simpleCollection
+        case .entity: .entry
+        case .complex: .complex
+        default: .simple
+        }
+    }
+
+    /// The URL relative to the service root, with the arguments as literals of their types in the query
+    /// (OData V2, *URI Conventions*, 2.2.1.3 and 3.3).
+    ///
+    /// - Parameter arguments: values by parameter name; null or left out where the parameter is optional.
+    public func url(arguments: [String: ODataValue] = [:]) throws(CallError) -> String {
+        for name in arguments.keys.sorted() where !parameters.contains(where: { $0.name == name }) {
+            throw .unknownParameter(name, of: self.name)
+        }
+        var pairs: [String] = []
+        for parameter in parameters {
+            guard let value = arguments[parameter.name], !value.isNull else {
+                guard parameter.isNullable else { throw .missingArgument(parameter.name, of: name) }
+                continue
+            }
+            guard let literal = LegacyLiteral.text(value, type: parameter.type) else {
+                throw .unsupportedArgument(parameter.name, type: parameter.type)
+            }
+            pairs.append("\(URLTemplate.escaped(parameter.name))=\(URLTemplate.escaped(literal))")
+        }
+        return pairs.isEmpty ? name : "\(name)?\(pairs.joined(separator: "&"))"
+    }
+
+    /// Reads the result: a value, entries as complex values of their type; null for none.
+    ///
+    /// - Throws: ``PayloadError`` with the place, or with the service's error.
+    public func result(_ bytes: [UInt8], format: PayloadFormat) throws(PayloadError) -> ODataValue {
+        guard let returnType else { return .null }
+        return try PayloadDecoder(model: model, format: format).value(bytes, type: returnType).value
+    }
+}
+
+/// Literals in URLs of V1 to V3 (OData V2, *Overview*, 6 *Primitive Data Types*).
+enum LegacyLiteral {
+    /// The literal of a value; `nil` for values that have none.
+    static func text(_ value: ODataValue, type: TypeReference) -> String? {
+        switch value {
+        case .null: return "null"
+        case .string(let text): return quoted("", text)
+        case .boolean, .dateTimeOffset, .guid, .dateTime, .duration, .date, .timeOfDay:
+            guard let text = value.lexicalText else { return nil }
+            switch value {
+            case .guid: return quoted("guid", text)
+            case .dateTime: return quoted("datetime", text)
+            case .dateTimeOffset: return quoted("datetimeoffset", text)
+            case .duration: return quoted("time", text)
+            // Types that these versions lack: a service that has them takes V4's literal.
+            default: return text
+            }
+        case .integer(let number): return type.primitive == .int64 ? "\(number)L" : String(number)
+        case .decimal(let number): return "\(number)M"
+        case .double(let number):
+            return number.isFinite ? "\(value.lexicalText ?? "")d" : value.lexicalText.map { $0 == "NaN" ? "Nan" : $0 }
+        case .single(let number):
+            return number.isFinite ? "\(value.lexicalText ?? "")f" : value.lexicalText.map { $0 == "NaN" ? "Nan" : $0 }
+        case .binary(let bytes):
+            let digits = bytes.map { byte in
+                let text = String(byte, radix: 16, uppercase: true)
+                return byte < 16 ? "0" + text : text
+            }
+            return "X'\(digits.joined())'"
+        case .enumeration(let number): return String(number)
+        case .geo, .complex, .collection: return nil
+        }
+    }
+
+    private static func quoted(_ prefix: String, _ text: String) -> String {
+        "\(prefix)'\(text.replacing("'", with: "''"))'"
+    }
+}

@@ -1,0 +1,172 @@
+import ODataModel
+
+/// What stands around the payloads of verbose JSON: `{"d": …}` in responses, nothing in requests.
+enum VerboseBody {
+    /// Reads a body whose content `read` takes.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole body.
+    ///   - shape: the type of the content, whose properties are no wrappers.
+    static func read<Result>(
+        _ bytes: [UInt8], _ shape: Shape, _ read: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(PayloadError) -> Result {
+        var serviceError: ODataErrorPayload?
+        do throws(JSONError) {
+            let result = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Result? in
+                serviceError = try EntityPayloadReader.takeError(&scanner, shape)
+                if serviceError != nil { return nil }
+                let result = try unwrapped(&scanner, shape, read)
+                try scanner.expectEnd()
+                return result
+            }
+            if let result { return result }
+        } catch {
+            throw .malformed(error)
+        }
+        throw .service(serviceError ?? ODataErrorPayload(code: "", message: ""))
+    }
+
+    private static func unwrapped<Result>(
+        _ scanner: inout JSONScanner, _ shape: Shape, _ read: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(JSONError) -> Result {
+        var ahead = scanner
+        guard try scanner.peekKind() == .object, shape.ordinal(of: "d") == nil else { return try read(&scanner) }
+        try ahead.beginObject()
+        guard let key = try ahead.nextKey(), key == "d" else { return try read(&scanner) }
+        scanner = ahead
+        let result: Result
+        do throws(JSONError) {
+            result = try read(&scanner)
+        } catch {
+            throw error.within("d")
+        }
+        while try scanner.nextKey() != nil { try scanner.skipValue() }
+        return result
+    }
+
+    /// Where the value of a property or of an operation's result starts: behind its name, if that stands there.
+    ///
+    /// `{"Price": "2.5"}` holds a value by its name, `{"City": "Rome", "Zip": "1"}` is itself one.
+    /// - Parameters:
+    ///   - scanner: stands before the value or the object that names it.
+    ///   - shape: the type of a structured value; untyped for others.
+    ///   - isStructured: whether the value is an object of its own.
+    static func readNamed<Result>(
+        _ scanner: inout JSONScanner, _ shape: Shape, isStructured: Bool, isCollection: Bool,
+        _ read: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(JSONError) -> Result {
+        guard try scanner.peekKind() == .object else { return try read(&scanner) }
+        var ahead = scanner
+        try ahead.beginObject()
+        guard let key = try ahead.nextKey() else { return try read(&scanner) }
+        let name = key.string
+        let holdsValue = name != "results" && name != "__metadata"
+        guard holdsValue || !(isStructured || isCollection) else { return try read(&scanner) }
+        let inside = ahead
+        if isStructured, !isCollection {
+            let kind = try ahead.peekKind()
+            try ahead.skipValue()
+            let isOnly = try ahead.nextKey() == nil
+            let isProperty = shape.ordinal(of: name) != nil || shape.navigationProperty(name) != nil
+            guard isOnly, kind == .object || kind == .null, !isProperty else { return try read(&scanner) }
+        }
+        scanner = inside
+        let result: Result
+        do throws(JSONError) {
+            result = try read(&scanner)
+        } catch {
+            throw error.within(name)
+        }
+        while try scanner.nextKey() != nil { try scanner.skipValue() }
+        return result
+    }
+}
+
+extension ValuePayload {
+    /// Reads a property or the result of an operation in verbose JSON: the value itself, or an object that holds
+    /// it by its name, with or without `d` around it.
+    ///
+    /// Entries are read as values too, since operations return them: ``ODataValue/complex(_:)`` of their type.
+    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    public init(
+        verboseJSON bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
+    ) throws(PayloadError) {
+        let reader = VerboseEntityReader(model: model, strictness: strictness)
+        var shape = Shape.untyped
+        var isStructured = false
+        switch type.element {
+        case .complex(let name), .entity(let name):
+            shape = name.flatMap { model.shape($0) } ?? .untyped
+            isStructured = true
+        default: break
+        }
+        let structured = isStructured
+        let value = try VerboseBody.read(bytes, shape) { (scanner) throws(JSONError) -> ODataValue in
+            try VerboseBody.readNamed(&scanner, shape, isStructured: structured, isCollection: type.isCollection) {
+                (scanner) throws(JSONError) in
+                try reader.readVerboseValue(&scanner, type: type)
+            }
+        }
+        self.init(value)
+    }
+}
+
+extension ServiceDocument {
+    /// Reads a document in verbose JSON: `{"d": {"EntitySets": […]}}`.
+    ///
+    /// - Throws: ``PayloadError`` with the place, or with the service's error object.
+    public init(verboseJSON bytes: [UInt8]) throws(PayloadError) {
+        let names = try VerboseBody.read(bytes, .untyped) { (scanner) throws(JSONError) -> [String] in
+            var names: [String]?
+            try scanner.beginObject()
+            while let key = try scanner.nextKey() {
+                guard key == "EntitySets" else {
+                    try scanner.skipValue()
+                    continue
+                }
+                var sets: [String] = []
+                try scanner.beginArray()
+                while try scanner.nextElement() { sets.append(try scanner.readString()) }
+                names = sets
+            }
+            guard let names else {
+                throw scanner.error(.unexpected("no such member"), expected: "the member EntitySets")
+            }
+            return names
+        }
+        self.init(entries: names.map { Entry(name: $0.removingPercentEncoding(), url: $0) })
+    }
+
+    /// Writes the document in verbose JSON, which has entity sets only.
+    public func writeVerbose(to json: inout JSONWriter) {
+        json.beginObject()
+        json.key("d")
+        json.beginObject()
+        json.key("EntitySets")
+        json.beginArray()
+        for entry in entries where entry.kind == .entitySet { json.string(entry.url) }
+        json.endArray()
+        json.endObject()
+        json.endObject()
+    }
+}
+
+extension String {
+    /// The characters behind `%` and two hexadecimal digits put in; as it stands where that gives no UTF-8.
+    func removingPercentEncoding() -> String {
+        guard utf8.contains(UInt8(ascii: "%")) else { return self }
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? self
+    }
+}

@@ -1,0 +1,140 @@
+import HTTPTypes
+import ODataModel
+import ODataService
+
+/// The requests that are answered later, and their answers until somebody fetches them
+/// (OData Protocol 4.01, 11.6 *Asynchronous Requests*).
+///
+/// Answers are held in memory, so everything about them has a limit: how many there are, how large each is, and
+/// how long it is kept.
+public actor StatusMonitors {
+    /// What may be under way and kept at once.
+    public struct Limits: Hashable, Sendable {
+        /// The most requests under way and answers kept together; beyond, requests are answered at once.
+        public var maxCount: Int
+        /// The most bytes of one answer; a larger one becomes an error.
+        public var maxAnswerSize: Int
+        /// How long an answer is kept after it was there.
+        public var lifetime: Duration
+
+        /// Makes limits.
+        public init(maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, lifetime: Duration = .seconds(3600)) {
+            self.maxCount = maxCount
+            self.maxAnswerSize = maxAnswerSize
+            self.lifetime = lifetime
+        }
+    }
+
+    /// An answer as a whole.
+    struct Answer: Sendable {
+        var head: HTTPResponse
+        var body: [UInt8]
+    }
+
+    /// What a monitor tells.
+    enum State: Sendable {
+        case running
+        case finished(Answer)
+        /// There is no such request, or its answer is no longer kept.
+        case gone
+    }
+
+    private struct Job {
+        var owner: String?
+        var task: Task<Void, Never>?
+        var answer: Answer?
+        var finished: ContinuousClock.Instant?
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let limits: Limits
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var jobs: [String: Job] = [:]
+
+    /// Makes an empty collection.
+    ///
+    /// - Parameters:
+    ///   - limits: what may be under way and kept at once.
+    ///   - now: the time; the system's clock by default.
+    public init(
+        limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.limits = limits
+        self.now = now
+    }
+
+    /// Begins work whose answer is fetched later.
+    ///
+    /// - Returns: the id of its monitor, which nobody can guess; `nil` when there are too many already.
+    func begin(
+        for principal: Principal? = nil, _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
+    ) -> String? {
+        removeExpired()
+        guard jobs.count < limits.maxCount else { return nil }
+        let id = "\(ODataGuid.random())"
+        let limit = limits.maxAnswerSize
+        jobs[id] = Job(owner: principal?.name)
+        jobs[id]?.task = Task {
+            let (head, stream) = await work()
+            let answer: Answer
+            do {
+                answer = Answer(head: head, body: try await stream.collect(limit: limit))
+            } catch {
+                let refusal = RefusalWriter.refusal(error)
+                answer = Answer(
+                    head: ErrorResponse.head(refusal, ResponseFormat()), body: ErrorObject.bytes(refusal))
+            }
+            finish(id, answer)
+        }
+        return id
+    }
+
+    /// Waits until an answer is there, and no longer than a client is ready to.
+    func wait(for id: String, atMost duration: Duration) async {
+        guard let job = jobs[id], job.answer == nil else { return }
+        let alarm = Task {
+            try? await Task.sleep(for: duration)
+            wake(id)
+        }
+        await withCheckedContinuation { jobs[id]?.waiting.append($0) }
+        alarm.cancel()
+    }
+
+    /// How a request is getting on.
+    func state(of id: String, for principal: Principal? = nil) -> State {
+        removeExpired()
+        guard let job = jobs[id], job.owner == principal?.name else { return .gone }
+        return job.answer.map { .finished($0) } ?? .running
+    }
+
+    /// Ends a request, or throws its answer away.
+    ///
+    /// - Returns: whether there was one.
+    func cancel(_ id: String, for principal: Principal? = nil) -> Bool {
+        removeExpired()
+        guard let job = jobs[id], job.owner == principal?.name else { return false }
+        jobs[id] = nil
+        job.task?.cancel()
+        for continuation in job.waiting { continuation.resume() }
+        return true
+    }
+
+    private func finish(_ id: String, _ answer: Answer) {
+        guard jobs[id] != nil else { return }
+        jobs[id]?.answer = answer
+        jobs[id]?.finished = now()
+        jobs[id]?.task = nil
+        wake(id)
+    }
+
+    private func wake(_ id: String) {
+        guard let waiting = jobs[id]?.waiting else { return }
+        jobs[id]?.waiting = []
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func removeExpired() {
+        let limit = now() - limits.lifetime
+        jobs = jobs.filter { $0.value.finished.map { $0 > limit } ?? true }
+    }
+}

@@ -1,0 +1,180 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// One request of a batch that a service got, readable or not.
+struct IncomingPart: Sendable {
+    var id: String
+    /// Whether the client named the request; only then does the answer carry the id.
+    var hasOwnID: Bool
+    var atomicityGroup: String?
+    var dependsOn: [String]
+    var result: Result<IncomingRequest, ODataError>
+
+    /// The request for the provider; `nil` when it cannot be read.
+    var item: BatchItem? {
+        guard case .success(let incoming) = result else { return nil }
+        return BatchItem(
+            id: id, request: incoming.request, atomicityGroup: atomicityGroup, dependsOn: dependsOn)
+    }
+}
+
+/// Reads the requests of a batch, each through the same decoder as a request of its own
+/// (OData Protocol 4.01, 11.7).
+struct IncomingBatch {
+    let decoder: RequestDecoder
+    /// The batch request: its parts have the same host, and its version unless they state one.
+    let host: HTTPRequest
+
+    func read(_ body: ByteStream) async throws -> [IncomingPart] {
+        let parts = try await self.parts(body)
+        var incoming: [IncomingPart] = []
+        var references: [String: IncomingRequest] = [:]
+        for (position, part) in parts.enumerated() {
+            let id = part.id ?? "part-\(position + 1)"
+            var result: Result<IncomingRequest, ODataError>
+            do {
+                guard part.condition == nil else { throw ODataError.notImplemented("if in a request of a batch") }
+                let request = try await decoder.decode(
+                    message(part), ByteStream(part.body), references: references)
+                result = .success(request)
+                references[id] = request
+                if case .batch = request.bound.resource.target {
+                    result = .failure(
+                        ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch."))
+                }
+            } catch let error as ODataError {
+                result = .failure(error)
+            }
+            incoming.append(
+                IncomingPart(
+                    id: id, hasOwnID: part.id != nil, atomicityGroup: part.atomicityGroup, dependsOn: part.dependsOn,
+                    result: result))
+        }
+        return incoming
+    }
+
+    private func parts(_ body: ByteStream) async throws -> [BatchRequestPart] {
+        let contentType = host.headerFields[.contentType] ?? ""
+        guard let type = MediaType(contentType),
+            type.matches("multipart", "mixed") || type.matches("application", "json")
+        else {
+            throw ODataError(
+                status: 415, code: "UnsupportedMediaType",
+                message: "A batch is multipart/mixed or application/json, not \(contentType.prefix(80)).",
+                target: "Content-Type")
+        }
+        do {
+            var reader = try BatchRequestReader(contentType: contentType)
+            var parts: [BatchRequestPart] = []
+            var size = 0
+            while let chunk = try await body.next() {
+                size += chunk.count
+                guard size <= decoder.maxBodySize else {
+                    throw ODataError(
+                        status: 413, code: "PayloadTooLarge",
+                        message: "The body exceeds \(decoder.maxBodySize) bytes.")
+                }
+                reader.append(chunk)
+                while let part = try reader.next() { parts.append(part) }
+            }
+            reader.finish()
+            while let part = try reader.next() { parts.append(part) }
+            return parts
+        } catch let error as BatchError {
+            throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
+        }
+    }
+
+    /// What parts have from the batch unless they state it themselves (OData Protocol 4.01, 8.1.5, 8.2.2, 8.2.3 and
+    /// 8.2.7).
+    private static let inherited: [HTTPField.Name] = [
+        .odataVersion, .odataMaxVersion, .acceptCharset, .acceptLanguage, .isolation, .odataIsolation,
+    ]
+
+    private func message(_ part: BatchRequestPart) throws(ODataError) -> HTTPRequest {
+        guard let method = HTTPRequest.Method(rawValue: part.method) else {
+            throw ODataError(status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is no method.")
+        }
+        // A reference to another request is relative to nothing.
+        guard let relative = decoder.relative(part.url) else {
+            throw ODataError(
+                status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not of this service.")
+        }
+        var message = HTTPRequest(
+            method: method, scheme: host.scheme, authority: host.authority, path: decoder.serviceRoot.path + relative)
+        for name in Self.inherited { message.headerFields[name] = host.headerFields[name] }
+        // `multipart/mixed` is what the batch is to be, not the parts of it.
+        if let accept = host.headerFields[.accept], accept.contains("json") {
+            message.headerFields[.accept] = accept
+        }
+        var fields = HTTPFields()
+        for header in part.headers {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            fields.append(HTTPField(name: name, value: header.value))
+        }
+        for field in fields { message.headerFields[field.name] = nil }
+        for field in fields { message.headerFields.append(field) }
+        // JSON bodies of JSON batches need no media type of their own (OData JSON Format 4.01, 19.1).
+        if !part.body.isEmpty, message.headerFields[.contentType] == nil,
+            part.body.first == UInt8(ascii: "{") || part.body.first == UInt8(ascii: "[")
+        {
+            message.headerFields[.contentType] = "application/json"
+        }
+        return message
+    }
+}
+
+/// A URL that starts with the id of an earlier request of the batch: its entity, or what it creates
+/// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
+///
+/// The semantic URL starts with a segment named `$id`; the provider knows what came of the request.
+struct BatchReference {
+    let id: String
+    let model: EntityDataModel
+    private let standIn: ResourcePath
+
+    init(id: String, to referenced: IncomingRequest, model: EntityDataModel) {
+        self.id = id
+        self.model = model
+        var path = referenced.resolvedURL.path
+        if referenced.request.method == .create, case .entities(let shape, _) = referenced.bound.resource.target {
+            // The key is not known yet; for types any key does.
+            let key = EntityKey(
+                shape.key.map { EntityKey.Part(name: $0.name, value: Self.anyValue(shape.property($0.path)?.type)) })
+            path.segments.append(.key(KeyPredicate(key, shape: shape, model: model)))
+            if case .name(let name, .none)? = path.segments.dropLast().last {
+                path.segments.removeLast(2)
+                path.segments.append(.name(name, .key(KeyPredicate(key, shape: shape, model: model))))
+            }
+        }
+        standIn = path
+    }
+
+    /// Reads and resolves what follows the id.
+    ///
+    /// - Returns: the URL that starts with the id, the one with the referenced path instead, and what that is.
+    func bind(_ rest: String) throws(QueryError) -> (ODataURL, resolved: ODataURL, BoundURL) {
+        let text = rest.hasPrefix("/") ? String(rest.dropFirst()) : rest
+        let parsed = try ODataURL(parsing: text)
+        var resolved = parsed
+        resolved.path.segments = standIn.segments + parsed.path.segments
+        var url = parsed
+        url.path.segments.insert(.name(Identifier("$" + id), .none), at: 0)
+        return (url, resolved, try Binder(model: model).bind(resolved))
+    }
+
+    private static func anyValue(_ type: TypeReference?) -> ODataValue {
+        guard let primitive = type?.primitive else {
+            if case .enumeration = type { return .enumeration(0) }
+            return .string("")
+        }
+        for sample in ["0", "true", "2000-01-01", "00:00:00", "2000-01-01T00:00:00Z", "PT0S"]
+        where primitive != .string {
+            if let value = try? ODataValue(lexical: sample, type: primitive) { return value }
+        }
+        return primitive == .guid ? .guid(ODataGuid(high: 0, low: 0)) : .string("")
+    }
+}

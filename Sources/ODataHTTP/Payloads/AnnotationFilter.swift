@@ -1,0 +1,58 @@
+import ODataService
+
+/// Which annotations a client wants: the value of `include-annotations` (OData Protocol 4.01, 8.2.8.4).
+///
+/// ```swift
+/// let filter = AnnotationFilter("display.*,-display.secret")
+/// filter.includes(term: "display.subject", qualifier: nil)  // true
+/// ```
+struct AnnotationFilter: Hashable, Sendable {
+    private struct Rule: Hashable, Sendable {
+        var isExcluded: Bool
+        /// The text before the asterisk, or the whole name.
+        var name: Substring
+        var isPattern: Bool
+        var qualifier: Substring?
+
+        /// The more of a name a rule states, the more it counts; a whole name counts most.
+        var rank: Int { (isPattern ? 0 : 1 << 20) + name.count * 2 + (qualifier == nil ? 0 : 1) }
+
+        func matches(_ term: Substring, _ other: Substring?) -> Bool {
+            guard qualifier == nil || qualifier == other else { return false }
+            return isPattern ? term.hasPrefix(name) : term == name
+        }
+    }
+
+    private let rules: [Rule]
+
+    /// Reads the value of the preference. Items that are no names are left out, as a hint allows.
+    init(_ text: String) {
+        rules = text.split(separator: ",").compactMap { item in
+            var name = item.drop { $0 == " " }
+            while name.last == " " { name = name.dropLast() }
+            let isExcluded = name.hasPrefix("-")
+            if isExcluded { name = name.dropFirst() }
+            let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            guard var term = parts.first, !term.isEmpty else { return nil }
+            let isPattern = term.hasSuffix("*")
+            if isPattern { term = term.dropLast() }
+            return Rule(
+                isExcluded: isExcluded, name: term, isPattern: isPattern, qualifier: parts.count > 1 ? parts[1] : nil)
+        }
+    }
+
+    /// Whether an annotation is wanted: the most specific rule counts, and without one it is not.
+    func includes(term: Substring, qualifier: Substring?) -> Bool {
+        let best = rules.filter { $0.matches(term, qualifier) }.max { $0.rank < $1.rank }
+        return best.map { !$0.isExcluded } ?? false
+    }
+
+    /// Whether an annotation of an instance or of a property is wanted, by the key that it has in an entity:
+    /// `ns.Term`, `ns.Term#qualifier` or `Property@ns.Term`. Control information always is.
+    func includes(key: String) -> Bool {
+        let term = key.firstIndex(of: "@").map { key[key.index(after: $0)...] } ?? key[...]
+        if term.hasPrefix("odata.") { return true }
+        let parts = term.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        return includes(term: parts.first ?? term, qualifier: parts.count > 1 ? parts[1] : nil)
+    }
+}

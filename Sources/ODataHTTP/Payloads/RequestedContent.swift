@@ -1,0 +1,98 @@
+import ODataModel
+import ODataService
+
+/// Leaves out of an answer what the client prefers not to get: null or default values (`omit-values`) and
+/// annotations (`include-annotations`; OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
+///
+/// Applies to answers that the provider gives as entities. What it gives encoded, it has written itself, and says so
+/// in the preferences applied.
+struct RequestedContent {
+    private let omitted: OmittedValues?
+    private let annotations: AnnotationFilter?
+    private let annotationText: String?
+
+    /// Takes the preferences of a request.
+    init(_ request: ODataRequest) {
+        // Changes of a delta are told even where they are null.
+        let isDelta = request.url.options.deltaToken != nil
+        omitted = isDelta ? nil : request.preferences.omitValues.flatMap { OmittedValues(rawValue: $0) }
+        annotationText = request.preferences.includeAnnotations
+        annotations = annotationText.map { AnnotationFilter($0) }
+    }
+
+    /// The same answer without what is not wanted; tells which preferences were followed.
+    func apply(to response: ODataResponse) -> ODataResponse {
+        guard omitted != nil || annotations != nil else { return response }
+        var response = response
+        switch response.body {
+        case .entity(let entity): response.body = .entity(reduced(entity))
+        case .page(var page):
+            page.entities = page.entities.map(reduced)
+            response.body = .page(page)
+        default: return response
+        }
+        let stated = response.preferencesApplied
+        if let omitted, !stated.contains(where: { $0.hasPrefix("omit-values") }) {
+            response.preferencesApplied.append("omit-values=\(omitted.rawValue)")
+        }
+        if let annotationText, !stated.contains(where: { $0.hasPrefix("include-annotations") }) {
+            response.preferencesApplied.append("include-annotations=\(HeaderTokens.quote(annotationText))")
+        }
+        return response
+    }
+
+    private func reduced(_ entity: Entity) -> Entity {
+        var entity = entity
+        if let annotations, !entity.control.annotations.isEmpty {
+            entity.control.annotations = entity.control.annotations.filter { annotations.includes(key: $0.key) }
+        }
+        let annotated = Set(entity.control.annotations.keys.compactMap { $0.split(separator: "@").first.map(String.init) })
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard let value = entity.values[ordinal] else { continue }
+            if let omitted, omitted.omits(value, of: property), !annotated.contains(property.name) {
+                entity.values[ordinal] = nil
+            } else {
+                entity.values[ordinal] = reduced(value)
+            }
+        }
+        if !entity.dynamicProperties.isEmpty {
+            entity.dynamicProperties = entity.dynamicProperties.filter { name, value in
+                omitted == nil || !value.isNull || annotated.contains(name)
+            }
+        }
+        if !entity.related.isEmpty { entity.related = entity.related.mapValues(reduced) }
+        return entity
+    }
+
+    private func reduced(_ value: ODataValue) -> ODataValue {
+        switch value {
+        case .complex(let complex): .complex(reduced(complex))
+        case .collection(let members): .collection(members.map(reduced))
+        default: value
+        }
+    }
+
+    private func reduced(_ related: RelatedEntities) -> RelatedEntities {
+        switch related {
+        case .one(let entity): .one(reduced(entity))
+        case .many(let entities, let count, let nextLink):
+            .many(entities.map(reduced), count: count, nextLink: nextLink)
+        default: related
+        }
+    }
+}
+
+/// `omit-values` (OData Protocol 4.01, 8.2.8.6).
+enum OmittedValues: String {
+    case nulls
+    case defaults
+
+    /// Whether a property with this value may be left out.
+    func omits(_ value: ODataValue, of property: Property) -> Bool {
+        switch (self, property.defaultValue) {
+        case (.nulls, _), (.defaults, nil): value.isNull
+        case (.defaults, let text?):
+            property.type.primitive.flatMap { try? ODataValue(lexical: text, type: $0) } == value
+        }
+    }
+}

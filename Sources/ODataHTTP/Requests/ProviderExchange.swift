@@ -1,0 +1,80 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// One request that was read: asks the provider and writes the answer, whatever comes.
+struct ProviderExchange: Sendable {
+    let provider: any ODataProvider
+    let model: EntityDataModel
+    let incoming: IncomingRequest
+
+    /// Answers; `fields` are those of the request.
+    func answer(_ fields: HTTPFields) async -> (HTTPResponse, ByteStream) {
+        do {
+            let answer = try await ResponseEncoder(model: model).encode(try await execute(), to: incoming)
+            return try await begun(part(of: answer, fields))
+        } catch {
+            return ErrorResponse.write(RefusalWriter.refusal(error), incoming.format)
+        }
+    }
+
+    private func execute() async throws -> ODataResponse {
+        switch incoming.bound.resource.target {
+        case .service: ODataResponse(body: .serviceDocument)
+        case .metadata: ODataResponse(body: .metadata(model))
+        case .batch: try await BatchExecution(provider: provider, incoming: incoming).run()
+        default: try await provider.execute(incoming.request)
+        }
+    }
+
+    /// A part of a stream where one is asked for: of media, which are what people read in parts (RFC 9110, 14.2).
+    private func part(
+        of answer: (HTTPResponse, ByteStream), _ fields: HTTPFields
+    ) throws(ODataError) -> (HTTPResponse, ByteStream) {
+        var (response, stream) = answer
+        guard incoming.isStreamRead, response.status == .ok, let length = stream.length else { return answer }
+        response.headerFields[.acceptRanges] = "bytes"
+        guard let range = RangeRequest(fields) else { return (response, stream) }
+        switch range.selection(of: length, etag: response.headerFields[.eTag]) {
+        case .whole: return (response, stream)
+        case .part(let part):
+            response.status = .partialContent
+            response.headerFields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)"
+            return (response, stream.slice(part) ?? stream.part(part))
+        case .unsatisfiable:
+            var refusal = ErrorResponse.write(
+                ODataError(
+                    status: 416, code: "RangeNotSatisfiable", message: "There are \(length) bytes.", target: "Range"),
+                incoming.format)
+            refusal.0.headerFields[.contentRange] = "bytes */\(length)"
+            return refusal
+        }
+    }
+
+    /// Pulls the first chunk before the head goes out, so that what fails at once is still refused in full.
+    private func begun(_ answer: (HTTPResponse, ByteStream)) async throws -> (HTTPResponse, ByteStream) {
+        let (response, stream) = answer
+        if let length = stream.length, length <= 65_536 { return answer }
+        guard let first = try await stream.next() else { return (response, ByteStream([])) }
+        let once = ByteStream(first)
+        let joined = ByteStream(length: stream.length) {
+            if let chunk = try await once.next() { return chunk }
+            return try await stream.next()
+        }
+        return (response, joined)
+    }
+}
+
+extension IncomingRequest {
+    /// Whether the bytes of a media entity or a stream property are read.
+    fileprivate var isStreamRead: Bool {
+        guard request.method == .read else { return false }
+        switch bound.resource.target {
+        case .rawValue(nil): return true
+        case .rawValue(let property?): return property.type.primitive == .stream
+        case .property(let property, _): return property.type.primitive == .stream
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Refusals as messages: an error object with the fields that go with it (OData Protocol 4.01, 9.4; OData JSON
+/// Format 4.01, 21.1).
+enum ErrorResponse {
+    /// The whole message.
+    static func write(_ error: ODataError, _ format: ResponseFormat) -> (HTTPResponse, ByteStream) {
+        (head(error, format), ByteStream(ErrorObject.bytes(error)))
+    }
+
+    /// Status and fields.
+    static func head(_ error: ODataError, _ format: ResponseFormat) -> HTTPResponse {
+        var response = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
+        response.headerFields[.odataVersion] = format.version.rawValue
+        response.headerFields[.contentType] = ResponseFormat(version: format.version).mediaType
+        response.headerFields[.contentLanguage] = "en"
+        if !error.allowedMethods.isEmpty {
+            response.headerFields[.allow] = error.allowedMethods.joined(separator: ", ")
+        }
+        if let seconds = error.retryAfter { response.headerFields[.retryAfter] = String(seconds) }
+        if let result = error.repeatabilityResult { response.headerFields[.repeatabilityResult] = result.rawValue }
+        if let id = error.requestID { response.headerFields[.requestID] = id }
+        return response
+    }
+}
+
+/// Turns whatever was thrown into an answer.
+struct RefusalWriter {
+    static func refusal(_ error: any Error) -> ODataError {
+        switch error {
+        case let error as ODataError: error
+        case let error as QueryError: ODataError(error)
+        case is CancellationError:
+            ODataError(status: 503, code: "Cancelled", message: "The request was given up.", retryAfter: 1)
+        case is TransportError, is InvalidResponseError:
+            ODataError(status: 502, code: "BadGateway", message: "The service behind this one cannot be reached.")
+        default: .internalError
+        }
+    }
+
+    /// A refusal of a request that could not be read: in the version that it can be read in.
+    func write(_ error: any Error, to message: HTTPRequest) -> (HTTPResponse, ByteStream) {
+        let maxVersion = message.headerFields[.odataMaxVersion]
+        let version = try? VersionHeaders(version: nil, maxVersion: maxVersion).responseVersion()
+        return ErrorResponse.write(Self.refusal(error), ResponseFormat(version: version ?? .v401))
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Serves a provider to clients of OData 2.0: Atom and verbose JSON, `$links`, `$inlinecount`, MERGE, function
+/// imports, media link entries (MS-ODATA; OData 2.0).
+///
+/// The same provider can be served to V4 clients beside it: rule 24 says what each sees of the other's types.
+///
+/// ```swift
+/// let v4 = try ODataHandler(provider: store, serviceRoot: "/odata/")
+/// let v2 = try ODataV2Handler(provider: store, serviceRoot: "/v2/")
+/// ```
+public struct ODataV2Handler: Sendable {
+    private let provider: any ODataProvider
+    private let serviceRoot: ServiceRoot
+    private let publicRoot: ServiceRoot?
+    private let options: ODataHandler.Options
+    private let models = V2Model.Cache()
+
+    /// Serves at a service root.
+    ///
+    /// - Parameters:
+    ///   - provider: who answers.
+    ///   - serviceRoot: an absolute URL, or a path when links take scheme and host from each request.
+    ///   - options: limits, and what stands between the clients and the service. Status monitors are V4's.
+    /// - Throws: ``TransportError/invalidURL(_:)``.
+    public init(
+        provider: any ODataProvider, serviceRoot: String, options: ODataHandler.Options = ODataHandler.Options()
+    ) throws(TransportError) {
+        self.provider = provider
+        self.serviceRoot = try ServiceRoot(serviceRoot)
+        var publicRoot: ServiceRoot?
+        if let url = options.publicURL { publicRoot = try ServiceRoot(url) }
+        self.publicRoot = publicRoot
+        self.options = options
+    }
+
+    /// Answers a request; whatever fails becomes an error of V2.
+    public func handle(
+        _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
+    ) async -> (HTTPResponse, ByteStream) {
+        var (response, stream) = await answer(message, body, principal)
+        if let id = message.headerFields[.requestID] { response.headerFields[.requestID] = id }
+        if let length = stream.length, length > 0 || response.status == .ok {
+            response.headerFields[.contentLength] = String(length)
+        }
+        return (response, message.method == .head ? ByteStream([]) : stream)
+    }
+
+    private func answer(
+        _ message: HTTPRequest, _ body: ByteStream, _ principal: Principal?
+    ) async -> (HTTPResponse, ByteStream) {
+        do {
+            let model = try models.model(for: try await provider.model)
+            let local = serviceRoot.resolved(for: message)
+            var root = publicRoot?.resolved(for: message) ?? local
+            if publicRoot == nil, options.trustsForwarded {
+                root = root.forwarded(ForwardedAddress(message.headerFields))
+            }
+            let addresses = V2Addresses(model: model, serviceRoot: root)
+            let decoder = V2RequestDecoder(
+                addresses: addresses, serviceRoot: local, maxBodySize: options.maxBodySize)
+            if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
+            var request = try await decoder.decode(message, body)
+            request.request.principal = principal
+            do {
+                return try await answer(request, V2ResponseEncoder(addresses: addresses), principal)
+            } catch {
+                return V2ResponseEncoder.encode(RefusalWriter.refusal(error), request.format)
+            }
+        } catch {
+            return V2ResponseEncoder.encode(RefusalWriter.refusal(error), V2Negotiation.errorFormat(message))
+        }
+    }
+
+    private func answer(
+        _ request: V2Request, _ encoder: V2ResponseEncoder, _ principal: Principal?
+    ) async throws -> (HTTPResponse, ByteStream) {
+        switch request.bound.resource.target {
+        case .service: return try await encoder.encode(ODataResponse(body: .serviceDocument), to: request)
+        case .metadata:
+            return try await encoder.encode(
+                ODataResponse(body: .metadata(encoder.addresses.model.service)), to: request)
+        case .batch: return try await batch(request, encoder, principal)
+        default: return try await encoder.encode(try await provider.execute(request.request), to: request)
+        }
+    }
+
+    /// The answer to a batch: 202, with an answer to each request in order, one for a change set that failed
+    /// (MS-ODATA, 2.2.7.6.4).
+    private func batch(
+        _ request: V2Request, _ encoder: V2ResponseEncoder, _ principal: Principal?
+    ) async throws -> (HTTPResponse, ByteStream) {
+        var request = request
+        for index in request.parts.indices {
+            request.parts[index].result = request.parts[index].result.map { part in
+                var part = part
+                part.request.principal = principal
+                return part
+            }
+        }
+        let outcomes = try await V2BatchExecution(provider: provider, batch: request).run()
+        var answers: [BatchResponsePart] = []
+        var refusedSets: Set<String> = []
+        for part in request.parts {
+            let isRefused = if case .success? = outcomes[part.id] { false } else { true }
+            if let set = part.changeSet, isRefused, !refusedSets.insert(set).inserted { continue }
+            let (head, stream) = try await self.answer(part, outcomes[part.id], encoder)
+            let bytes = try await stream.collect(limit: BatchResponseWriter.maxPartSize)
+            answers.append(
+                BatchResponsePart(
+                    id: part.hasOwnID ? part.id : nil, status: head.status.code,
+                    headers: head.headerFields.map { BatchHeader($0.name.rawName, $0.value) }, body: bytes,
+                    atomicityGroup: isRefused ? nil : part.changeSet))
+        }
+        let boundary = "batchresponse_\(ODataGuid.random())"
+        var response = HTTPResponse(status: .accepted)
+        response.headerFields[.dataServiceVersion] = "2.0"
+        response.headerFields[.contentType] = "multipart/mixed;boundary=\(boundary)"
+        return (response, ByteStream(MultipartBatch.writeResponse(answers, boundary: boundary)))
+    }
+
+    private func answer(
+        _ part: V2Request.Part, _ outcome: Result<ODataResponse, ODataError>?, _ encoder: V2ResponseEncoder
+    ) async throws -> (HTTPResponse, ByteStream) {
+        guard case .success(let read) = part.result else {
+            if case .failure(let error) = part.result { return V2ResponseEncoder.encode(error, .verboseJSON(.v2)) }
+            return V2ResponseEncoder.encode(.internalError, .verboseJSON(.v2))
+        }
+        switch outcome {
+        case .success(let response)?: return try await encoder.encode(response, to: read)
+        case .failure(let error)?: return V2ResponseEncoder.encode(error, read.format)
+        case nil: return V2ResponseEncoder.encode(.internalError, read.format)
+        }
+    }
+
+    private static func allowed(_ methods: [String]) -> (HTTPResponse, ByteStream) {
+        var response = HTTPResponse(status: .noContent)
+        response.headerFields[.allow] = (methods + ["OPTIONS"]).joined(separator: ", ")
+        response.headerFields[.dataServiceVersion] = "2.0"
+        return (response, ByteStream([]))
+    }
+}

@@ -1,0 +1,228 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// URLs of a V2 client as the service's own, and the service's as V2's.
+struct V2Addresses {
+    let model: V2Model
+    /// The root of the V2 service as clients see it.
+    let serviceRoot: ServiceRoot
+
+    // MARK: From V2
+
+    /// The service's URL for one of V2: `$links` as `$ref`, paths in `$expand` and `$select` as nested options,
+    /// literals of the types that the service has.
+    ///
+    /// - Throws: ``QueryError`` with the place.
+    func url(_ text: String) throws(QueryError) -> ODataURL {
+        var url = try ODataURL(parsing: text, options: ParsingOptions(dialect: .v2))
+        let hasLinks = url.path.segments.contains(.links)
+        if hasLinks {
+            url.path.segments.removeAll { $0 == .links }
+            if url.path.segments.last != .count { url.path.segments.append(.reference) }
+        }
+        // What V2 does not see is not there, even if the service has it.
+        let bound = try Binder(model: model.visible).bind(url)
+        if let shape = Self.shape(bound, in: model.service) {
+            let literals = V2Literals(model: model)
+            if let filter = url.options.filter { url.options.filter = literals.adapted(filter, in: shape) }
+            url.options.orderBy = url.options.orderBy.map {
+                OrderItem(literals.adapted($0.expression, in: shape), isDescending: $0.isDescending)
+            }
+            nestPaths(&url.options, shape)
+        }
+        url.path = V2Literals(model: model).adapted(url.path)
+        return url
+    }
+
+    /// The service's URL for the address of an entity that a V2 client names, absolute or relative.
+    ///
+    /// - Throws: 400 when it is of another service or no URL.
+    func entityID(_ text: String) throws(ODataError) -> String {
+        guard let relative = serviceRoot.relative(text) else {
+            throw ODataError(status: 400, code: "InvalidReference", message: "\(text.prefix(200)) is of another service.")
+        }
+        // The id of another request of a batch stands for what it made.
+        if relative.hasPrefix("$") { return relative }
+        do throws(QueryError) {
+            return try url(relative).urlEncoded()
+        } catch {
+            throw ODataError(error)
+        }
+    }
+
+    private static func shape(_ bound: BoundURL, in service: EntityDataModel) -> Shape? {
+        switch bound.resource.target {
+        case .entities(let shape, _), .entity(let shape, _), .count(let shape, _), .references(_, let shape, _, _):
+            service.shape(shape.name)
+        case .operation(let operation):
+            if case .entity(let name?)? = operation.returnType?.element { service.shape(name) } else { nil }
+        default: nil
+        }
+    }
+
+    /// Turns `$expand=A/B` into `$expand=A($expand=B)`, and `$select=A/X` into what is selected within the expanded A.
+    private func nestPaths(_ options: inout QueryOptions, _ shape: Shape) {
+        var nested: [ExpandItem] = []
+        for item in options.expand { Self.add(item.path[...], item.options, to: &nested, shape, model.service) }
+        var selected: [SelectItem] = []
+        for item in options.select {
+            guard case .path(let path) = item.kind, path.count > 1, let first = path.first,
+                shape.navigationProperty(first.text) != nil
+            else {
+                // A navigation property that is selected and expanded is there because it is expanded.
+                if case .path(let path) = item.kind, path.count == 1, nested.contains(where: { $0.path == path }) {
+                    continue
+                }
+                selected.append(item)
+                continue
+            }
+            Self.select(path[...], in: &nested, shape, model.service)
+        }
+        options.expand = nested
+        options.select = selected
+    }
+
+    private static func add(
+        _ path: ArraySlice<Identifier>, _ options: QueryOptions, to items: inout [ExpandItem], _ shape: Shape,
+        _ model: EntityDataModel
+    ) {
+        guard let first = path.first else { return }
+        let index = items.firstIndex { $0.path == [first] } ?? items.endIndex
+        if index == items.endIndex { items.append(ExpandItem(path: [first])) }
+        guard path.count > 1, let target = shape.navigationProperty(first.text).flatMap({ model.shape($0.target) })
+        else {
+            if path.count > 1 { items[index].path = Array(path) }
+            return
+        }
+        add(path.dropFirst(), options, to: &items[index].options.expand, target, model)
+    }
+
+    private static func select(
+        _ path: ArraySlice<Identifier>, in items: inout [ExpandItem], _ shape: Shape, _ model: EntityDataModel
+    ) {
+        guard let first = path.first,
+            let target = shape.navigationProperty(first.text).flatMap({ model.shape($0.target) })
+        else { return }
+        // Selected without being expanded, the related entity itself is not there to select from.
+        guard let index = items.firstIndex(where: { $0.path == [first] }) else { return }
+        let rest = path.dropFirst()
+        if rest.count > 1, let next = rest.first, target.navigationProperty(next.text) != nil {
+            select(rest, in: &items[index].options.expand, target, model)
+        } else if rest.count == 1, rest.first?.text == "*" {
+            items[index].options.select.append(SelectItem(.all))
+        } else {
+            items[index].options.select.append(SelectItem(.path(Array(rest))))
+        }
+    }
+
+    // MARK: To V2
+
+    /// The absolute URL that a V2 client has for one of the service's.
+    func link(_ text: String) -> String {
+        guard let url = try? ODataURL(parsing: text) else { return serviceRoot.url(for: text) }
+        return serviceRoot.url(for: url.urlEncoded(dialect: .v2))
+    }
+}
+
+/// Literals of V2 as those of the service's types, wherever the type is known from what they stand beside.
+struct V2Literals {
+    let model: V2Model
+
+    /// A path whose keys have the service's literals.
+    func adapted(_ path: ResourcePath) -> ResourcePath {
+        guard !model.isNative else { return path }
+        var path = path
+        var shape: Shape?
+        for (index, segment) in path.segments.enumerated() {
+            guard case .name(let name, let arguments) = segment else { continue }
+            if index == 0 {
+                shape = model.service.shape(ofSet: name.text)
+            } else if let target = shape?.navigationProperty(name.text)?.target {
+                shape = model.service.shape(target)
+            }
+            guard let shape else { continue }
+            switch arguments {
+            case .key(.single(let value)):
+                let type = shape.key.first.flatMap { shape.property($0.path)?.type }
+                path.segments[index] = .name(name, .key(.single(adapted(value, to: type))))
+            case .named(let values):
+                path.segments[index] = .name(
+                    name,
+                    .named(
+                        values.map {
+                            .init(name: $0.name, value: adapted($0.value, to: shape.property($0.name.text)?.type))
+                        }))
+            default: break
+            }
+        }
+        return path
+    }
+
+    /// An expression over a type with the service's literals, and with `contains` for `substringof`.
+    func adapted(_ expression: Expression, in shape: Shape) -> Expression {
+        switch expression {
+        case .unary(let operation, let operand): return .unary(operation, adapted(operand, in: shape))
+        case .binary(let operation, let left, let right):
+            return .binary(
+                operation, adapted(adapted(left, in: shape), to: type(of: right, in: shape)),
+                adapted(adapted(right, in: shape), to: type(of: left, in: shape)))
+        case .call(let name, let arguments):
+            let arguments = arguments.map { adapted($0, in: shape) }
+            if name.text == "substringof", arguments.count == 2 {
+                return .call(Identifier("contains", at: name.offset), [arguments[1], arguments[0]])
+            }
+            return .call(name, arguments)
+        case .list(let items): return .list(items.map { adapted($0, in: shape) })
+        default: return expression
+        }
+    }
+
+    /// A literal as one of a type; anything else as it is.
+    private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
+        guard !model.isNative, case .literal(var literal) = expression else { return expression }
+        switch (literal.value, type) {
+        case (.dateTime(let instant), .primitive(.date)?) where instant.timeOfDay.picoseconds == 0:
+            literal.value = .date(instant.date)
+            literal.type = .date
+        case (.dateTime(let instant), _) where type?.primitive != .dateTime:
+            literal.value = .dateTimeOffset(
+                ODataDateTimeOffset(seconds: instant.seconds, picoseconds: instant.picoseconds))
+            literal.type = .dateTimeOffset
+        case (.duration(let duration), .primitive(.timeOfDay)?):
+            let seconds = duration.seconds.multipliedReportingOverflow(by: 1_000_000_000_000)
+            let sum = seconds.partialValue.addingReportingOverflow(duration.picoseconds)
+            guard !seconds.overflow, !sum.overflow, let time = ODataTimeOfDay(picoseconds: sum.partialValue) else {
+                return expression
+            }
+            literal.value = .timeOfDay(time)
+            literal.type = .timeOfDay
+        case (.duration, _): literal.type = .duration
+        case (.string(let text), .enumeration(let name)?):
+            literal.enumeration = .init(type: name.description, members: text)
+            literal.type = nil
+        default: break
+        }
+        return .literal(literal)
+    }
+
+    /// The type of a path over a shape; `nil` for anything else.
+    private func type(of expression: Expression, in shape: Shape) -> TypeReference? {
+        guard case .path(let steps) = expression else { return nil }
+        var shape: Shape? = shape
+        var type: TypeReference?
+        for step in steps {
+            guard case .name(let name) = step, let current = shape else { return nil }
+            if let navigation = current.navigationProperty(name.text) {
+                shape = model.service.shape(navigation.target)
+                type = nil
+            } else if let property = current.property(name.text) {
+                type = property.type
+                if case .complex(let name?) = property.type { shape = model.service.shape(name) } else { shape = nil }
+            } else {
+                return nil
+            }
+        }
+        return type
+    }
+}

@@ -1,0 +1,71 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Entities as V2 clients get and send them: values of V2's types, addresses below the V2 root.
+struct V2Entities {
+    let values: V2Values
+    let addresses: V2Addresses
+
+    init(_ addresses: V2Addresses) {
+        values = V2Values(model: addresses.model)
+        self.addresses = addresses
+    }
+
+    /// An entity as a V2 client gets it.
+    ///
+    /// - Parameter path: the address of the entity where it does not have one of its own.
+    func visible(_ entity: Entity, at path: String? = nil) -> Entity {
+        var result = values.visible(entity)
+        let control = entity.control
+        let address = control.id ?? control.editLink ?? path
+        let link = address.map { addresses.link($0) }
+        result.control.id = link
+        result.control.editLink = link
+        result.control.etag = control.etag
+        if result.shape.hasStream, let link {
+            result.control.mediaReadLink = link + "/$value"
+            result.control.annotations["odata.mediaEditLink"] = .string(link + "/$value")
+            result.control.mediaContentType = control.mediaContentType ?? "application/octet-stream"
+            result.control.mediaEtag = control.mediaEtag
+        }
+        for navigation in result.shape.navigationProperties {
+            guard let related = entity.related[navigation.name] else { continue }
+            result.related[navigation.name] = visible(related, at: address.map { "\($0)/\(navigation.name)" })
+        }
+        result.markUnchanged()
+        return result
+    }
+
+    private func visible(_ related: RelatedEntities, at path: String?) -> RelatedEntities {
+        switch related {
+        case .none: .none
+        case .one(let entity): .one(visible(entity, at: path))
+        case .many(let entities, let count, let nextLink):
+            .many(entities.map { visible($0) }, count: count, nextLink: nextLink.map { addresses.link($0) })
+        case .references(let ids): .references(ids.map { addresses.link($0) })
+        }
+    }
+
+    /// An entity that a V2 client sent as the service has it.
+    ///
+    /// - Throws: ``ODataError`` with status 400 and the property at fault.
+    func stored(_ entity: Entity) throws(ODataError) -> Entity {
+        var result = try values.stored(entity)
+        for (name, related) in entity.related {
+            switch related {
+            case .none: result.related[name] = RelatedEntities.none
+            case .one(let other): result.related[name] = .one(try stored(other))
+            case .many(let others, _, _):
+                var entities: [Entity] = []
+                for other in others { entities.append(try stored(other)) }
+                result.related[name] = .many(entities)
+            case .references(let ids):
+                var addressed: [String] = []
+                for id in ids { addressed.append(try addresses.entityID(id)) }
+                result.related[name] = .references(addressed)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,252 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// A V2 request as the service understands it.
+struct V2Request: Sendable {
+    var request: ODataRequest
+    /// The URL resolved against the service's model.
+    var bound: BoundURL
+    /// How the answer is written.
+    var format: PayloadFormat
+    /// `$batch`: the requests in it, in order, those that cannot be read included.
+    var parts: [Part] = []
+
+    /// One request of a batch.
+    struct Part: Sendable {
+        var id: String
+        var hasOwnID: Bool
+        var changeSet: String?
+        var result: Result<V2Request, ODataError>
+    }
+}
+
+/// Turns messages of V2 clients into semantic requests (MS-ODATA, 2.2.7 and 3.2).
+struct V2RequestDecoder {
+    let addresses: V2Addresses
+    /// Where requests address the service.
+    let serviceRoot: ServiceRoot
+    let maxBodySize: Int
+
+    private var model: V2Model { addresses.model }
+
+    /// Reads a request.
+    ///
+    /// - Throws: ``ODataError`` with the status that says what is wrong.
+    func decode(_ message: HTTPRequest, _ body: ByteStream, isPart: Bool = false) async throws -> V2Request {
+        let fields = message.headerFields
+        try requireVersion(fields)
+        let text = try relativeURL(of: message)
+        let (url, bound) = try bind(text)
+        guard case .data(let method) = try RequestedMethod(message) else {
+            throw ODataError(
+                status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is no method of OData.",
+                allowedMethods: allowedMethods(bound))
+        }
+        let isBatch = bound.resource.target == .batch
+        guard !isBatch || !isPart else {
+            throw ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch.")
+        }
+        let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
+        var request = ODataRequest(try self.method(method, bound), url)
+        request.ifMatch = fields[.ifMatch]
+        request.ifNoneMatch = fields[.ifNoneMatch]
+        // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
+        request.preferences.returns = request.method == .create ? .representation : .minimal
+        if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
+        var result = V2Request(request: request, bound: bound, format: format)
+        if isBatch {
+            result.parts = try await V2Batch(decoder: self, host: message).parts(body)
+            result.request.body = .batch(result.parts.compactMap(Self.item))
+        } else {
+            result.request.body = try await self.body(body, bound, request, fields)
+        }
+        return result
+    }
+
+    /// The methods that the resource of a message has, as `Allow` lists them.
+    func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
+        allowedMethods(try bind(try relativeURL(of: message)).1)
+    }
+
+    private func allowedMethods(_ bound: BoundURL) -> [String] {
+        let names = MethodRules(bound.resource).names
+        return names.contains("PATCH") ? names + ["MERGE"] : names
+    }
+
+    // MARK: URL
+
+    private func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
+        let path = message.path ?? "/"
+        guard path.utf8.count <= RequestDecoder.maxURLLength else {
+            throw ODataError(status: 414, code: "URITooLong", message: "The URL is too long.")
+        }
+        guard let relative = serviceRoot.relative(path) ?? addresses.serviceRoot.relative(path) else {
+            throw ODataError(
+                status: 404, code: "NotFound", message: "\(path.prefix(200)) is not below \(serviceRoot.path).")
+        }
+        return relative
+    }
+
+    private func bind(_ text: String) throws(ODataError) -> (ODataURL, BoundURL) {
+        do throws(QueryError) {
+            let url = try addresses.url(text)
+            return (url, try Binder(model: model.service).bind(url))
+        } catch {
+            throw ODataError(error)
+        }
+    }
+
+    /// A function import that is an action of the service is called by whatever method its metadata says.
+    private func method(_ stated: ODataRequest.Method, _ bound: BoundURL) throws(ODataError) -> ODataRequest.Method {
+        let rules = MethodRules(bound.resource)
+        guard rules.allowed.contains(stated) else {
+            throw .methodNotAllowed(stated, allowed: allowedMethods(bound))
+        }
+        return stated
+    }
+
+    private func requireVersion(_ fields: HTTPFields) throws(ODataError) {
+        for name in [HTTPField.Name.dataServiceVersion, .maxDataServiceVersion] {
+            guard let text = fields[name] else { continue }
+            let number = text.prefix { $0 != ";" }.filter { $0 != " " }
+            let isKnown = number == "1.0" || number == "2.0" || number == "3.0"
+            guard isKnown, name == .maxDataServiceVersion || number != "3.0" else {
+                throw ODataError(
+                    status: 400, code: "UnsupportedVersion",
+                    message: "\(name) is \(text.prefix(40)); 1.0 and 2.0 are understood.", target: name.rawName)
+            }
+        }
+    }
+
+    private func representation(_ bound: BoundURL, _ method: ODataRequest.Method) -> V2Negotiation.Representation {
+        switch bound.resource.target {
+        case .metadata: .metadata
+        case .batch, .count, .rawValue: .fixed
+        default: .data
+        }
+    }
+
+    // MARK: Bodies
+
+    private func body(
+        _ body: ByteStream, _ bound: BoundURL, _ request: ODataRequest, _ fields: HTTPFields
+    ) async throws -> RequestBody {
+        if case .operation(let operation) = bound.resource.target, operation.kind == .action {
+            return .parameters(try parameters(operation, request.url.options))
+        }
+        switch (bound.resource.target, request.method) {
+        case (_, .read), (_, .delete): return .none
+        case (.entities(let shape, _), .create):
+            let format = self.format(fields)
+            if shape.hasStream, format == nil {
+                return .media(body, contentType: fields[.contentType] ?? "application/octet-stream")
+            }
+            return .entity(try await entity(body, shape, fields))
+        case (.entity(let shape, _), _): return .entity(try await entity(body, shape, fields))
+        case (.rawValue(nil), _):
+            return .media(body, contentType: fields[.contentType] ?? "application/octet-stream")
+        case (.rawValue(let property?), _):
+            let bytes = try await body.collect(limit: maxBodySize)
+            return .value(try RawValue.read(bytes, property.type, model.service), property.type)
+        case (.property(let property, let shape), _):
+            let visible = model.visible.shape(shape.name)?.property(property.name) ?? property
+            let bytes = try await content(body, fields)
+            let decoder = try payloadDecoder(fields)
+            let value = try Self.read { () throws(PayloadError) in
+                try decoder.value(bytes, type: visible.type).value
+            }
+            return .value(
+                try V2Values(model: model).stored(value, as: property.type, target: property.name), property.type)
+        case (.references, _):
+            let bytes = try await content(body, fields)
+            let decoder = try payloadDecoder(fields)
+            let ids = try Self.read { () throws(PayloadError) in try decoder.references(bytes).ids }
+            guard let id = ids.first else {
+                throw ODataError(status: 400, code: "InvalidReference", message: "The body has no uri.")
+            }
+            return .reference(try addresses.entityID(id))
+        default: throw ODataError.notImplemented("this change")
+        }
+    }
+
+    private func entity(_ body: ByteStream, _ shape: Shape, _ fields: HTTPFields) async throws -> Entity {
+        let bytes = try await content(body, fields)
+        let decoder = try payloadDecoder(fields)
+        let entity = try Self.read { () throws(PayloadError) in try decoder.entity(bytes, type: shape.name).entity }
+        guard model.visible.isType(entity.shape.name, shape.name) else {
+            throw ODataError(
+                status: 400, code: "InvalidType", message: "\(entity.shape.name) does not derive from \(shape.name).")
+        }
+        return try V2Entities(addresses).stored(entity)
+    }
+
+    /// What a body says, or 400 with the place where it cannot be read.
+    private static func read<Content>(_ body: () throws(PayloadError) -> Content) throws(ODataError) -> Content {
+        do throws(PayloadError) {
+            return try body()
+        } catch {
+            throw ODataError(body: error)
+        }
+    }
+
+    private func format(_ fields: HTTPFields) -> PayloadFormat? {
+        fields[.contentType].flatMap { PayloadFormat(contentType: $0, version: .v2) }
+    }
+
+    private func payloadDecoder(_ fields: HTTPFields) throws(ODataError) -> PayloadDecoder {
+        guard let format = format(fields) else {
+            throw ODataError(
+                status: 415, code: "UnsupportedMediaType",
+                message: "\(fields[.contentType]?.prefix(80) ?? "A body without Content-Type") cannot be read here; "
+                    + "application/json and application/atom+xml can.", target: "Content-Type")
+        }
+        return PayloadDecoder(model: model.visible, format: format, strictness: .strict)
+    }
+
+    private func content(_ body: ByteStream, _ fields: HTTPFields) async throws -> [UInt8] {
+        _ = try payloadDecoder(fields)
+        let bytes = try await body.collect(limit: maxBodySize)
+        guard !bytes.isEmpty else {
+            throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
+        }
+        return bytes
+    }
+
+    /// The parameters of a function import stand in the query (MS-ODATA, 2.2.3.6.1).
+    private func parameters(_ operation: Operation, _ options: QueryOptions) throws -> [String: ODataValue] {
+        var values: [String: ODataValue] = [:]
+        for parameter in operation.parameters {
+            guard let option = options.custom.first(where: { $0.name == parameter.name }) else {
+                guard parameter.isNullable else {
+                    throw ODataError(
+                        status: 400, code: "MissingParameter",
+                        message: "\(operation.name) needs the parameter \(parameter.name).", target: parameter.name)
+                }
+                continue
+            }
+            guard case .literal(let literal)? = try? Expression(
+                parsing: option.value, options: ParsingOptions(dialect: .v2))
+            else {
+                throw ODataError(
+                    status: 400, code: "InvalidValue", message: "\(parameter.name) is no literal.",
+                    target: parameter.name)
+            }
+            values[parameter.name] = try V2Values(model: model).stored(
+                literal.value, as: parameter.type, target: parameter.name)
+        }
+        return values
+    }
+
+    private static func item(_ part: V2Request.Part) -> BatchItem? {
+        guard case .success(let read) = part.result else { return nil }
+        return BatchItem(id: part.id, request: read.request, atomicityGroup: part.changeSet)
+    }
+}
+
+extension HTTPField.Name {
+    /// `MaxDataServiceVersion` of OData 1.0 to 3.0; the fallback can never be reached.
+    static let maxDataServiceVersion = HTTPField.Name("MaxDataServiceVersion") ?? .accept
+}

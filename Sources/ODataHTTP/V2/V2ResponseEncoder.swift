@@ -1,0 +1,121 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Turns semantic responses into messages for V2 clients (MS-ODATA, 2.2.6 and 2.2.7).
+struct V2ResponseEncoder {
+    let addresses: V2Addresses
+
+    private var model: V2Model { addresses.model }
+    private static let version = "2.0"
+
+    /// Writes a response.
+    func encode(_ response: ODataResponse, to request: V2Request) async throws -> (HTTPResponse, ByteStream) {
+        var message = HTTPResponse(status: .init(code: response.status))
+        message.headerFields[.dataServiceVersion] = Self.version
+        var etag = response.etag
+        if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
+        if let etag { message.headerFields[.eTag] = etag }
+        if let location = response.location { message.headerFields[.location] = addresses.link(location) }
+        if request.request.method == .read, let condition = request.request.ifNoneMatch, let etag,
+            EntityTags(condition).contains(etag)
+        {
+            message.status = .notModified
+        }
+        guard ![204, 304].contains(message.status.code), let body = try self.body(response, request) else {
+            if message.status == .ok || message.status == .created { message.status = .noContent }
+            return (message, ByteStream([]))
+        }
+        message.headerFields[.contentType] = body.contentType
+        return (message, body.stream)
+    }
+
+    /// Writes a refusal: JSON or XML, as V2 has them (MS-ODATA, 2.2.6.3.5 and 2.2.6.2.11).
+    static func encode(_ error: ODataError, _ format: PayloadFormat) -> (HTTPResponse, ByteStream) {
+        var message = ErrorResponse.head(error, ResponseFormat())
+        message.headerFields[.odataVersion] = nil
+        message.headerFields[.dataServiceVersion] = version
+        message.headerFields[.contentType] = format.contentType()
+        let payload = ODataErrorPayload(
+            code: error.code, message: error.message, target: error.target,
+            details: error.details.map { .init(code: $0.code, message: $0.message, target: $0.target) },
+            innerError: error.innerError, language: "en")
+        if case .atom(let version) = format { return (message, ByteStream(payload.writeXML(version: version))) }
+        var json = JSONWriter()
+        payload.write(to: &json, dialect: .verbose)
+        return (message, ByteStream(json.bytes))
+    }
+
+    // MARK: Bodies
+
+    private func body(
+        _ response: ODataResponse, _ request: V2Request
+    ) throws -> (stream: ByteStream, contentType: String)? {
+        let encoder = PayloadEncoder(model: model.visible, format: request.format)
+        func data(_ bytes: [UInt8], _ content: PayloadFormat.Content = .other) -> (ByteStream, String) {
+            (ByteStream(bytes), request.format.contentType(content))
+        }
+        let entities = V2Entities(addresses)
+        switch response.body {
+        case .none: return nil
+        case .entity(let entity):
+            let address = request.request.method == .create ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
+            return data(encoder.entity(entities.visible(entity, at: address)), .entry)
+        case .page(let page): return data(feed(page, request, encoder, entities), .feed)
+        case .value(let value, let type):
+            if case .rawValue = request.bound.resource.target {
+                return (ByteStream(try RawValue(value, type, model.service).bytes), RawValue.contentType(type))
+            }
+            let visible = entities.values.visible(value, from: type, to: type)
+            return data(encoder.value(ValuePayload(visible), named: name(request), type: visibleType(type, request)))
+        case .count(let count): return (ByteStream(Array(String(count).utf8)), "text/plain")
+        case .raw(let stream, let contentType), .encoded(let stream, let contentType): return (stream, contentType)
+        case .references(let ids, let isCollection):
+            if !isCollection, ids.isEmpty { return nil }
+            let links = ids.map { addresses.link($0) }
+            return data(encoder.references(ReferencePayload(ids: links, isCollection: isCollection)))
+        case .metadata: return (ByteStream(model.metadata), "application/xml")
+        case .serviceDocument:
+            return data(
+                encoder.serviceDocument(baseURL: addresses.serviceRoot.description, context: nil), .serviceDocument)
+        case .batch: return nil
+        }
+    }
+
+    private func feed(
+        _ page: EntityPage, _ request: V2Request, _ encoder: PayloadEncoder, _ entities: V2Entities
+    ) -> [UInt8] {
+        var type = page.entities.first?.shape.name ?? QualifiedName("Edm", "Untyped")
+        var title = name(request)
+        if case .entities(let shape, let set) = request.bound.resource.target {
+            type = shape.name
+            title = set?.name ?? title
+        }
+        var writer = encoder.collection(type: type)
+        let address = addresses.link(ODataURL(path: request.request.url.path).urlEncoded())
+        writer.begin(url: address, set: title, context: nil, count: page.count)
+        for entity in page.entities { writer.entity(entities.visible(entity)) }
+        writer.end(nextLink: page.nextLink.map { addresses.link($0) })
+        return writer.takeBytes()
+    }
+
+    /// What a value is called: the last name of the path.
+    private func name(_ request: V2Request) -> String {
+        for segment in request.request.url.path.segments.reversed() {
+            if case .name(let name, _) = segment { return name.text }
+        }
+        return "value"
+    }
+
+    /// The type that V2 has for a property or result.
+    private func visibleType(_ type: TypeReference, _ request: V2Request) -> TypeReference {
+        switch request.bound.resource.target {
+        case .property(let property, let shape):
+            model.visible.shape(shape.name)?.property(property.name)?.type ?? type
+        case .operation(let operation): model.visible.operations(operation.name).first?.returnType ?? type
+        default: type
+        }
+    }
+}

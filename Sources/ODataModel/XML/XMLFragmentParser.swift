@@ -1,0 +1,232 @@
+import CLibXML2
+
+/// Reads an XML document in chunks as they arrive and gives the children of its root one by one, so that memory
+/// does not grow with the document.
+///
+/// A DOCTYPE ends the parse before any entity could be declared: none is ever expanded or loaded.
+///
+/// ```swift
+/// var parser = XMLFragmentParser(maxDepth: 100, maxElementBytes: 1 << 20)
+/// try parser.append(chunk)
+/// try parser.finish()
+/// while let event = parser.next() { … }
+/// ```
+// Sendable: the parser's memory is reached through this value alone, which cannot be copied.
+package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
+    /// What comes out.
+    package enum Event: Hashable, Sendable {
+        /// The root element without what stands in it: always the first.
+        case root(XMLFragment)
+        /// A child of the root.
+        case child(XMLFragment)
+        /// The text directly within the root, when the root has ended: always the last.
+        case end(text: String)
+    }
+
+    private let state: UnsafeMutablePointer<XMLFragmentBuilder>
+    private let context: xmlParserCtxtPtr?
+    /// The first bytes, which tell the encoding and must come together.
+    private var start: [UInt8]? = []
+
+    /// Makes a parser.
+    ///
+    /// - Parameters:
+    ///   - maxDepth: how deep elements may be nested.
+    ///   - maxElementBytes: how many bytes of names, values and text a child of the root may have.
+    package init(maxDepth: Int, maxElementBytes: Int) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: XMLFragmentBuilder(maxDepth: maxDepth, maxElementBytes: maxElementBytes))
+        var handler = xmlSAXHandler()
+        handler.initialized = 0xDEED_BEAF
+        handler.startElementNs = startElement
+        handler.endElementNs = endElement
+        handler.characters = characters
+        handler.cdataBlock = characters
+        handler.internalSubset = documentType
+        context = xmlCreatePushParserCtxt(&handler, state, nil, 0, nil)
+        state.pointee.context = context
+        // NOENT is about the five entities of XML itself, as in the metadata parser.
+        let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
+        if let context { xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue })) }
+    }
+
+    deinit {
+        if let context { xmlFreeParserCtxt(context) }
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Takes the next chunk.
+    package mutating func append(_ bytes: some Sequence<UInt8>) throws(XMLFragmentError) {
+        if var first = start {
+            first += bytes
+            start = first
+            guard first.count >= 16 else { return }
+            start = nil
+            try feed(first)
+        } else {
+            try feed(Array(bytes))
+        }
+    }
+
+    /// Says that no chunk follows.
+    package mutating func finish() throws(XMLFragmentError) {
+        if let first = start {
+            start = nil
+            try feed(first)
+        }
+        if xmlParseChunk(context, nil, 0, 1) != 0 { state.pointee.fail(atEnd: true) }
+        try check()
+    }
+
+    /// The next event; `nil` when more bytes are needed, and after the end.
+    package mutating func next() -> Event? { state.pointee.takeEvent() }
+
+    private func feed(_ bytes: [UInt8]) throws(XMLFragmentError) {
+        try check()
+        bytes.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { chars in
+                var offset = 0
+                while offset < chars.count, state.pointee.failure == nil {
+                    // Little enough to stop soon after an error.
+                    let count = min(64 * 1024, chars.count - offset)
+                    if xmlParseChunk(context, chars.baseAddress.map { $0 + offset }, Int32(count), 0) != 0 {
+                        return state.pointee.fail(atEnd: false)
+                    }
+                    offset += count
+                }
+            }
+        }
+        try check()
+    }
+
+    private func check() throws(XMLFragmentError) {
+        if let failure = state.pointee.failure { throw failure }
+    }
+}
+
+/// Builds fragments from libxml2's SAX2 events, which find it through a pointer.
+private struct XMLFragmentBuilder {
+    let maxDepth: Int
+    let maxElementBytes: Int
+    var context: xmlParserCtxtPtr?
+    var failure: XMLFragmentError?
+    private var events: [XMLFragmentParser.Event] = []
+    private var taken = 0
+    private var open: [XMLFragment] = []
+    private var text: [UInt8] = []
+    private var size = 0
+
+    init(maxDepth: Int, maxElementBytes: Int) {
+        self.maxDepth = maxDepth
+        self.maxElementBytes = maxElementBytes
+    }
+
+    mutating func takeEvent() -> XMLFragmentParser.Event? {
+        guard taken < events.count else {
+            events.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return events[taken - 1]
+    }
+
+    mutating func fail(atEnd: Bool) {
+        guard failure == nil else { return }
+        var words = "unknown error"
+        if let context, let error = xmlCtxtGetLastError(context), let message = error.pointee.message {
+            words = String(String(cString: message).prefix { $0 != "\n" })
+        }
+        failure = error(atEnd ? .truncated : .notWellFormed(words))
+    }
+
+    private var position: (line: Int, column: Int) {
+        guard let input = context?.pointee.input else { return (1, 1) }
+        return (Int(max(input.pointee.line, 1)), Int(max(input.pointee.col, 1)))
+    }
+
+    private func error(_ reason: XMLFragmentError.Reason) -> XMLFragmentError {
+        let (line, column) = position
+        return XMLFragmentError(reason: reason, line: line, column: column)
+    }
+
+    private mutating func stop(_ reason: XMLFragmentError.Reason) {
+        if failure == nil { failure = error(reason) }
+        if let context { xmlStopParser(context) }
+    }
+
+    private mutating func flushText() {
+        guard !text.isEmpty, let last = open.indices.last else { return }
+        open[last].content.append(.text(String(decoding: text, as: UTF8.self)))
+        text.removeAll(keepingCapacity: true)
+    }
+
+    mutating func begin(
+        _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, _ count: Int32,
+        _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+    ) {
+        guard failure == nil else { return }
+        guard open.count < maxDepth else { return stop(.tooDeep) }
+        flushText()
+        if open.count == 1 { size = 0 }
+        var element = XMLFragment(
+            namespace: uri.map { String(cString: $0) } ?? "", name: String(cString: localName), attributes: [],
+            line: position.line, column: position.column)
+        size += element.name.utf8.count
+        for attribute in 0..<Int(count) {
+            // Five pointers each: local name, prefix, namespace, and the value from its start to its end.
+            guard let values, let local = values[attribute * 5], let start = values[attribute * 5 + 3],
+                let end = values[attribute * 5 + 4]
+            else { continue }
+            let value = UnsafeBufferPointer(start: start, count: end - start)
+            size += value.count
+            element.attributes.append(
+                XMLFragment.Attribute(
+                    namespace: values[attribute * 5 + 2].map { String(cString: $0) } ?? "",
+                    name: String(cString: local), value: String(decoding: value, as: UTF8.self)))
+        }
+        guard size <= maxElementBytes else { return stop(.tooLarge) }
+        if open.isEmpty { events.append(.root(element)) }
+        open.append(element)
+    }
+
+    mutating func end() {
+        guard failure == nil else { return }
+        flushText()
+        guard let element = open.popLast() else { return }
+        switch open.count {
+        case 0: events.append(.end(text: element.text))
+        case 1: events.append(.child(element))
+        default: open[open.count - 1].content.append(.element(element))
+        }
+    }
+
+    mutating func append(_ bytes: UnsafeBufferPointer<xmlChar>) {
+        guard failure == nil, !open.isEmpty else { return }
+        size += bytes.count
+        guard size <= maxElementBytes else { return stop(.tooLarge) }
+        text.append(contentsOf: bytes)
+    }
+
+    mutating func refuseDocumentType() { stop(.documentType) }
+}
+
+private func builder(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLFragmentBuilder>? {
+    context?.assumingMemoryBound(to: XMLFragmentBuilder.self)
+}
+
+private let startElement: startElementNsSAX2Func = { context, localName, _, uri, _, _, count, _, values in
+    guard let localName else { return }
+    builder(context)?.pointee.begin(localName, uri, count, values)
+}
+
+private let endElement: endElementNsSAX2Func = { context, _, _, _ in builder(context)?.pointee.end() }
+
+private let characters: charactersSAXFunc = { context, text, count in
+    builder(context)?.pointee.append(UnsafeBufferPointer(start: text, count: Int(count)))
+}
+
+private let documentType: internalSubsetSAXFunc = { context, _, _, _ in
+    builder(context)?.pointee.refuseDocumentType()
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import Logging
+import Metrics
+import ODataService
+
+/// What the access log and the metrics get when a response has been sent.
+///
+/// The metrics are named as OpenTelemetry names them: the timer `http.server.request.duration` and the counter
+/// `http.server.response.bytes`, both by method and status.
+struct AccessRecord: Sendable {
+    private let logger: Logger?
+    private let method: String
+    private let target: String
+    private let requestID: String?
+    private let start = ContinuousClock.now
+    /// Who asked, as far as is known.
+    var principal: Principal?
+
+    init(request: HTTPRequest, configuration: ODataServer.Configuration) {
+        logger = configuration.accessLog
+        method = request.method.rawValue
+        let path = request.path ?? "/"
+        target = configuration.logsQueries ? path : String(path.prefix { $0 != "?" })
+        requestID = HTTPField.Name("X-Request-ID").flatMap { request.headerFields[$0] }
+    }
+
+    func write(status: Int, bytes: Int, failure: (any Error)?) {
+        let duration = start.duration(to: .now)
+        measure(status, bytes, duration)
+        guard let logger else { return }
+        let (seconds, attoseconds) = duration.components
+        var metadata: Logger.Metadata = [
+            "status": "\(status)", "bytes": "\(bytes)",
+            "ms": "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)",
+        ]
+        if let principal { metadata["user"] = "\(principal.name)" }
+        if let requestID { metadata["request"] = "\(requestID.prefix(100))" }
+        // The type alone: an error's text may quote the data that was being sent.
+        if let failure { metadata["failed"] = "\(type(of: failure))" }
+        logger.info("\(method) \(target)", metadata: metadata)
+    }
+
+    private func measure(_ status: Int, _ bytes: Int, _ duration: Duration) {
+        let dimensions = [("method", Self.known(method)), ("status", "\(status)")]
+        Timer(label: "http.server.request.duration", dimensions: dimensions).record(duration: duration)
+        Counter(label: "http.server.response.bytes", dimensions: dimensions).increment(by: bytes)
+    }
+
+    /// A method that a metric may be named by: anybody can invent others, and each would be a metric of its own.
+    private static func known(_ method: String) -> String {
+        ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "MERGE"].contains(method) ? method : "other"
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ODataService
+
+/// One request and its response: the checks before the handler, the streams around it, the line in the log.
+struct Exchange: Sendable {
+    let configuration: ODataServer.Configuration
+    let handler: ODataServer.IdentifiedHandler
+
+    func respond(to request: Request, _ connection: ConnectionContext) async -> Response {
+        var record = AccessRecord(request: request.head, configuration: configuration)
+        var head = request.head
+        head.scheme = configuration.tls == nil ? "http" : "https"
+        let body = RequestBodyReader(request.body.makeAsyncIterator(), limit: configuration.maxBodySize)
+        let outgoing = OutgoingResponse(head: head, body: body, configuration: configuration)
+        if let answer = await ownAnswer(to: head) { return await outgoing.response(answer, record) }
+        if let refusal = refusal(of: head) { return await outgoing.response(refusal, record) }
+        var principal: Principal?
+        if !configuration.authentication.isEmpty {
+            let certificate = await connection.clientCertificate()
+            for method in configuration.authentication where principal == nil {
+                principal = await method.principal(of: head, certificate: certificate)
+            }
+            guard principal != nil else { return await outgoing.response(unauthorized, record) }
+        }
+        record.principal = principal
+        if let refusal = configuration.csrf?.refusal(of: head) { return await outgoing.response(refusal, record) }
+        let length = head.headerFields[.contentLength].flatMap { Int64($0) }
+        if let length, length > configuration.maxBodySize {
+            let refusal = Refusal(
+                status: .contentTooLarge, code: "PayloadTooLarge",
+                message: "The body exceeds \(configuration.maxBodySize) bytes.")
+            return await outgoing.response(refusal, record)
+        }
+        let stream = ByteStream(length: length) { try await body.next() }
+        return await outgoing.response(await handler(head, stream, principal), record)
+    }
+
+    /// What the server answers itself: how it is, and what scripts of other origins may do.
+    private func ownAnswer(to head: HTTPRequest) async -> (HTTPResponse, ByteStream)? {
+        if let health = configuration.health, head.path?.prefix(while: { $0 != "?" }) == health.path[...] {
+            return await health.answer(head)
+        }
+        return configuration.crossOrigin?.preflight(head).map { ($0, ByteStream([])) }
+    }
+
+    /// What stands against looking at the request any further.
+    private func refusal(of head: HTTPRequest) -> Refusal? {
+        if let refusal = configuration.limits.refusal(of: head) { return refusal }
+        let path = (head.path ?? "/").prefix { $0 != "?" }
+        let prefixes = configuration.normalizedPrefixes
+        guard !prefixes.contains(where: { path.hasPrefix($0) || path == $0.dropLast() }) else { return nil }
+        return Refusal(
+            status: .notFound, code: "NotFound",
+            message: "The service root is \(prefixes.joined(separator: " or ")).")
+    }
+
+    private var unauthorized: Refusal {
+        var fields = HTTPFields()
+        for challenge in configuration.authentication.compactMap(\.challenge) {
+            fields.append(HTTPField(name: .wwwAuthenticate, value: challenge))
+        }
+        return Refusal(
+            status: .unauthorized, code: "Unauthorized", message: configuration.authentication[0].explanation,
+            fields: fields)
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import HTTPTypes
+import NIOSSL
+import ODataService
+
+/// HTTP basic authentication (RFC 7617): a user name and a password with each request. Use it over TLS only.
+public struct BasicAuthentication: Authentication {
+    /// What the client's password dialogue shows.
+    public let realm: String
+    private let verify: @Sendable (_ user: String, _ password: String) async -> Bool
+
+    /// Authentication by a function that knows the users.
+    public init(
+        realm: String = "OData", verify: @escaping @Sendable (_ user: String, _ password: String) async -> Bool
+    ) {
+        self.realm = realm
+        self.verify = verify
+    }
+
+    /// Authentication of a single user.
+    public init(realm: String = "OData", user: String, password: String) {
+        let expected = Array("\(user):\(password)".utf8)
+        self.init(realm: realm) { Self.isEqual(Array("\($0):\($1)".utf8), expected) }
+    }
+
+    /// The user whose name and password the request has, if they are right.
+    public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
+        guard let encoded = request.credentials("basic"), let bytes = Data(base64Encoded: encoded),
+            let text = String(bytes: bytes, encoding: .utf8), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        let user = String(text[..<colon])
+        return await verify(user, String(text[text.index(after: colon)...])) ? Principal(name: user) : nil
+    }
+
+    /// What is needed.
+    public var explanation: String { "A user name and a password are needed." }
+
+    /// The challenge for `WWW-Authenticate`.
+    public var challenge: String? {
+        let escaped = realm.filter { $0.isASCII && $0 >= " " }
+            .replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+        return "Basic realm=\"\(escaped)\", charset=\"UTF-8\""
+    }
+
+    /// Compares in time that depends on the lengths alone, so that guessing learns nothing from delays.
+    static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        var difference = left.count ^ right.count
+        for index in 0..<max(left.count, right.count) {
+            let (a, b) = (index < left.count ? left[index] : 0, index < right.count ? right[index] : 0)
+            difference |= Int(a ^ b)
+        }
+        return difference == 0
+    }
+}

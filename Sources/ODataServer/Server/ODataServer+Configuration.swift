@@ -1,0 +1,100 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+
+extension ODataServer {
+    /// Address, trust and limits of a server.
+    public struct Configuration: Sendable {
+        /// The address to listen on; only this machine by default.
+        public var host: String
+        /// The port; 0 lets the system choose a free one.
+        public var port: Int
+        /// The path of the service root; requests outside it are answered with 404.
+        public var pathPrefix: String
+        /// Further paths that the handler answers, such as that of a V2 service beside the V4 one.
+        public var furtherPrefixes: [String]
+        /// The certificate, when the server speaks TLS; it then speaks HTTP/2 as well.
+        public var tls: TLS?
+        /// The most bytes of a request body. Bodies are streamed; the limit ends the stream.
+        public var maxBodySize: Int64
+        /// How much a request may state before its body.
+        public var limits: RequestLimits
+        /// The ways to find out who asks, any of which will do; anybody may use the service when empty.
+        public var authentication: [any Authentication]
+        /// Whether changes need a token, for services that browsers use with cookies or cached passwords.
+        public var csrf: CSRFProtection?
+        /// Which scripts of other origins may use the service; none when `nil`.
+        public var crossOrigin: CrossOriginPolicy?
+        /// Whether responses are packed for clients that accept it.
+        public var compresses: Bool
+        /// Where the server tells how it is; nowhere when `nil`.
+        public var health: HealthEndpoint?
+        /// Where a line for each request goes; nowhere when `nil`.
+        public var accessLog: Logger?
+        /// Whether the access log shows query strings, which often hold personal data.
+        public var logsQueries: Bool
+        /// How long a connection may be silent, and how long it may take to send the head of a request.
+        public var idleTimeout: Duration
+        /// What the `Server` header says; absent when `nil`.
+        public var serverName: String?
+
+        /// Makes a configuration.
+        public init(
+            host: String = "127.0.0.1", port: Int = 0, pathPrefix: String = "/", tls: TLS? = nil,
+            maxBodySize: Int64 = 1 << 30, limits: RequestLimits = RequestLimits(),
+            authentication: [any Authentication] = [], csrf: CSRFProtection? = nil,
+            crossOrigin: CrossOriginPolicy? = nil, compresses: Bool = true, health: HealthEndpoint? = nil,
+            accessLog: Logger? = nil, logsQueries: Bool = false, idleTimeout: Duration = .seconds(60),
+            serverName: String? = nil
+        ) {
+            self.host = host
+            self.port = port
+            self.pathPrefix = pathPrefix
+            furtherPrefixes = []
+            self.tls = tls
+            self.maxBodySize = maxBodySize
+            self.limits = limits
+            self.authentication = authentication
+            self.csrf = csrf
+            self.crossOrigin = crossOrigin
+            self.compresses = compresses
+            self.health = health
+            self.accessLog = accessLog
+            self.logsQueries = logsQueries
+            self.idleTimeout = idleTimeout
+            self.serverName = serverName
+        }
+
+        /// The prefix with a slash at either end.
+        var normalizedPrefix: String { Self.normalized(pathPrefix) }
+
+        /// All prefixes, each with a slash at either end.
+        var normalizedPrefixes: [String] { [normalizedPrefix] + furtherPrefixes.map(Self.normalized) }
+
+        private static func normalized(_ prefix: String) -> String {
+            let leading = prefix.hasPrefix("/") ? prefix : "/" + prefix
+            return leading.hasSuffix("/") ? leading : leading + "/"
+        }
+
+        func serverBuilder() throws(ServerStartError) -> HTTPServerBuilder {
+            let (seconds, _) = idleTimeout.components
+            // Far enough above the limits that what exceeds those is still read and refused in words.
+            let size = 2 * (limits.maxFieldsSize + limits.maxURLLength)
+            let http1 = HTTP1Channel.Configuration(
+                idleTimeout: .seconds(min(seconds, 86_400 * 365)),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))
+            guard let tls else { return .http1(configuration: http1) }
+            let configuration = try tls.configuration()
+            do {
+                return try .http2Upgrade(
+                    tlsConfiguration: configuration,
+                    configuration: .init(idleTimeout: idleTimeout, streamConfiguration: http1))
+            } catch {
+                throw .unusableCertificate(path: tls.certificateChainFile, reason: "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+@Suite("Batches in chunks")
+struct BatchReaderTests {
+    private static let requests = [
+        BatchRequestPart(id: "1", method: "GET", url: "A?$filter=x eq 1"),
+        BatchRequestPart(
+            id: "2", method: "POST", url: "B", headers: [BatchHeader("content-type", "application/json")],
+            body: Array(#"{"a":"--b"}"#.utf8), atomicityGroup: "g"),
+        BatchRequestPart(id: "3", method: "DELETE", url: "$2", atomicityGroup: "g"),
+        BatchRequestPart(id: "4", method: "DELETE", url: "/C", dependsOn: ["2", "g"], condition: "$2/status eq 201"),
+    ]
+
+    private func read(
+        _ bytes: [UInt8], _ contentType: String, _ size: Int
+    ) throws(BatchError) -> [BatchRequestPart] {
+        var reader = try BatchRequestReader(contentType: contentType)
+        var parts: [BatchRequestPart] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            reader.append(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            while let part = try reader.next() { parts.append(part) }
+        }
+        reader.finish()
+        while let part = try reader.next() { parts.append(part) }
+        return parts
+    }
+
+    @Test("requests are the same whatever the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
+    func chunks(size: Int) throws {
+        let json = JSONBatch.writeRequest(Self.requests)
+        #expect(try read(json, "application/json;odata.metadata=minimal", size) == Self.requests)
+        let multipart = MultipartBatch.writeRequest(Array(Self.requests.dropLast()), boundary: "b")
+        #expect(try read(multipart, "multipart/mixed; boundary=b", size) == Array(Self.requests.dropLast()))
+    }
+
+    @Test("each part comes out as soon as the next boundary has come")
+    func early() throws {
+        var reader = try BatchResponseReader(contentType: "multipart/mixed;boundary=b")
+        var count = 0
+        for number in 1...500 {
+            let body = String(repeating: "x", count: 1000)
+            reader.append(
+                "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\(number)\(body)\r\n".utf8)
+            while let part = try reader.next() {
+                count += 1
+                #expect(part.body.starts(with: String(count).utf8))
+            }
+            #expect(count == number - 1)
+        }
+        reader.append("--b--\r\nwhatever".utf8)
+        reader.finish()
+        while try reader.next() != nil { count += 1 }
+        #expect(count == 500)
+    }
+
+    @Test("preambles and epilogues are ignored, those of change sets too")
+    func preambles() throws {
+        let text = """
+            hello
+            --b
+            Content-Type: multipart/mixed; boundary=c
+
+            preamble of the change set
+            --c
+            Content-Type: application/http
+            Content-ID: 1
+
+            DELETE A HTTP/1.1
+
+            --c--
+            epilogue of the change set
+            --b--
+            bye
+            """
+        #expect(try read(Array(text.utf8), "multipart/mixed;boundary=b", 5).map(\.url) == ["A"])
+    }
+
+    @Test(
+        "what no change set may hold is refused",
+        arguments: [
+            ("GET A HTTP/1.1", BatchError.Reason.queryInChangeSet("GET A HTTP/1.1"), 7),
+            (
+                "DELETE A HTTP/1.1\n\n--c\nContent-Type: application/http\nContent-ID: 1\n\nDELETE B HTTP/1.1",
+                .duplicateID("1"), 13
+            ),
+        ])
+    func changeSets(content: String, reason: BatchError.Reason, line: Int) {
+        let text =
+            "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\nContent-ID: 1\n\n\(content)\n--c--\n--b--"
+        let error = #expect(throws: BatchError.self) { try read(Array(text.utf8), "multipart/mixed;boundary=b", 3) }
+        #expect(error?.reason == reason && error?.line == line + 1, "\(error as Any)")
+    }
+
+    @Test("a change set that is not closed is refused where the batch goes on")
+    func unclosed() {
+        let text =
+            "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\n\nDELETE A HTTP/1.1\n\n--b--"
+        let error = #expect(throws: BatchError.self) { try read(Array(text.utf8), "multipart/mixed;boundary=b", 3) }
+        #expect(error?.reason == .notClosed(boundary: "c") && error?.line == 9)
+    }
+
+    @Test("a part without end is refused at the named limit, before all of it is held")
+    func limit() throws {
+        var reader = try BatchRequestReader(contentType: "multipart/mixed;boundary=b")
+        reader.append("--b\nContent-Type: application/http\n\nPUT A HTTP/1.1\n\n".utf8)
+        let chunk = [UInt8](repeating: 0x78, count: 4 << 20)
+        let error = #expect(throws: BatchError.self) {
+            for _ in 0...(BatchLimits.maxPartBytes / chunk.count) {
+                reader.append(chunk)
+                _ = try reader.next()
+            }
+        }
+        #expect(error?.reason == .partTooLarge)
+    }
+
+    @Test("other media types are refused")
+    func mediaType() {
+        #expect(throws: BatchError.self) { try BatchRequestReader(contentType: "text/plain") }
+        #expect(throws: BatchError.self) { try BatchResponseReader(contentType: "multipart/mixed") }
+    }
+}

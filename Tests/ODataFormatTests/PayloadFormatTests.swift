@@ -1,0 +1,202 @@
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+@Suite("One model for every format")
+struct PayloadFormatTests {
+    static let formats: [PayloadFormat] = [
+        .json(.v3), .json(.v4), .json(.v401, metadata: .full), .json(.v4, metadata: .none, isIEEE754Compatible: true),
+        .verboseJSON(.v1), .verboseJSON(.v2), .verboseJSON(.v3), .atom(.v2), .atom(.v3), .atom(.v4),
+    ]
+    private let model: EntityDataModel
+
+    init() throws { model = try LegacyService.model() }
+
+    private func room() throws -> Entity {
+        var room = try #require(Entity(ofSet: "Rooms", model: model))
+        for (name, text, type) in [
+            ("Seats", "9007199254740993", PrimitiveType.int64), ("Price", "2.5", .decimal), ("Area", "1.5", .double),
+            ("Built", "2026-11-21T13:00:00.125", .dateTime), ("Seen", "2026-11-21T13:00:00+01:00", .dateTimeOffset),
+            ("Opens", "PT8H", .time), ("Plan", "_-8", .binary), ("Code", "01234567-89ab-cdef-0123-456789abcdef", .guid),
+        ] { room[name] = try ODataValue(lexical: text, type: type) }
+        room["Id"] = "1'<&\"ü\n"
+        room["Name"] = "Blue"
+        try room.set("Rome", at: "Site/City", model: model)
+        room.related["Desks"] = .many([Entity(shape: try #require(model.shape(ofSet: "Desks")), ["No": 1])])
+        room.related["Building"] = RelatedEntities.none
+        room.markUnchanged()
+        return room
+    }
+
+    @Test("an entity is the same after every format, alone and in a collection", arguments: formats)
+    func entities(format: PayloadFormat) throws {
+        let room = try room()
+        let encoder = PayloadEncoder(model: model, format: format)
+        let decoder = PayloadDecoder(model: model, format: format, strictness: .strict)
+        #expect(try decoder.entity(encoder.entity(room), type: room.shape.name).entity == room)
+        var writer = encoder.collection(type: room.shape.name)
+        writer.begin(url: "Rooms", set: "Rooms", context: "$metadata#Rooms", count: 1)
+        writer.entity(room)
+        writer.end()
+        #expect(writer.count > 0)
+        var reader = decoder.collection(type: room.shape.name)
+        try reader.append(writer.takeBytes())
+        try reader.finish()
+        let first = try reader.next()
+        #expect(first == .entity(room))
+        let last = try reader.next()
+        guard case .finished(let summary)? = last else {
+            Issue.record("not finished")
+            return
+        }
+        #expect(summary.count == (format == .verboseJSON(.v1) ? nil : 1))
+        let end = try reader.next()
+        #expect(end == nil)
+    }
+
+    @Test("requests say no more than they must", arguments: formats)
+    func requests(format: PayloadFormat) throws {
+        var room = try room()
+        room.control.id = "Rooms('1')"
+        room.control.etag = "secret"
+        room.control.annotations["Building@odata.navigationLink"] = "secret"
+        let encoder = PayloadEncoder(model: model, format: format, purpose: .create, includesRelated: false)
+        let body = encoder.entity(room)
+        #expect(!String(decoding: body, as: UTF8.self).contains("secret"))
+        let decoder = PayloadDecoder(model: model, format: format, strictness: .strict)
+        let read = try decoder.entity(body, type: room.shape.name).entity
+        #expect(read.related.isEmpty && read.values == room.values)
+    }
+
+    @Test("values, references, errors and service documents are the same after every format", arguments: formats)
+    func others(format: PayloadFormat) throws {
+        let encoder = PayloadEncoder(model: model, format: format)
+        let decoder = PayloadDecoder(model: model, format: format)
+        let room = try room()
+        for (value, type) in [
+            (try #require(room["Seats"]), .primitive(.int64)), (try #require(room["Built"]), .primitive(.dateTime)),
+            (.null, .primitive(.string)), (try #require(room["Site"]), .complex(QualifiedName("Ref", "Site"))),
+            (["a", "b"], .collection(.primitive(.string))),
+            (.collection([try #require(room["Site"])]), .collection(.complex(QualifiedName("Ref", "Site")))),
+            ([], .collection(.primitive(.int32))),
+        ] as [(ODataValue, TypeReference)] {
+            let body = encoder.value(ValuePayload(value), named: "Thing", type: type)
+            #expect(try decoder.value(body, type: type).value == value, "\(String(decoding: body, as: UTF8.self))")
+        }
+        let references = ReferencePayload(ids: ["a", "b"], isCollection: true)
+        #expect(try decoder.references(encoder.references(references)) == references)
+        let error = ODataErrorPayload(
+            code: "1", message: "<no>", details: [.init(code: "2", message: "x", target: "y")])
+        let read = try decoder.error(encoder.error(error))
+        #expect(read.code == error.code && read.message == error.message && read.details == error.details)
+        #expect(throws: PayloadError.self) { try decoder.entity(encoder.error(error), type: room.shape.name) }
+        let document = try decoder.serviceDocument(encoder.serviceDocument(baseURL: "http://h/", context: nil))
+        #expect(document.entries.map(\.name) == ["Rooms", "Buildings", "Desks"])
+    }
+
+    @Test(
+        "the format is told by media type and version",
+        arguments: [
+            ("application/json", .v2, .verboseJSON(.v2)), ("application/json;odata=verbose", .v3, .verboseJSON(.v3)),
+            ("application/json; odata=minimalmetadata", .v3, .json(.v3)),
+            ("application/json;odata=fullmetadata;charset=utf-8", .v3, .json(.v3, metadata: .full)),
+            ("application/json", .v3, .json(.v3)), ("application/json", .v4, .json(.v4)),
+            (
+                "Application/JSON;odata.metadata=none;IEEE754Compatible=true", .v4,
+                .json(.v4, metadata: .none, isIEEE754Compatible: true)
+            ),
+            ("application/json;metadata=full", .v401, .json(.v401, metadata: .full)),
+            ("application/atom+xml;type=feed", .v2, .atom(.v2)), ("application/xml", .v4, .atom(.v4)),
+            ("text/html", .v4, nil), ("", .v4, nil),
+        ] as [(String, ODataVersion, PayloadFormat?)])
+    func told(contentType: String, version: ODataVersion, format: PayloadFormat?) {
+        #expect(PayloadFormat(contentType: contentType, version: version) == format)
+    }
+
+    @Test("the media type of a format tells the format", arguments: formats)
+    func mediaTypes(format: PayloadFormat) {
+        #expect(PayloadFormat(contentType: format.contentType(.feed), version: format.version) == format)
+    }
+
+    @Test("a link in a delta is refused before V4")
+    func links() {
+        var writer = PayloadEncoder(model: model, format: .verboseJSON(.v2)).collection(type: LegacyService.room)
+        #expect(throws: PayloadError.unsupported("a link in a delta")) {
+            try writer.link(DeltaLink(source: "a", relationship: "b", target: nil), isDeleted: true)
+        }
+    }
+}
+
+@Suite("Calls of function imports")
+struct FunctionImportCallTests {
+    private let model: EntityDataModel
+
+    init() throws { model = try LegacyService.model() }
+
+    @Test("V2 URI 3.3: arguments are literals of their types, escaped")
+    func url() throws {
+        let call = try FunctionImportCall("SeatsOf", model: model)
+        #expect(call.httpMethod == "GET" && call.resultKind == .simple)
+        let since = ODataValue.dateTime(try #require(ODataDateTime("2026-11-21T13:00:00")))
+        #expect(
+            try call.url(arguments: ["Id": "O'Neill & Söhne", "Since": since, "Limit": 5])
+                == "SeatsOf?Id=%27O%27%27Neill%20%26%20S%C3%B6hne%27&Since=datetime%272026-11-21T13%3A00%3A00%27&Limit=5L"
+        )
+        #expect(try FunctionImportCall("Ping", model: model).url() == "Ping")
+        #expect(try FunctionImportCall("Ping", model: model).httpMethod == "POST")
+        #expect(throws: FunctionImportCall.CallError.unknownParameter("No", of: "SeatsOf")) {
+            try call.url(arguments: ["No": 1])
+        }
+        #expect(throws: FunctionImportCall.CallError.unknownImport("No")) { try FunctionImportCall("No", model: model) }
+    }
+
+    @Test(
+        "literals of every type",
+        arguments: [
+            (.guid, "01234567-89ab-cdef-0123-456789abcdef", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
+            (.decimal, "2.50", "2.50M"), (.double, "1.5", "1.5d"), (.single, "INF", "INF"), (.double, "NaN", "Nan"),
+            (.binary, "AP8", "X'00FF'"), (.time, "PT8H", "time'PT8H'"), (.boolean, "true", "true"),
+            (.dateTimeOffset, "2026-11-21T13:00:00Z", "datetimeoffset'2026-11-21T13:00:00Z'"), (.int32, "7", "7"),
+        ] as [(PrimitiveType, String, String)])
+    func literals(type: PrimitiveType, text: String, literal: String) throws {
+        let value = try ODataValue(lexical: text, type: type)
+        #expect(
+            LegacyLiteral.text(value, type: .primitive(type)).map { $0.replacing("2.5M", with: "2.50M") } == literal)
+    }
+
+    @Test(
+        "results of all seven kinds in Atom and JSON",
+        arguments: ["Ping", "SeatsOf", "MainSite", "Names", "Sites", "Best", "Free"])
+    func results(name: String) throws {
+        let call = try FunctionImportCall(name, model: model)
+        let space = "xmlns=\"http://schemas.microsoft.com/ado/2007/08/dataservices\""
+        let entry = "<entry \(AtomEntryTests.namespaces)><m:properties><d:Id>1</d:Id></m:properties></entry>"
+        let (xml, json): (String, String) =
+            switch call.resultKind {
+            case .none: ("", "")
+            case .simple: ("<SeatsOf \(space)>5</SeatsOf>", #"{"d":{"SeatsOf":"5"}}"#)
+            case .complex:
+                ("<MainSite \(space)><City>Rome</City></MainSite>", #"{"d":{"MainSite":{"City":"Rome"}}}"#)
+            case .simpleCollection:
+                ("<Names \(space)><element>a</element><element>b</element></Names>", #"{"d":{"results":["a","b"]}}"#)
+            case .complexCollection:
+                (
+                    "<Sites \(space)><element><City>Rome</City></element></Sites>",
+                    #"{"d":{"results":[{"City":"Rome"}]}}"#
+                )
+            case .entry: (entry, #"{"d":{"Id":"1"}}"#)
+            case .feed: ("<feed \(AtomEntryTests.namespaces)>\(entry)</feed>", #"{"d":{"results":[{"Id":"1"}]}}"#)
+            }
+        let fromXML = try call.result(Array(xml.utf8), format: .atom(.v2))
+        #expect(try call.result(Array(json.utf8), format: .verboseJSON(.v2)) == fromXML)
+        switch (call.resultKind, fromXML) {
+        case (.none, .null), (.simple, 5), (.simpleCollection, ["a", "b"]): break
+        case (.complex, .complex(let site)): #expect(site["City"] == "Rome")
+        case (.complexCollection, .collection(let sites)): #expect(sites.count == 1)
+        case (.entry, .complex(let room)): #expect(room["Id"] == "1" && room.shape.name == LegacyService.room)
+        case (.feed, .collection(let rooms)): #expect(rooms.count == 1)
+        default: Issue.record("\(fromXML)")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import ODataServer
+import ODataService
+import ODataTransportNIO
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Runs a server for the time of a test.
+func withServer<Result>(
+    _ configuration: ODataServer.Configuration = .init(), handler: @escaping ODataServer.IdentifiedHandler,
+    _ body: (RunningServer) async throws -> Result
+) async throws -> Result {
+    let server = try await ODataServer(configuration: configuration, handler: handler).start()
+    do {
+        let result = try await body(server)
+        await server.stop()
+        return result
+    } catch {
+        await server.stop()
+        throw error
+    }
+}
+
+extension RunningServer {
+    /// Sends one request.
+    func send(
+        _ path: String, method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:], body: ByteStream? = nil
+    ) async throws -> (response: HTTPResponse, bytes: [UInt8]) {
+        let transport = try NIOTransport()
+        var request = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path)
+        request.headerFields = fields
+        do {
+            let (response, stream) = try await transport.send(request, body: body)
+            let bytes = try await stream.collect(limit: 16 << 20)
+            try await transport.shutdown()
+            return (response, bytes)
+        } catch {
+            try await transport.shutdown()
+            throw error
+        }
+    }
+}
+
+/// A connection that sends whatever a test wants, well formed or not.
+struct RawConnection: Sendable {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw CocoaError(.fileReadUnknown) }
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let socket = descriptor
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            Foundation.close(descriptor)
+            throw CocoaError(.fileReadUnknown)
+        }
+    }
+
+    /// Sends bytes; `false` once the other side has closed.
+    @discardableResult
+    func send(_ bytes: some Collection<UInt8>) -> Bool {
+        let array = Array(bytes)
+        var sent = 0
+        while sent < array.count {
+            let count = array[sent...].withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Everything until the other side closes, or nothing comes for ten seconds; the head of a response alone where
+    /// the rest does not matter.
+    func readToEnd(untilHead: Bool = false) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var text: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while true {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { break }
+                    text += buffer[..<count]
+                    if untilHead, text.contains(0x0D) { break }
+                }
+                continuation.resume(returning: String(decoding: text, as: UTF8.self))
+            }
+        }
+    }
+
+    func close() { _ = Foundation.close(descriptor) }
+}
