@@ -82,7 +82,12 @@ public struct CollectionPayloadReader: Sendable {
     ///
     /// - Returns: `nil` when more bytes are needed, and after ``Element/finished(_:)``.
     /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
-    public mutating func next() throws(PayloadError) -> Element? {
+    public mutating func next() throws(PayloadError) -> Element? { try next(stoppingAtElements: false) }
+
+    /// The next element; `nil` also when the elements begin, for a reader of rows.
+    @usableFromInline
+    mutating func next(stoppingAtElements stops: Bool) throws(PayloadError) -> Element? {
+        let wasAmongElements = progress.isAmongElements
         while isReady() {
             let outcome: CollectionProgress.Outcome
             do throws(JSONError) {
@@ -95,7 +100,7 @@ public struct CollectionPayloadReader: Sendable {
             finder = nil
             switch outcome {
             case .element(let element): return element
-            case .nothing: continue
+            case .nothing: if stops, !wasAmongElements, progress.isAmongElements { return nil }
             case .ended: return nil
             case .serviceError(let error): throw .service(error)
             }
@@ -122,6 +127,9 @@ public struct CollectionPayloadReader: Sendable {
     }
 
     // MARK: Rows
+
+    /// Whether the next token is an element of the collection or its end.
+    @usableFromInline var isAmongElements: Bool { progress.isAmongElements }
 
     /// Whether rows can be read: the elements have begun and not ended, and a whole one may be there.
     @usableFromInline

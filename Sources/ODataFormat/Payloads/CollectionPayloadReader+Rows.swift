@@ -39,8 +39,12 @@ extension CollectionPayloadReader {
                 }
                 guard try finishPass(pass) else { continue }
             }
-            guard let element = try next() else { return }
-            try sink.element(element)
+            let wasAmongElements = isAmongElements
+            if let element = try next(stoppingAtElements: row != nil) {
+                try sink.element(element)
+            } else if wasAmongElements || !isAmongElements {
+                return
+            }
         }
     }
 }

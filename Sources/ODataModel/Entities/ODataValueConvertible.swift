@@ -183,7 +183,8 @@ extension Array: ODataValueConvertible where Element: ODataValueConvertible {
                 append(element)
             }
         case .binary(let bytes):
-            guard let bytes = bytes as? [Element] else { return nil }
+            // Without a look at the type, no bytes at all would be an array of anything.
+            guard Element.self == UInt8.self, let bytes = bytes as? [Element] else { return nil }
             self = bytes
         default: return nil
         }
@@ -191,7 +192,7 @@ extension Array: ODataValueConvertible where Element: ODataValueConvertible {
 
     /// A collection; a binary value for an array of `UInt8`.
     public var odataValue: ODataValue {
-        if let bytes = self as? [UInt8] { return .binary(bytes) }
+        if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .binary(bytes) }
         return .collection(map(\.odataValue))
     }
 }

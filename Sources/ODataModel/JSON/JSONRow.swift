@@ -54,7 +54,8 @@ public final class JSONRow: PropertyReader {
     /// The ordinal that is likely to be asked for next.
     private let predicted: UnsafeMutablePointer<Int>
     private let count: Int
-    private let names: [String]
+    private let names: UnsafeMutablePointer<String>
+    private let types: UnsafeMutablePointer<PrimitiveType?>
     /// Where the row stands, for errors and nested values.
     private var scanner: JSONScanner?
 
@@ -67,7 +68,12 @@ public final class JSONRow: PropertyReader {
         self.shape = shape
         self.model = model
         count = shape.properties.count
-        names = shape.properties.map(\.name)
+        names = .allocate(capacity: count)
+        types = .allocate(capacity: count)
+        for (ordinal, property) in shape.properties.enumerated() {
+            (names + ordinal).initialize(to: property.name)
+            (types + ordinal).initialize(to: property.type.primitive)
+        }
         slots = .allocate(capacity: count)
         slots.initialize(repeating: .missing, count: count)
         successors = .allocate(capacity: count + 1)
@@ -77,6 +83,9 @@ public final class JSONRow: PropertyReader {
     }
 
     deinit {
+        names.deinitialize(count: count)
+        names.deallocate()
+        types.deallocate()
         slots.deallocate()
         successors.deallocate()
         predicted.deallocate()
@@ -152,23 +161,23 @@ public final class JSONRow: PropertyReader {
     /// - Throws: ``JSONError`` with the place when the text is no value of the property's type.
     public func value(at ordinal: Int) throws(JSONError) -> ODataValue? {
         guard ordinal >= 0, ordinal < count else { return nil }
-        let slot = slots[ordinal]
+        return try converted(ordinal)
+    }
+
+    @inline(__always)
+    private func converted(_ ordinal: Int) throws(JSONError) -> ODataValue? {
         let value: ODataValue?
-        switch slot {
-        case .missing: return nil
-        case .null: return .null
-        case .boolean(let flag, _) where shape.primitiveTypes[ordinal] == .boolean: return .boolean(flag)
-        case .string(let string):
-            guard let type = shape.primitiveTypes[ordinal] else { return try slow(slot, ordinal) }
-            if type == .string { return .string(string.string) }
-            value = string.withUTF8 { ODataValue(lexical: $0, type: type) }
-        case .number(let number):
-            guard let type = shape.primitiveTypes[ordinal] else { return try slow(slot, ordinal) }
-            value = ODataValue(number: number, type: type)
-        default: return try slow(slot, ordinal)
+        switch (slots[ordinal], types[ordinal]) {
+        case (.missing, _): return nil
+        case (.null, _): return .null
+        case (.boolean(let flag, _), .boolean?): return .boolean(flag)
+        case (.string(let string), .string?): return .string(string.string)
+        case (.string(let string), let type?): value = string.withUTF8 { ODataValue(lexical: $0, type: type) }
+        case (.number(let number), let type?): value = ODataValue(number: number, type: type)
+        default: value = nil
         }
         if let value { return value }
-        return try slow(slot, ordinal)
+        return try slow(slots[ordinal], ordinal)
     }
 
     /// Reads a value again where it stands: structured ones, and those whose error needs a place.
@@ -221,7 +230,7 @@ public final class JSONRow: PropertyReader {
         predicted.pointee = ordinal + 1
         let value: ODataValue?
         do throws(JSONError) {
-            value = try self.value(at: ordinal)
+            value = try converted(ordinal)
         } catch {
             throw .malformed(error)
         }

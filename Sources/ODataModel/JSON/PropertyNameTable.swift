@@ -1,5 +1,5 @@
 /// The names of a shape's properties in UTF-8: a JSON reader finds ordinals by bytes and makes no strings.
-struct PropertyNameTable: Sendable {
+final class PropertyNameTable: Sendable {
     private struct Name: Sendable {
         /// Where the member name with quotation marks and colon starts in ``text``.
         var start: Int

@@ -81,6 +81,9 @@ public struct ODataDecimal: Sendable {
         return remainder == 0 ? ODataDecimal(isNegative: isNegative, magnitude: quotient, scale: scale) : nil
     }
 
+    /// How many digits the number has, leading zeros excluded; one for zero.
+    public var digitCount: Int { max(1, Self.digitCount(magnitude)) }
+
     /// The nearest binary64 number.
     public var doubleValue: Double { Double(description) ?? .nan }
 }
@@ -231,7 +234,7 @@ extension ODataDecimal: Hashable, Comparable {
         return a == b ? 0 : a < b ? -1 : 1
     }
 
-    private static func digitCount(_ value: UInt128) -> Int {
+    fileprivate static func digitCount(_ value: UInt128) -> Int {
         powersOfTen.firstIndex { value < $0 } ?? 39
     }
 }

@@ -148,20 +148,6 @@ private struct ColumnCollector {
     }
 }
 
-extension EntityDataModel {
-    /// A property's facets, completed by those of its type definition.
-    func facets(of property: Property) -> Facets {
-        guard case .typeDefinition(let name, _) = property.type.element, let definition = typeDefinition(name) else {
-            return property.facets
-        }
-        var facets = property.facets
-        facets.maxLength = facets.maxLength ?? definition.facets.maxLength
-        facets.precision = facets.precision ?? definition.facets.precision
-        facets.scale = facets.scale ?? definition.facets.scale
-        return facets
-    }
-}
-
 extension TableStorage {
     /// The column at the end of a path of property names, such as `Address/City`.
     func column(at path: String) -> ColumnStorage? {

@@ -1,0 +1,202 @@
+/// Checks values against their declared types, nullability, facets and enumeration members
+/// (OData CSDL 4.01, 7.1 *Nullable* and 7.2 *Type Facets*). Each kind of check can be switched off: real services
+/// send values that their own metadata forbids, and a client that only shows them has no reason to refuse.
+///
+/// ```swift
+/// let validator = ValueValidator(model: model)
+/// try validator.validate(value, for: property)
+/// try ValueValidator(model: model, checks: [.nullability]).validate(order)
+/// ```
+public struct ValueValidator: Sendable {
+    /// What is checked.
+    public struct Checks: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: Int
+
+        /// Makes a set from bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Values are of the declared types, integers within their ranges.
+        public static let types = Checks(rawValue: 1)
+        /// What must not be null is not.
+        public static let nullability = Checks(rawValue: 2)
+        /// Lengths of strings and bytes.
+        public static let maxLength = Checks(rawValue: 4)
+        /// Digits of decimals, and fractional digits of seconds.
+        public static let precision = Checks(rawValue: 8)
+        /// Strings that must be ASCII are (`Unicode="false"`).
+        public static let unicode = Checks(rawValue: 16)
+        /// Reference systems of geo values.
+        public static let srid = Checks(rawValue: 32)
+        /// Numbers of enumerations are members or combinations of them.
+        public static let members = Checks(rawValue: 64)
+
+        /// All facets, and not types, nullability or members.
+        public static let facets: Checks = [.maxLength, .precision, .unicode, .srid]
+        /// Everything.
+        public static let all: Checks = [.types, .nullability, .facets, .members]
+    }
+
+    /// The model that types and enumerations are looked up in.
+    public let model: EntityDataModel
+    /// What is checked.
+    public let checks: Checks
+
+    /// Makes a validator.
+    public init(model: EntityDataModel, checks: Checks = .all) {
+        self.model = model
+        self.checks = checks
+    }
+
+    /// Checks every loaded declared property of an entity or complex value.
+    ///
+    /// - Throws: ``ValidationError`` of the first that is wrong, with its path.
+    public func validate(_ entity: Entity) throws(ValidationError) {
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard let value = entity.values[ordinal] else { continue }
+            try validate(value, for: property)
+        }
+    }
+
+    /// Checks a value for a property.
+    ///
+    /// - Throws: ``ValidationError`` whose path starts with the property's name.
+    public func validate(_ value: ODataValue, for property: Property) throws(ValidationError) {
+        do throws(ValidationError) {
+            guard property.type.isCollection else {
+                return try validate(value, property.type, property)
+            }
+            guard case .collection(let members) = value else {
+                guard checks.contains(.types) else { return }
+                throw ValidationError(.type(expected: property.type))
+            }
+            for (index, member) in members.enumerated() {
+                do throws(ValidationError) {
+                    try validate(member, property.type.element, property)
+                } catch {
+                    throw error.within(String(index))
+                }
+            }
+        } catch {
+            throw error.within(property.name)
+        }
+    }
+
+    private func validate(
+        _ value: ODataValue, _ type: TypeReference, _ property: Property
+    ) throws(ValidationError) {
+        if value.isNull {
+            guard property.isNullable || !checks.contains(.nullability) else { throw ValidationError(.null) }
+            return
+        }
+        switch type {
+        case .primitive(let primitive), .typeDefinition(_, let primitive):
+            if checks.contains(.types), !value.isOf(primitive) { throw ValidationError(.type(expected: type)) }
+            try validate(value, primitive, model.facets(of: property))
+        case .enumeration(let name): try validateMember(value, name)
+        case .complex(let name), .entity(let name):
+            guard case .complex(let entity) = value else {
+                guard checks.contains(.types) else { return }
+                throw ValidationError(.type(expected: type))
+            }
+            if checks.contains(.types), let name, !model.isType(entity.shape.name, name) {
+                throw ValidationError(.type(expected: type))
+            }
+            try validate(entity)
+        case .collection, .untyped: break
+        }
+    }
+
+    private func validateMember(_ value: ODataValue, _ name: QualifiedName) throws(ValidationError) {
+        guard case .enumeration(let number) = value else {
+            guard checks.contains(.types) else { return }
+            throw ValidationError(.type(expected: .enumeration(name)))
+        }
+        guard checks.contains(.members), let type = model.enumType(name), !type.members.isEmpty else { return }
+        let isMember =
+            type.isFlags
+            ? number & ~type.members.reduce(0) { $0 | $1.value } == 0 : type.members.contains { $0.value == number }
+        guard isMember else { throw ValidationError(.member(number, of: name)) }
+    }
+
+    // MARK: Facets
+
+    private func validate(
+        _ value: ODataValue, _ type: PrimitiveType, _ facets: Facets
+    ) throws(ValidationError) {
+        switch value {
+        case .string(let text):
+            if checks.contains(.maxLength), let limit = facets.maxLength {
+                let length = text.unicodeScalars.count
+                guard length <= limit else { throw ValidationError(.length(length, limit: limit)) }
+            }
+            if checks.contains(.unicode), facets.isUnicode == false, text.utf8.contains(where: { $0 >= 0x80 }) {
+                throw ValidationError(.notASCII)
+            }
+        case .binary(let bytes):
+            if checks.contains(.maxLength), type == .binary, let limit = facets.maxLength, bytes.count > limit {
+                throw ValidationError(.length(bytes.count, limit: limit))
+            }
+        case .decimal(let number): try validate(number, facets)
+        case .integer(let number) where type == .decimal: try validate(ODataDecimal(number), facets)
+        case .dateTimeOffset(let instant): try validate(picoseconds: instant.picoseconds, facets)
+        case .dateTime(let instant): try validate(picoseconds: instant.picoseconds, facets)
+        case .duration(let duration): try validate(picoseconds: duration.picoseconds, facets)
+        case .timeOfDay(let time): try validate(picoseconds: time.picoseconds % picosecondsPerSecond, facets)
+        case .geo(let geo):
+            // An unstated system is the family's default unless the model leaves it open, which is `nil` too.
+            if checks.contains(.srid), let srid = facets.srid, geo.srid != srid {
+                throw ValidationError(.srid(geo.srid, expected: srid))
+            }
+        default: break
+        }
+    }
+
+    /// An unstated scale is 0 by the standard, but only where a precision is stated beside it is that taken at its
+    /// word: many services leave both out and mean any number.
+    private func validate(_ number: ODataDecimal, _ facets: Facets) throws(ValidationError) {
+        guard checks.contains(.precision) else { return }
+        let number = number.normalized
+        let scale: Int?
+        switch facets.scale {
+        case .fixed(let digits): scale = digits
+        case .variable, .floating: scale = nil
+        case nil: scale = facets.precision == nil || model.version < .v4 ? nil : 0
+        }
+        let failure = ValidationError(.digits(number, precision: facets.precision, scale: scale))
+        if let scale, number.scale > scale { throw failure }
+        guard let precision = facets.precision else { return }
+        let digits = number.digitCount
+        if case .floating? = facets.scale {
+            guard digits <= precision else { throw failure }
+            return
+        }
+        guard max(digits - number.scale, 0) <= precision - (scale ?? 0), digits <= precision else { throw failure }
+    }
+
+    private func validate(picoseconds: Int64, _ facets: Facets) throws(ValidationError) {
+        guard checks.contains(.precision), let precision = facets.precision, (0..<12).contains(precision) else {
+            return
+        }
+        var unit: Int64 = 1
+        for _ in precision..<12 { unit *= 10 }
+        guard picoseconds % unit == 0 else { throw ValidationError(.fraction(limit: precision)) }
+    }
+}
+
+extension ODataValue {
+    /// Whether the value may stand where a primitive type is declared: whole numbers within the type's range, and
+    /// numbers of less width where one of more is declared.
+    public func isOf(_ type: PrimitiveType) -> Bool {
+        switch (self, type) {
+        case (.boolean, .boolean), (.string, .string), (.binary, .binary), (.binary, .stream), (.guid, .guid),
+            (.date, .date), (.timeOfDay, .timeOfDay), (.dateTimeOffset, .dateTimeOffset), (.dateTime, .dateTime),
+            (.duration, .duration), (.duration, .time), (.decimal, .decimal), (.double, .double), (.single, .single),
+            (.single, .double), (.double, .single), (.integer, .decimal), (.integer, .double), (.integer, .single):
+            true
+        case (.integer(let number), _): type.integerRange?.contains(number) == true
+        case (.geo(let geo), _): geo.isOf(type)
+        default: false
+        }
+    }
+}

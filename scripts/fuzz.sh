@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
+# With INPUT=file, runs that input alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+targets=$(cd Fuzz/Targets && echo *.swift)
+target=${1:-}
+seconds=${2:-60}
+if [ ! -f "Fuzz/Targets/$target.swift" ]; then
+    echo "usage: scripts/fuzz.sh TARGET [SECONDS], TARGET one of ${targets//.swift/}" >&2
+    exit 2
+fi
+build=${SCRATCH:-.build}/fuzz
+mkdir -p "$build/$target/corpus"
+build=$(cd "$build" && pwd)
+
+# The libraries on the floors that parse, each instrumented for coverage. The linker that the toolchain takes by
+# default hangs on the instrumented code.
+flags=(-O -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -I "$build" -package-name outpost
+    -Xcc -fmodule-map-file="$PWD/Sources/CLibXML2/module.modulemap")
+# shellcheck disable=SC2046 # words are wanted
+flags+=($(pkg-config --cflags libxml-2.0))
+objects=()
+for library in ODataModel ODataQuery ODataFormat; do
+    object=$build/$library.o
+    # shellcheck disable=SC2046
+    if [ ! -f "$object" ] || [ -n "$(find Sources/ODataModel Sources/$library -name '*.swift' -newer "$object" | head -1)" ]; then
+        swiftc "${flags[@]}" -module-name "$library" -emit-module -emit-module-path "$build/$library.swiftmodule" \
+            -c $(find "Sources/$library" -name '*.swift') -o "$object"
+    fi
+    objects+=("$object")
+done
+# shellcheck disable=SC2046
+swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" Fuzz/Support/*.swift "${objects[@]}" \
+    $(pkg-config --libs libxml-2.0) -o "$build/$target/run"
+
+if [ -n "${INPUT:-}" ]; then exec "$build/$target/run" "$INPUT"; fi
+
+seeds=("Fuzz/Seeds/$target")
+corpus=${OUTPOST_CORPUS:-../shared/corpus}
+case $target in
+json) folders=(payloads-v4 payloads-v2) ;;
+metadata) folders=(metadata csdl-pairs vocabularies) ;;
+multipart) folders=(batch) ;;
+url) folders=(abnf uri-trees) ;;
+*) folders=() ;;
+esac
+for folder in ${folders[@]+"${folders[@]}"}; do
+    if [ -d "$corpus/$folder" ]; then
+        while IFS= read -r inner; do seeds+=("$inner"); done < <(find "$corpus/$folder" -type d)
+    fi
+done
+cd "$build/$target"
+absolute=()
+for seed in "${seeds[@]}"; do absolute+=("$(cd "$OLDPWD" && cd "$seed" && pwd)"); done
+exec ./run -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    corpus "${absolute[@]}"
