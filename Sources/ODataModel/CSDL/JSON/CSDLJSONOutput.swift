@@ -81,7 +81,8 @@ struct CSDLJSONOutput {
             json.key(uri)
             json.beginObject()
             let references = byURI[uri] ?? []
-            let includes = references.flatMap(\.includes)
+            var includes: [CSDLReference.Include] = []
+            for include in references.flatMap(\.includes) where !includes.contains(include) { includes.append(include) }
             if !includes.isEmpty {
                 json.key("$Include")
                 json.beginArray()
@@ -209,7 +210,7 @@ struct CSDLJSONOutput {
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
             if property.isConcurrencyToken { omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.") }
-            write(property.annotations, on: "")
+            write(property.annotations, on: "", kind: .property)
             json.endObject()
         }
         for property in type.navigationProperties { write(property) }
@@ -297,6 +298,8 @@ struct CSDLJSONOutput {
         case _ where text == "null": json.null()
         case .boolean? where text == "true" || text == "false": json.boolean(text == "true")
         case let type? where type.isNumeric: number(text)
+        // Of a type that another document declares, the text alone tells.
+        case nil where text == "true" || text == "false": json.boolean(text == "true")
         default: json.string(text)
         }
     }
@@ -349,7 +352,7 @@ struct CSDLJSONOutput {
                 writeType(parameter.type)
                 writeNullable(parameter.isNullable && isV4, parameter.type)
                 write(parameter.facets, type: parameter.type)
-                write(parameter.annotations, on: "")
+                write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
             }
             json.endArray()
@@ -383,7 +386,7 @@ struct CSDLJSONOutput {
                 json.boolean(false)
             }
             write(set.bindings, of: container)
-            write(set.annotations, on: "")
+            write(set.annotations, on: "", kind: .entitySet)
             json.endObject()
         }
         for singleton in container.singletons {

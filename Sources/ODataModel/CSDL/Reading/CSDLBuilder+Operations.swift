@@ -53,13 +53,14 @@ extension CSDLBuilder {
     /// binding parameter's (OData CSDL 4.01, 14.2.1).
     private func takeTargeted(for operation: inout Operation) {
         let name = operation.name.description
+        guard targetsOverloads || targeted[name] != nil else { return }
         let groups = [targeted[name], targetsOverloads ? targeted["\(name)(\(operation.signature))"] : nil]
         for case let group? in groups {
-            operation.annotations += take(group, nil)
+            operation.annotations += group.take(nil) ?? []
             for index in operation.parameters.indices {
-                operation.parameters[index].annotations += take(group, operation.parameters[index].name)
+                operation.parameters[index].annotations += group.take(operation.parameters[index].name) ?? []
             }
-            if operation.returnType != nil { operation.returnAnnotations += take(group, "$ReturnType") }
+            if operation.returnType != nil { operation.returnAnnotations += group.take("$ReturnType") ?? [] }
         }
     }
 }

@@ -2,6 +2,8 @@
 /// operations and containers, what V2 and V3 have otherwise, and annotations in the extensions.
 struct CSDLOutput {
     let version: ODataVersion
+    /// The version of the model.
+    let modelVersion: ODataVersion
     var xml: XMLOutput
     /// The prefixes of foreign namespaces used so far.
     var prefixes: [String: String] = [:]
@@ -12,7 +14,8 @@ struct CSDLOutput {
 
     var isV4: Bool { version >= .v4 }
 
-    init(version: ODataVersion, indentedBy depth: Int) {
+    init(version: ODataVersion, modelVersion: ODataVersion, indentedBy depth: Int) {
+        self.modelVersion = modelVersion
         self.version = version
         xml = XMLOutput(indentedBy: depth)
     }

@@ -25,7 +25,7 @@ struct XMLOutput {
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: "=\"".utf8)
-        escape(value, inAttribute: true)
+        Self.escape(value, inAttribute: true, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -48,7 +48,7 @@ struct XMLOutput {
         closeStartTag()
         indent()
         bytes.append(contentsOf: "<\(name)>".utf8)
-        escape(text, inAttribute: false)
+        Self.escape(text, inAttribute: false, to: &bytes)
         bytes.append(contentsOf: "</\(name)>\n".utf8)
     }
 
@@ -71,7 +71,7 @@ struct XMLOutput {
 
     /// White space other than blanks is written as references: a parser would make blanks of it in an
     /// attribute, and drop carriage returns in text. Characters that XML has no way to say are left out.
-    private mutating func escape(_ text: String, inAttribute: Bool) {
+    static func escape(_ text: String, inAttribute: Bool, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
