@@ -47,8 +47,8 @@ struct CanonicalCSDL {
                 uniquingKeysWith: { first, _ in first })
         case let array as [Any]: return array.map(expand)
         case let text as String:
-            // A line break is one, however a tool wrote it.
-            return expand(text.replacing("\r\n", with: "\n").replacing("\r", with: "\n"))
+            // XML makes blanks of line breaks in attributes.
+            return expand(text.replacing("\r\n", with: " ").replacing("\r", with: " ").replacing("\n", with: " "))
         default: return value
         }
     }

@@ -37,7 +37,7 @@ struct ModelDifferenceTests {
             ("MaxLength=\"20\"", "", "S.T/Name", .changed, true),
             ("\"Edm.String\" MaxLength", "\"Edm.String\" Nullable=\"false\" MaxLength", "S.T/Name", .changed, false),
             ("Type=\"Edm.String\"", "Type=\"Edm.Binary\"", "S.T/Name", .changed, false),
-            ("Type=\"S.T\"/>", "Type=\"Collection(S.T)\"/>", "S.T/Next", .changed, false),
+            ("\"Next\" Type=\"S.T\"/>", "\"Next\" Type=\"Collection(S.T)\"/>", "S.T/Next", .changed, false),
             ("<Member Name=\"A\"/>", "<Member Name=\"A\"/><Member Name=\"B\"/>", "S.E/B", .added, false),
             ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\" Nullable=\"false\"/><Parameter", "S.Do()/b", .added, false),
             ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\"/><Parameter", "S.Do()/b", .added, true),

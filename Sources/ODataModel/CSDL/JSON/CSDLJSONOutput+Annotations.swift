@@ -50,7 +50,7 @@ extension CSDLJSONOutput {
             json.beginObject()
             if let type {
                 let source = type.lastIndex(of: ".").flatMap { sources[String(type[..<$0])] } ?? ""
-                member("@type", "\(source)#\(names.name(type))")
+                member(model.version < .v401 ? "@odata.type" : "@type", "\(source)#\(names.name(type))")
             }
             var written: Set<String> = []
             for property in properties {

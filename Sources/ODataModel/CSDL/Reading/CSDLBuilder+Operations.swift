@@ -25,6 +25,9 @@ extension CSDLBuilder {
             operation.returnType = try requiredType(result, "the type returned")
             operation.isReturnNullable = flag(result, .nullable) ?? true
             operation.returnFacets = try readFacets(result)
+            if let type = operation.returnType {
+                operation.returnFacets.isNullabilityUnstated = leavesNullUnstated(type, result)
+            }
             operation.returnAnnotations = try readAnnotations(result)
         }
         operation.annotations = try readAnnotations(node)
@@ -44,6 +47,7 @@ extension CSDLBuilder {
             default: break
             }
         }
+        parameter.facets.isNullabilityUnstated = leavesNullUnstated(parameter.type, node)
         try check(parameter.facets, node)
         parameter.annotations = try readAnnotations(node)
         return parameter

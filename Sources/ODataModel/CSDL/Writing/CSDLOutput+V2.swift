@@ -157,7 +157,7 @@ extension CSDLOutput {
             xml.begin("Parameter")
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", type)
-            xml.attribute("Nullable", parameter.isNullable, unless: true)
+            writeNullable(parameter.isNullable, parameter.type, parameter.facets)
             write(parameter.facets)
             write(parameter.annotations)
             xml.end()

@@ -84,7 +84,7 @@ struct CSDLOutput {
     private mutating func write(_ type: StructuredType) {
         xml.begin(type.kind == .entity ? "EntityType" : "ComplexType")
         xml.attribute("Name", type.name.name)
-        xml.attribute("BaseType", type.baseType?.description)
+        xml.attribute("BaseType", (type.baseType ?? type.undeclaredBaseType)?.description)
         xml.attribute("Abstract", type.isAbstract, unless: false)
         xml.attribute("OpenType", type.isOpen, unless: false)
         xml.attribute(isV4 ? "HasStream" : "m:HasStream", type.hasStream, unless: false)
@@ -119,7 +119,7 @@ struct CSDLOutput {
         xml.begin("Property")
         xml.attribute("Name", property.name)
         xml.attribute("Type", typeName)
-        xml.attribute("Nullable", property.isNullable, unless: true)
+        writeNullable(property.isNullable, property.type, property.facets)
         write(property.facets)
         xml.attribute("DefaultValue", property.defaultValue)
         if property.isConcurrencyToken {
@@ -189,12 +189,21 @@ struct CSDLOutput {
         xml.attribute("Name", term.name.name)
         xml.attribute("Type", typeName)
         xml.attribute("BaseTerm", term.baseTerm)
-        xml.attribute("Nullable", term.isNullable, unless: true)
+        writeNullable(term.isNullable, term.type, term.facets)
         write(term.facets)
         xml.attribute("DefaultValue", term.defaultValue)
         xml.attribute("AppliesTo", term.appliesTo.isEmpty ? nil : term.appliesTo.joined(separator: " "))
         write(term.annotations)
         xml.end()
+    }
+
+    /// The default goes without saying, but collections have none.
+    mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, _ facets: Facets) {
+        if type.isCollection, isNullable, !facets.isNullabilityUnstated {
+            xml.attribute("Nullable", "true")
+        } else {
+            xml.attribute("Nullable", isNullable, unless: true)
+        }
     }
 
     mutating func write(_ facets: Facets) {
