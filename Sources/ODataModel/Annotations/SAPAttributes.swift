@@ -111,7 +111,10 @@ enum SAPAttributes {
             }
         case "field-control": return [Annotation(term: common + "FieldControl", value: .path(kind: "Path", text: text))]
         case "updatable-path", "deletable-path", "creatable-path":
-            let kind = name == "updatable-path" ? ("Update", "Updatable") : name == "deletable-path" ? ("Delete", "Deletable") : ("Insert", "Insertable")
+            let kind =
+                name == "updatable-path"
+                ? ("Update", "Updatable")
+                : name == "deletable-path" ? ("Delete", "Deletable") : ("Insert", "Insertable")
             return [
                 Annotation(
                     term: "\(capabilities)\(kind.0)Restrictions",

@@ -6,7 +6,9 @@ extension ModelComparison {
             return
         }
         compareFlag(path, "IsBound", old.isBound, new.isBound, allowed: nil, "it is called in another place")
-        compareFlag(path, "IsComposable", old.isComposable, new.isComposable, allowed: true, "a composable function can be called in more ways")
+        compareFlag(
+            path, "IsComposable", old.isComposable, new.isComposable, allowed: true,
+            "a composable function can be called in more ways")
         // Of functions, other parameters make another overload; of actions they do not.
         matchAll(
             old.parameters, new.parameters, path: path, key: \.name,
@@ -15,7 +17,9 @@ extension ModelComparison {
                 if old.isNullable, !new.isNullable {
                     comparison.compareNullable("\(path)/\(old.name)", "parameter", true, false)
                 } else if old.isNullable != new.isNullable {
-                    comparison.add("\(path)/\(old.name)", .changed, "parameter, Nullable true instead of false", true, "all that was valid still is")
+                    comparison.add(
+                        "\(path)/\(old.name)", .changed, "parameter, Nullable true instead of false", true,
+                        "all that was valid still is")
                 }
                 comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets)
                 comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
@@ -47,7 +51,9 @@ extension ModelComparison {
                 let path = "\(path)/\(old.name)"
                 comparison.compareSetType(path, "entity set", old.type, new.type)
                 comparison.compareBindings(path, old.bindings, new.bindings)
-                comparison.compareFlag(path, "entity set, IncludeInServiceDocument", old.isInServiceDocument, new.isInServiceDocument, allowed: true, "clients may find it in the service document")
+                comparison.compareFlag(
+                    path, "entity set, IncludeInServiceDocument", old.isInServiceDocument, new.isInServiceDocument,
+                    allowed: true, "clients may find it in the service document")
                 comparison.compareAnnotations(path, old.annotations, new.annotations)
             }, added: { _ in ("entity set", nil) })
         matchAll(
@@ -66,10 +72,18 @@ extension ModelComparison {
             compare: { comparison, old, new in
                 let path = "\(path)/\(old.name)"
                 if old.operation != new.operation || old.kind != new.kind || old.httpMethod != new.httpMethod {
-                    comparison.add(path, .changed, "operation import", false, "it calls something else, or in another way")
+                    comparison.add(
+                        path, .changed, "operation import", false, "it calls something else, or in another way")
                 }
-                if old.entitySet != new.entitySet {
-                    comparison.add(path, .changed, "operation import, entity set \(new.entitySet ?? "none") instead of \(old.entitySet ?? "none")", old.entitySet == nil, "the entities returned belong elsewhere")
+                let sets = (
+                    old.entitySet.map { Self.local($0, comparison.old.container) },
+                    new.entitySet.map { Self.local($0, comparison.new.container) }
+                )
+                if sets.0 != sets.1 {
+                    comparison.add(
+                        path, .changed,
+                        "operation import, entity set \(new.entitySet ?? "none") instead of \(old.entitySet ?? "none")",
+                        old.entitySet == nil, "the entities returned belong elsewhere")
                 }
                 comparison.compareAnnotations(path, old.annotations, new.annotations)
             }, added: { _ in ("operation import", nil) })
@@ -87,9 +101,20 @@ extension ModelComparison {
         matchAll(
             old, new, path: path, key: \.path,
             compare: { comparison, old, new in
-                if old.target != new.target {
-                    comparison.add("\(path)/\(old.path)", .changed, "binding to \(new.target) instead of \(old.target)", false, "it leads to other entities")
+                // A set of the same container needs no path.
+                let targets = (
+                    Self.local(old.target, comparison.old.container), Self.local(new.target, comparison.new.container)
+                )
+                if targets.0 != targets.1 {
+                    comparison.add(
+                        "\(path)/\(old.path)", .changed, "binding to \(new.target) instead of \(old.target)", false,
+                        "it leads to other entities")
                 }
             }, added: { _ in ("binding", nil) })
+    }
+
+    private static func local(_ target: String, _ container: EntityContainer) -> String {
+        let prefix = "\(container.name)/"
+        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
     }
 }

@@ -2,16 +2,25 @@ extension ModelComparison {
     mutating func compare(_ old: StructuredType, _ new: StructuredType) {
         let path = old.name.description
         if old.kind != new.kind {
-            add(path, .changed, "entity type against complex type", false, "entities have an identity, values have none")
+            add(
+                path, .changed, "entity type against complex type", false, "entities have an identity, values have none"
+            )
             return
         }
         compareBase(path, old, new)
-        compareFlag(path, "Abstract", old.isAbstract, new.isAbstract, allowed: false, "an abstract type has no instances")
-        compareFlag(path, "OpenType", old.isOpen, new.isOpen, allowed: true, "an open type takes more properties than a closed one")
-        compareFlag(path, "HasStream", old.hasStream, new.hasStream, allowed: nil, "media entities are created by their content")
+        compareFlag(
+            path, "Abstract", old.isAbstract, new.isAbstract, allowed: false, "an abstract type has no instances")
+        compareFlag(
+            path, "OpenType", old.isOpen, new.isOpen, allowed: true,
+            "an open type takes more properties than a closed one")
+        compareFlag(
+            path, "HasStream", old.hasStream, new.hasStream, allowed: nil, "media entities are created by their content"
+        )
         let keys = (keyOf(old, self.old), keyOf(new, self.new))
         if keys.0 != keys.1 {
-            add(path, .changed, "key \(keys.1.joined(separator: ", ")) instead of \(keys.0.joined(separator: ", "))", false, "the addresses of entities change")
+            add(
+                path, .changed, "key \(keys.1.joined(separator: ", ")) instead of \(keys.0.joined(separator: ", "))",
+                false, "the addresses of entities change")
         }
         matchAll(
             properties(of: old, self.old), properties(of: new, self.new), path: path, key: \.name,
@@ -25,7 +34,9 @@ extension ModelComparison {
             compare: { $0.compare(path, $1, $2) },
             added: { property in
                 let isOptional = property.isNullable || property.isCollection
-                return ("navigation property", isOptional ? nil : "clients that create entities do not give it a target")
+                return (
+                    "navigation property", isOptional ? nil : "clients that create entities do not give it a target"
+                )
             })
         compareAnnotations(path, old.annotations, new.annotations)
     }
@@ -56,7 +67,9 @@ extension ModelComparison {
         let keeps = old.baseType.map { self.new.isType(new.name, $0) } ?? true
         add(
             path, .changed, "base type \(name(new.baseType)) instead of \(name(old.baseType))", keeps,
-            keeps ? "it still derives from all it derived from" : "it can no longer stand where its base type is expected")
+            keeps
+                ? "it still derives from all it derived from" : "it can no longer stand where its base type is expected"
+        )
     }
 
     private mutating func compare(_ type: String, _ old: Property, _ new: Property) {
@@ -101,7 +114,8 @@ extension ModelComparison {
         if old.isUnicode != new.isUnicode {
             let isWider = new.isUnicode != false
             add(
-                path, .changed, "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)", isWider,
+                path, .changed, "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)",
+                isWider,
                 isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
         if old.srid != new.srid || old.isSRIDVariable != new.isSRIDVariable {
@@ -137,18 +151,29 @@ extension ModelComparison {
         }
         if old.isCollection != new.isCollection {
             add(
-                path, .changed, "navigation property, \(new.isCollection ? "many" : "one") instead of \(old.isCollection ? "many" : "one")",
+                path, .changed,
+                "navigation property, \(new.isCollection ? "many" : "one") instead of \(old.isCollection ? "many" : "one")",
                 false, "payloads have another form")
         } else if !new.isCollection {
             compareNullable(path, "navigation property", old.isNullable, new.isNullable)
         }
-        compareFlag(path, "navigation property, ContainsTarget", old.isContainment, new.isContainment, allowed: nil, "the addresses of the related entities change")
-        let pairs = (old.constraints.map { "\($0.property)=\($0.referencedProperty)" }, new.constraints.map { "\($0.property)=\($0.referencedProperty)" })
+        compareFlag(
+            path, "navigation property, ContainsTarget", old.isContainment, new.isContainment, allowed: nil,
+            "the addresses of the related entities change")
+        let pairs = (
+            old.constraints.map { "\($0.property)=\($0.referencedProperty)" },
+            new.constraints.map { "\($0.property)=\($0.referencedProperty)" }
+        )
         if Set(pairs.0) != Set(pairs.1) {
-            add(path, .changed, "navigation property, referential constraints", pairs.0.isEmpty, pairs.0.isEmpty ? "what is new only says more" : "related entities are found by other properties")
+            add(
+                path, .changed, "navigation property, referential constraints", pairs.0.isEmpty,
+                pairs.0.isEmpty ? "what is new only says more" : "related entities are found by other properties")
         }
         if old.onDelete != new.onDelete {
-            add(path, .changed, "navigation property, OnDelete \(new.onDelete?.rawValue ?? "unstated") instead of \(old.onDelete?.rawValue ?? "unstated")", true, "the service does it")
+            add(
+                path, .changed,
+                "navigation property, OnDelete \(new.onDelete?.rawValue ?? "unstated") instead of \(old.onDelete?.rawValue ?? "unstated")",
+                true, "the service does it")
         }
         compareAnnotations(path, old.annotations, new.annotations)
     }
@@ -156,14 +181,19 @@ extension ModelComparison {
     mutating func compare(_ old: EnumType, _ new: EnumType) {
         let path = old.name.description
         if old.underlyingType != new.underlyingType {
-            add(path, .changed, "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false, "values have another range")
+            add(
+                path, .changed,
+                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
+                "values have another range")
         }
         compareFlag(path, "IsFlags", old.isFlags, new.isFlags, allowed: nil, "values combine members or do not")
         matchAll(
             old.members, new.members, path: path, key: \.name,
             compare: { comparison, old, new in
                 if old.value != new.value {
-                    comparison.add("\(path)/\(old.name)", .changed, "member, value \(new.value) instead of \(old.value)", false, "numbers that were stored mean something else")
+                    comparison.add(
+                        "\(path)/\(old.name)", .changed, "member, value \(new.value) instead of \(old.value)", false,
+                        "numbers that were stored mean something else")
                 }
                 comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
             }, added: { _ in ("member", "clients may read a member that they do not know") })
@@ -173,7 +203,10 @@ extension ModelComparison {
     mutating func compare(_ old: TypeDefinition, _ new: TypeDefinition) {
         let path = old.name.description
         if old.underlyingType != new.underlyingType {
-            add(path, .changed, "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false, "values have another form")
+            add(
+                path, .changed,
+                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
+                "values have another form")
         }
         compareFacets(path, "type definition", old.facets, new.facets)
         compareAnnotations(path, old.annotations, new.annotations)

@@ -17,7 +17,9 @@ struct ModelComparison {
                 "", .changed, "OData \(new.version.rawValue) instead of \(old.version.rawValue)", isCompatible,
                 isCompatible ? "the same protocol in another edition" : "requests and payloads have another form")
         }
-        matchAll(old.schemas.flatMap(\.structuredTypes), new.schemas.flatMap(\.structuredTypes), key: \.name.description) {
+        matchAll(
+            old.schemas.flatMap(\.structuredTypes), new.schemas.flatMap(\.structuredTypes), key: \.name.description
+        ) {
             $0.compare($1, $2)
         } added: {
             ("\($0.kind == .entity ? "entity" : "complex") type", nil)
@@ -27,7 +29,9 @@ struct ModelComparison {
         } added: { _ in
             ("enumeration type", nil)
         }
-        matchAll(old.schemas.flatMap(\.typeDefinitions), new.schemas.flatMap(\.typeDefinitions), key: \.name.description) {
+        matchAll(
+            old.schemas.flatMap(\.typeDefinitions), new.schemas.flatMap(\.typeDefinitions), key: \.name.description
+        ) {
             $0.compare($1, $2)
         } added: { _ in
             ("type definition", nil)

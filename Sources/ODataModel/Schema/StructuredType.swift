@@ -54,7 +54,8 @@ public struct StructuredType: Hashable, Sendable {
     /// Makes a structured type.
     public init(
         name: QualifiedName, kind: Kind, baseType: QualifiedName? = nil, undeclaredBaseType: QualifiedName? = nil,
-        isAbstract: Bool = false, isOpen: Bool = false, hasStream: Bool = false, key: [KeyProperty] = [], properties: [Property] = [],
+        isAbstract: Bool = false, isOpen: Bool = false, hasStream: Bool = false, key: [KeyProperty] = [],
+        properties: [Property] = [],
         navigationProperties: [NavigationProperty] = [], annotations: [Annotation] = []
     ) {
         self.name = name

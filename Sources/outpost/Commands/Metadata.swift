@@ -58,7 +58,9 @@ struct Metadata: AsyncParsableCommand {
                 ])
             }
             if !summary.sets.isEmpty { Terminal.write(table.rendered().withoutControls(keepingLines: true)) }
-            if !summary.imports.isEmpty { print("Operations: \(summary.imports.joined(separator: ", ").withoutControls())") }
+            if !summary.imports.isEmpty {
+                print("Operations: \(summary.imports.joined(separator: ", ").withoutControls())")
+            }
         }
 
         private func show(_ element: String, of model: EntityDataModel) throws {
@@ -226,7 +228,8 @@ struct Metadata: AsyncParsableCommand {
                 print(
                     differences.isEmpty
                         ? "No differences."
-                        : "\(Terminal.plural(differences.count, "difference")), \(Terminal.number(breaking)) incompatible.")
+                        : "\(Terminal.plural(differences.count, "difference")), \(Terminal.number(breaking)) incompatible."
+                )
             }
             if breaking > 0 { throw QuietExit(status: .failed) }
         }
@@ -260,7 +263,8 @@ private struct MetadataSource {
     }
 
     /// Reads them; documents they refer to are read as the options have it.
-    func read(_ options: CSDLReaderOptions = CSDLReaderOptions(references: .ignored)) async throws -> CSDLReader.Result {
+    func read(_ options: CSDLReaderOptions = CSDLReaderOptions(references: .ignored)) async throws -> CSDLReader.Result
+    {
         guard isURL(text) else {
             let bytes = try contents(of: text)
             return try await CSDLReader.parse(bytes, options: options) { reference in

@@ -108,7 +108,9 @@ struct SAPAttributeTests {
 
     @Test("text of values is safe in HTML")
     func html() {
-        #expect(ODataValue.string("<a href='x'>\"&\"</a>").htmlText == "&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/a&gt;")
+        #expect(
+            ODataValue.string("<a href='x'>\"&\"</a>").htmlText
+                == "&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/a&gt;")
         #expect(ODataValue.null.htmlText?.isEmpty == true)
         #expect(ODataValue.collection([]).htmlText == nil)
     }

@@ -43,7 +43,9 @@ struct CanonicalCSDL {
                 object["$UnderlyingType"] = nil
             }
             return Dictionary(
-                object.map { (expand($0.key), $0.key == "$Alias" || $0.key == "$Namespace" ? $0.value : expand($0.value)) },
+                object.map {
+                    (expand($0.key), $0.key == "$Alias" || $0.key == "$Namespace" ? $0.value : expand($0.value))
+                },
                 uniquingKeysWith: { first, _ in first })
         case let array as [Any]: return array.map(expand)
         case let text as String:
@@ -58,7 +60,9 @@ struct CanonicalCSDL {
         var result = ""
         var word = ""
         func replaced(_ word: String) -> String {
-            guard let dot = word.lastIndex(of: "."), let namespace = namespaces[String(word[..<dot])] else { return word }
+            guard let dot = word.lastIndex(of: "."), let namespace = namespaces[String(word[..<dot])] else {
+                return word
+            }
             return namespace + word[dot...]
         }
         for character in text {
@@ -114,12 +118,17 @@ struct CanonicalCSDL {
             if let left = Double(leftText), let right = Double(rightText), left == right { return [] }
             return ["\(path): \(leftText.prefix(80)) <> \(rightText.prefix(80))"]
         case (nil, nil): return []
-        default: return ["\(path): \(left.map { "\($0)".prefix(80) } ?? "nothing") <> \(right.map { "\($0)".prefix(80) } ?? "nothing")"]
+        default:
+            return [
+                "\(path): \(left.map { "\($0)".prefix(80) } ?? "nothing") <> \(right.map { "\($0)".prefix(80) } ?? "nothing")"
+            ]
         }
     }
 }
 
-@Suite("Corpus: the same model in XML and JSON", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
+@Suite(
+    "Corpus: the same model in XML and JSON",
+    .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
 struct CorpusPairTests {
     static let pairs: [String] = CorpusCSDLTests.xml.compactMap { path in
         let stem = String(path.dropLast(4))

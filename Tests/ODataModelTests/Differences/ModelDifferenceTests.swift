@@ -29,8 +29,15 @@ struct ModelDifferenceTests {
     @Test(
         "each difference is classed, with a reason",
         arguments: [
-            ("<Property Name=\"Name\"", "<Property Name=\"More\" Type=\"Edm.String\"/><Property Name=\"Name\"", "S.T/More", .added, true),
-            ("<Property Name=\"Name\"", "<Property Name=\"More\" Type=\"Edm.String\" Nullable=\"false\"/><Property Name=\"Name\"", "S.T/More", .added, false),
+            (
+                "<Property Name=\"Name\"", "<Property Name=\"More\" Type=\"Edm.String\"/><Property Name=\"Name\"",
+                "S.T/More", .added, true
+            ),
+            (
+                "<Property Name=\"Name\"",
+                "<Property Name=\"More\" Type=\"Edm.String\" Nullable=\"false\"/><Property Name=\"Name\"", "S.T/More",
+                .added, false
+            ),
             ("<Property Name=\"Name\" Type=\"Edm.String\" MaxLength=\"20\"/>", "", "S.T/Name", .removed, false),
             ("MaxLength=\"20\"", "MaxLength=\"30\"", "S.T/Name", .changed, true),
             ("MaxLength=\"20\"", "MaxLength=\"10\"", "S.T/Name", .changed, false),
@@ -39,9 +46,15 @@ struct ModelDifferenceTests {
             ("Type=\"Edm.String\"", "Type=\"Edm.Binary\"", "S.T/Name", .changed, false),
             ("\"Next\" Type=\"S.T\"/>", "\"Next\" Type=\"Collection(S.T)\"/>", "S.T/Next", .changed, false),
             ("<Member Name=\"A\"/>", "<Member Name=\"A\"/><Member Name=\"B\"/>", "S.E/B", .added, false),
-            ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\" Nullable=\"false\"/><Parameter", "S.Do()/b", .added, false),
+            (
+                "<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\" Nullable=\"false\"/><Parameter", "S.Do()/b",
+                .added, false
+            ),
             ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\"/><Parameter", "S.Do()/b", .added, true),
-            ("<EntitySet Name=\"Ts\"", "<EntitySet Name=\"Us\" EntityType=\"S.T\"/><EntitySet Name=\"Ts\"", "S.C/Us", .added, true),
+            (
+                "<EntitySet Name=\"Ts\"", "<EntitySet Name=\"Us\" EntityType=\"S.T\"/><EntitySet Name=\"Ts\"", "S.C/Us",
+                .added, true
+            ),
             ("<EntitySet Name=\"Ts\" EntityType=\"S.T\"/>", "", "S.C/Ts", .removed, false),
             ("<EntityType Name=\"T\">", "<EntityType Name=\"T\"><Annotation Term=\"X.Y\"/>", "S.T/@X.Y", .added, true),
             ("<EntityType Name=\"T\">", "<EntityType Name=\"T\" OpenType=\"true\">", "S.T", .changed, true),

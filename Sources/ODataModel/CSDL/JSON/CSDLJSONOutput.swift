@@ -223,7 +223,9 @@ struct CSDLJSONOutput {
             writeNullable(property.isNullable, property.type, property.facets)
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
-            if property.isConcurrencyToken { omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.") }
+            if property.isConcurrencyToken {
+                omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.")
+            }
             write(property.annotations, on: "", kind: .property)
             json.endObject()
         }

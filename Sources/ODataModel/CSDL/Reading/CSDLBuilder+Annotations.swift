@@ -355,7 +355,9 @@ extension [AnnotationExpression.RecordProperty] {
 extension CSDLReference.IncludeAnnotations {
     /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
     fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
-        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else { return false }
+        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else {
+            return false
+        }
         if let qualifier, annotation.qualifier != qualifier { return false }
         if let targetNamespace { return target.hasPrefix(targetNamespace + ".") }
         return true

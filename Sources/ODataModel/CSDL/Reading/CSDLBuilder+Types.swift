@@ -94,7 +94,9 @@ extension CSDLBuilder {
             target = name
         default:
             guard let name = QualifiedName(type.element.description) else { throw navigationTypeError(node) }
-            warn("The navigation property \(document.attribute(node, .name) ?? "") leads to \(name), which is no entity type.", at: node)
+            warn(
+                "The navigation property \(document.attribute(node, .name) ?? "") leads to \(name), which is no entity type.",
+                at: node)
             target = name
         }
         var property = NavigationProperty(name: name, target: target, isCollection: type.isCollection)
@@ -261,7 +263,8 @@ extension CSDLBuilder {
         let text = document.string(attribute.value)
         if let value = Int(text), value >= 0, value <= Int32.max { return value }
         try refuseFacet(
-            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node)
+            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node
+        )
         return nil
     }
 

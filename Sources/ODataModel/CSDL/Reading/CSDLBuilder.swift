@@ -64,7 +64,8 @@ struct CSDLBuilder {
     /// - Parameters:
     ///   - uses: for each further root, what the documents before refer to it for.
     ///   - originalText: the document, to be kept.
-    mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result {
+    mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result
+    {
         guard let root = document.roots.first?.node else {
             throw CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
         }

@@ -143,7 +143,11 @@ extension CSDLOutput {
         if let method = operationImport?.httpMethod {
             xml.attribute("m:HttpMethod", method)
         } else if operation.kind == .action {
-            if version == .v3 { xml.attribute("IsSideEffecting", "true") } else { xml.attribute("m:HttpMethod", "POST") }
+            if version == .v3 {
+                xml.attribute("IsSideEffecting", "true")
+            } else {
+                xml.attribute("m:HttpMethod", "POST")
+            }
         } else if modelVersion < .v4 {
             // Nothing was said, and a function is what that means.
         } else if version == .v3 {

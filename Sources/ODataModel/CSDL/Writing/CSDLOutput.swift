@@ -123,7 +123,8 @@ struct CSDLOutput {
         write(property.facets)
         xml.attribute("DefaultValue", property.defaultValue)
         if property.isConcurrencyToken {
-            xml.attribute(isV4 ? "\(prefix(for: CSDLBuilder.metadataNamespace)):ConcurrencyMode" : "ConcurrencyMode", "Fixed")
+            xml.attribute(
+                isV4 ? "\(prefix(for: CSDLBuilder.metadataNamespace)):ConcurrencyMode" : "ConcurrencyMode", "Fixed")
         }
         write(property.annotations)
         xml.end()
@@ -207,7 +208,8 @@ struct CSDLOutput {
     }
 
     mutating func write(_ facets: Facets) {
-        xml.attribute("MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
+        xml.attribute(
+            "MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
         xml.attribute("Precision", facets.precision.map(String.init))
         switch facets.scale {
         case .fixed(let digits): xml.attribute("Scale", String(digits))
