@@ -25,13 +25,23 @@ swift build --build-tests "${flags[@]}"
 # nowhere, and do not look at the exit code of a server that they end.
 mkdir -p "$scratch/reports"
 reports=$(mktemp -d "$(cd "$scratch/reports" && pwd)/XXXXXX")
-export ASAN_OPTIONS="log_path=$reports/address${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+
+# Leaks are not looked for. Swift keeps the case of an enumeration in the high bits of the pointer to its payload, and
+# the leak checker follows no such pointer: this program was reported to leak 104 bytes in 4 allocations.
+#
+#     indirect enum T { case a(Int), b(String), c(T), d(Double) }
+#     final class Keep { let value: [T]; init(_ value: [T]) { self.value = value } }
+#     nonisolated(unsafe) var kept: Keep?
+#     @inline(never) func make() -> [T] { [.a(1), .b("longer than fifteen bytes"), .c(.d(2)), .d(3)] }
+#     kept = Keep(make())
+#     print(kept?.value.count ?? 0)
+export ASAN_OPTIONS="detect_leaks=0:log_path=$reports/address${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export TSAN_OPTIONS="log_path=$reports/thread:suppressions=$PWD/scripts/tsan.supp${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 
 # Limits on time and stack are wider in instrumented code; a run without a sanitizer keeps them as they are.
 export OUTPOST_SANITIZER=$sanitizer
 
-# There are no XCTest tests, and the leak checker fails XCTest's empty run for 368 bytes of libXCTest's own.
+# There are no XCTest tests.
 status=0
 swift test --skip-build --disable-xctest "${flags[@]}" ${filters[@]+"${filters[@]}"} || status=$?
 

@@ -56,13 +56,21 @@ struct Exchange: Sendable {
         record.write(status: refusal.status.code, bytes: body.readableBytes, failure: nil)
         return Response(
             status: refusal.status, headers: fields,
-            body: head.method == .head ? ResponseBody() : ResponseBody(byteBuffer: body))
+            body: head.method == .head
+                ? ResponseBody(contentLength: body.readableBytes) { writer in try await writer.finish(nil) }
+                : ResponseBody(byteBuffer: body))
     }
 
     private func response(
         _ answer: HTTPResponse, _ stream: ByteStream, to head: HTTPRequest, record: AccessRecord
     ) async -> Response {
         let status = answer.status
+        if head.method == .head, let length = answer.headerFields[.contentLength].flatMap({ Int($0) }) {
+            record.write(status: status.code, bytes: 0, failure: nil)
+            // The length is that of the body a GET would get; none is written.
+            let body = ResponseBody(contentLength: length) { writer in try await writer.finish(nil) }
+            return Response(status: status, headers: answer.headerFields, body: body)
+        }
         if head.method == .head || status.code == 204 || status.code == 304 || status.code < 200 {
             record.write(status: status.code, bytes: 0, failure: nil)
             return Response(status: status, headers: answer.headerFields, body: ResponseBody())

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTLS
@@ -63,10 +64,20 @@ public struct ODataServer: Sendable {
         for await port in ports { bound = port }
         guard let bound else {
             var reason = "it stopped at once"
-            if case .failure(let error) = await task.result { reason = "\(error)" }
+            if case .failure(let error) = await task.result { reason = Self.reason(error) }
             throw .cannotListen(host: configuration.host, port: configuration.port, reason: reason)
         }
         return RunningServer(configuration: configuration, port: bound, group: group, task: task)
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        switch error.errnoCode {
+        case EADDRINUSE: return "another program uses this port"
+        case EADDRNOTAVAIL: return "this machine does not have that address"
+        case EACCES, EPERM: return "this user may not listen there"
+        default: return "\(error)"
+        }
     }
 }
 

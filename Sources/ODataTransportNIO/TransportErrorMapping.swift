@@ -81,6 +81,9 @@ struct TransportErrorMapping {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return .untrustedCertificate(host: host, reason: "no trusted authority vouches for it")
         }
+        if text.contains("WRONG_VERSION_NUMBER") {
+            return .cannotConnect(host: host, reason: "it does not speak TLS at this port; is it an http:// address?")
+        }
         return .cannotConnect(host: host, reason: "the TLS handshake failed (\(text))")
     }
 

@@ -45,14 +45,15 @@ final class Transfer: Sendable {
     /// Waits for the next part of the body, `nil` at its end.
     func nextChunk() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[UInt8]?, any Error>) in
-            var resumesTask = false
             let ready = state.withLock { state -> Result<[UInt8]?, any Error>? in
                 if !state.chunks.isEmpty {
                     let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
                     state.chunks = []
                     state.waiting = 0
-                    resumesTask = state.isSuspended
-                    state.isSuspended = false
+                    if state.isSuspended {
+                        state.isSuspended = false
+                        task.resume()
+                    }
                     return .success(all)
                 }
                 if let end = state.end { return end.map { nil } }
@@ -62,7 +63,6 @@ final class Transfer: Sendable {
                 state.chunkWaiter = continuation
                 return nil
             }
-            if resumesTask { task.resume() }
             if let ready { continuation.resume(with: ready) }
         }
     }
@@ -89,7 +89,6 @@ final class Transfer: Sendable {
 
     func receive(chunk: [UInt8]) {
         guard !chunk.isEmpty else { return }
-        var suspendsTask = false
         let waiter = state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
             if let waiter = state.chunkWaiter {
                 state.chunkWaiter = nil
@@ -98,12 +97,12 @@ final class Transfer: Sendable {
             state.chunks.append(chunk)
             state.waiting += chunk.count
             if state.waiting > Self.highWater, !state.isSuspended {
+                // Under the lock, as the resuming is: the other way round, the task would stay suspended.
                 state.isSuspended = true
-                suspendsTask = true
+                task.suspend()
             }
             return nil
         }
-        if suspendsTask { task.suspend() }
         waiter?.resume(returning: chunk)
     }
 

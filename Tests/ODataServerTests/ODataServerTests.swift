@@ -69,7 +69,7 @@ import Testing
             let error = await #expect(throws: ServerStartError.self) {
                 _ = try await ODataServer(configuration: .init(port: first.port), handler: Self.echo).start()
             }
-            guard case .cannotListen("127.0.0.1", first.port, _) = error else {
+            guard case .cannotListen("127.0.0.1", first.port, "another program uses this port") = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -168,6 +168,26 @@ import Testing
             let head = try await exchange(server, "/", method: .head)
             #expect(head.status == 200)
             #expect(head.text.isEmpty)
+        }
+    }
+
+    @Test func `HEAD names the length that GET sends, and the connection stays usable`() async throws {
+        let handler: ODataServer.Handler = { request, _ in
+            var response = HTTPResponse(status: .ok)
+            response.headerFields[.contentLength] = "5"
+            return (response, request.method == .head ? ByteStream([]) : ByteStream(Array("12345".utf8)))
+        }
+        try await with(.init(), handler: handler) { server in
+            let transport = try NIOTransport()
+            for method in [HTTPRequest.Method.head, .get, .head, .get] {
+                let request = HTTPRequest(
+                    method: method, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/")
+                let (response, stream) = try await transport.send(request, body: nil)
+                #expect(response.headerFields[.contentLength] == "5")
+                let text = String(decoding: try await stream.collect(limit: 100), as: UTF8.self)
+                #expect(text == (method == .head ? "" : "12345"))
+            }
+            try await transport.shutdown()
         }
     }
 

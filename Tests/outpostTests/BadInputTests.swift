@@ -84,6 +84,20 @@ struct BadInputTests {
         #expect(trusted.code == 0, "\(trusted.errors)")
     }
 
+    @Test("an https:// address where plain HTTP is spoken, and a port that is taken: said in words")
+    func mistakenAddresses() async throws {
+        let site = try Site()
+        try await site.serve()
+        let secure = site.url.replacing("http://", with: "https://")
+        let clone = try await site.tool.run("clone", secure, site.path("clone"))
+        #expect(clone.code == 1)
+        #expect(clone.errors.contains("does not speak TLS"), "\(clone.errors)")
+        let second = try await site.tool.run("serve", site.database, "--port", String(site.port))
+        #expect(second.code == 1)
+        #expect(second.errors.contains("another program uses this port"), "\(second.errors)")
+        #expect(second.errors.contains("--port"))
+    }
+
     @Test("a database that is none, and one that is not there")
     func noDatabase() async throws {
         let site = try Site()

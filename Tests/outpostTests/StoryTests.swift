@@ -21,6 +21,8 @@ struct StoryTests {
         #expect(query.code == 0, "\(query.errors)")
         let payload = try #require(try JSONSerialization.jsonObject(with: Data(query.output.utf8)) as? [String: Any])
         let rows = try #require(payload["value"] as? [[String: Any]])
+        let context = try #require((payload["@context"] ?? payload["@odata.context"]) as? String)
+        #expect(context.hasPrefix("http://127.0.0.1:\(port)/$metadata#Orders"), "\(context)")
         #expect(rows.count == (payload["@count"] ?? payload["@odata.count"]) as? Int)
         #expect(
             rows.count == (try SQLite.integer("SELECT COUNT(*) FROM Orders WHERE Freight > 250", in: site.database)))
@@ -104,9 +106,10 @@ struct StoryTests {
             process.waitUntilExit()
         }
         let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
+        let report = try ServeReport(text)
+        #expect(report.entitySets.contains("Orders"))
         let second = site.path("second")
-        let cloned = try await site.tool.run("clone", try #require(report["url"]), second)
+        let cloned = try await site.tool.run("clone", report.url, second)
         #expect(cloned.code == 0, "\(cloned.errors)")
         #expect(try await site.tool.run("query", second, "Orders/$count").output == "200\n")
     }

@@ -44,10 +44,25 @@ public struct ODataHandler: Sendable {
         if let id = message.headerFields[.requestID], response.headerFields[.requestID] == nil {
             response.headerFields[.requestID] = id
         }
-        if let length = stream.length, length > 0 || response.status.code == 200 {
+        let isHead = message.method == .head
+        let length = isHead ? await Self.length(of: stream) : stream.length
+        if let length, length > 0 || response.status.code == 200 {
             response.headerFields[.contentLength] = String(length)
         }
-        return (response, message.method == .head ? ByteStream([]) : stream)
+        return (response, isHead ? ByteStream([]) : stream)
+    }
+
+    /// The length that a GET would send: a page whose length nobody knows is counted, media know theirs
+    /// (RFC 9110, 9.3.2).
+    private static func length(of stream: ByteStream) async -> Int64? {
+        if let length = stream.length { return length }
+        var length: Int64 = 0
+        do {
+            while let chunk = try await stream.next() { length += Int64(chunk.count) }
+        } catch {
+            return nil
+        }
+        return length
     }
 
     private func answer(_ message: HTTPRequest, _ body: ByteStream) async -> (HTTPResponse, ByteStream) {

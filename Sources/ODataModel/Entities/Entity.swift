@@ -12,15 +12,52 @@ public struct Entity: Sendable {
     public let shape: Shape
     /// The structural values by ordinal; `nil` is not loaded.
     public var values: [ODataValue?]
+    /// What most entities do not have: one element or none. An array is changed in place and copied on
+    /// write, and an entity stays three words however much there is.
+    private var extras: [Extras] = []
+
+    /// What an entity has besides the values of its shape.
+    private struct Extras: Sendable {
+        var dynamicProperties: [String: ODataValue] = [:]
+        var related: [String: RelatedEntities] = [:]
+        var control = ControlInformation()
+        var changedProperties: Set<String> = []
+    }
+
     /// What ``shape`` does not declare: the dynamic properties of open types.
-    public var dynamicProperties: [String: ODataValue]
+    public var dynamicProperties: [String: ODataValue] {
+        get { extras.first?.dynamicProperties ?? [:] }
+        _modify {
+            makeExtras()
+            yield &extras[0].dynamicProperties
+        }
+    }
+
     /// Expanded navigation properties by name.
-    public var related: [String: RelatedEntities]
+    public var related: [String: RelatedEntities] {
+        get { extras.first?.related ?? [:] }
+        _modify {
+            makeExtras()
+            yield &extras[0].related
+        }
+    }
+
     /// What the service says of the entity besides its properties.
-    public var control: ControlInformation
+    public var control: ControlInformation {
+        get { extras.first?.control ?? ControlInformation() }
+        _modify {
+            makeExtras()
+            yield &extras[0].control
+        }
+    }
+
     /// The properties set by name since the entity was made or ``markUnchanged()`` was called: what an
     /// update sends.
-    public private(set) var changedProperties: Set<String> = []
+    public var changedProperties: Set<String> { extras.first?.changedProperties ?? [] }
+
+    private mutating func makeExtras() {
+        if extras.isEmpty { extras.append(Extras()) }
+    }
 
     /// Makes an entity with nothing loaded.
     public init(shape: Shape) {
@@ -34,9 +71,6 @@ public struct Entity: Sendable {
         let missing = shape.properties.count - values.count
         if missing > 0 { self.values += [ODataValue?](repeating: nil, count: missing) }
         if missing < 0 { self.values.removeLast(-missing) }
-        dynamicProperties = [:]
-        related = [:]
-        control = ControlInformation()
     }
 
     /// Makes an entity from names and values; names the shape lacks become dynamic properties.
@@ -52,7 +86,8 @@ public struct Entity: Sendable {
             return values[ordinal]
         }
         set {
-            changedProperties.insert(name)
+            makeExtras()
+            extras[0].changedProperties.insert(name)
             guard let ordinal = shape.ordinal(of: name) else {
                 dynamicProperties[name] = newValue
                 return
@@ -62,7 +97,9 @@ public struct Entity: Sendable {
     }
 
     /// Forgets which properties were changed: what readers do when an entity is complete.
-    public mutating func markUnchanged() { changedProperties = [] }
+    public mutating func markUnchanged() {
+        if !extras.isEmpty { extras[0].changedProperties = [] }
+    }
 
     /// The value of a property.
     ///
@@ -100,7 +137,7 @@ extension Entity: Hashable {
 }
 
 /// What stands in an expanded navigation property.
-public indirect enum RelatedEntities: Hashable, Sendable {
+public enum RelatedEntities: Hashable, Sendable {
     /// A single-valued property that leads nowhere.
     case none
     /// A single related entity.

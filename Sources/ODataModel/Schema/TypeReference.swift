@@ -1,20 +1,22 @@
 /// The type of a property, parameter or value, resolved against the model
 /// (OData CSDL 4.01, 4.1 *Type*).
-public indirect enum TypeReference: Hashable, Sendable, CustomStringConvertible {
+///
+/// Names are boxed, so that a reference is one word: primitive types are copied without touching memory.
+public enum TypeReference: Hashable, Sendable, CustomStringConvertible {
     /// A primitive type.
     case primitive(PrimitiveType)
     /// An enumeration type of the model.
-    case enumeration(QualifiedName)
+    indirect case enumeration(QualifiedName)
     /// A type definition of the model: a primitive type under a name of its own.
-    case typeDefinition(QualifiedName, PrimitiveType)
+    indirect case typeDefinition(QualifiedName, PrimitiveType)
     /// A complex type of the model; `nil` is the abstract `Edm.ComplexType`.
-    case complex(QualifiedName?)
+    indirect case complex(QualifiedName?)
     /// An entity type of the model; `nil` is the abstract `Edm.EntityType`.
-    case entity(QualifiedName?)
+    indirect case entity(QualifiedName?)
     /// A collection of any of the others.
-    case collection(TypeReference)
+    indirect case collection(TypeReference)
     /// `Edm.Untyped`, `Edm.PrimitiveType` or a name that the model does not declare.
-    case untyped(String)
+    indirect case untyped(String)
 
     /// Whether this is a collection.
     public var isCollection: Bool {

@@ -5,29 +5,33 @@
 public struct ODataDecimal: Sendable {
     /// The greatest number of significant digits.
     public static let maxDigits = 38
+    /// How many digits a number may have to the right of the point, and how many zeros to its left.
+    public static let maxScale = 10_000
+
+    // A UInt128 would be aligned to 16 bytes; in halves, a number takes 20 and fits into a value unboxed.
+    private let high: UInt64
+    private let low: UInt64
+    /// The scale, doubled, plus one for numbers below zero.
+    private let scaleAndSign: Int32
+
     /// Whether the number is below zero.
-    public let isNegative: Bool
+    public var isNegative: Bool { scaleAndSign & 1 != 0 }
     /// The digits without sign and point, below 10^38.
-    public let magnitude: UInt128
-    /// How many of the digits stand to the right of the point; negative for trailing zeros to its left.
-    public let scale: Int
+    public var magnitude: UInt128 { UInt128(high) << 64 | UInt128(low) }
+    /// How many of the digits stand to the right of the point, at most ``maxScale``; negative for trailing zeros
+    /// to its left.
+    public var scale: Int { Int(scaleAndSign >> 1) }
 
     /// Makes a decimal from its parts.
     ///
-    /// - Returns: `nil` when the magnitude has more than 38 digits.
+    /// - Returns: `nil` when the magnitude has more than 38 digits, or the scale is beyond ±``maxScale``.
     public init?(isNegative: Bool, magnitude: UInt128, scale: Int) {
-        guard magnitude < Self.limit else { return nil }
-        self.isNegative = isNegative && magnitude != 0
-        self.magnitude = magnitude
-        self.scale = scale
+        guard magnitude < Self.limit, (-Self.maxScale...Self.maxScale).contains(scale) else { return nil }
+        self.init(unchecked: isNegative && magnitude != 0, magnitude, scale)
     }
 
     /// Makes a decimal from a whole number.
-    public init(_ value: Int64) {
-        isNegative = value < 0
-        magnitude = UInt128(value.magnitude)
-        scale = 0
-    }
+    public init(_ value: Int64) { self.init(unchecked: value < 0, UInt128(value.magnitude), 0) }
 
     static let limit: UInt128 = powersOfTen[38]
 
@@ -53,9 +57,9 @@ public struct ODataDecimal: Sendable {
     }
 
     init(unchecked isNegative: Bool, _ magnitude: UInt128, _ scale: Int) {
-        self.isNegative = isNegative
-        self.magnitude = magnitude
-        self.scale = scale
+        high = UInt64(truncatingIfNeeded: magnitude >> 64)
+        low = UInt64(truncatingIfNeeded: magnitude)
+        scaleAndSign = Int32(truncatingIfNeeded: scale) << 1 | (isNegative ? 1 : 0)
     }
 
     /// The same number with exactly `scale` digits after the point.
@@ -63,6 +67,7 @@ public struct ODataDecimal: Sendable {
     /// - Returns: `nil` when digits would be lost or more than 38 were needed.
     public func rescaled(to scale: Int) -> ODataDecimal? {
         if scale == self.scale { return self }
+        guard (-Self.maxScale...Self.maxScale).contains(scale) else { return nil }
         if magnitude == 0 { return ODataDecimal(isNegative: false, magnitude: 0, scale: scale) }
         if scale > self.scale {
             let shift = scale - self.scale
@@ -153,7 +158,7 @@ extension ODataDecimal: LosslessStringConvertible {
             }
         }
         if let exponent { scale -= exponentNegative ? -exponent : exponent }
-        guard abs(scale) <= 10_000 else { return nil }
+        guard abs(scale) <= Self.maxScale else { return nil }
         if scale < 0, let whole = ODataDecimal(unchecked: negative, magnitude, scale).rescaled(to: 0) {
             self = whole
         } else {

@@ -44,7 +44,7 @@ extension ODataValue {
             value = Self.special(bytes).map { .double($0) } ?? Self.number(bytes)?.double.map { .double($0) }
         case .single:
             value = Self.special(bytes).map { .single(Float($0)) } ?? Self.number(bytes)?.single.map { .single($0) }
-        case .binary, .stream: value = Base64.decode(bytes).map { .binary($0) }
+        case .binary, .stream: value = Base64URL.decode(bytes).map { .binary($0) }
         case .guid: value = ODataGuid(lexical: bytes).map { .guid($0) }
         case .date: value = LexicalCursor.read(bytes) { $0.date() }.map { .date($0) }
         case .timeOfDay: value = LexicalCursor.read(bytes) { $0.timeOfDay() }.map { .timeOfDay($0) }
@@ -73,7 +73,7 @@ extension ODataValue {
         case .double(let value): Self.text(value.description, value.isFinite, value.isNaN, value < 0)
         case .decimal(let value): value.description
         case .string(let value), .geo(let value): value
-        case .binary(let value): Self.base64(value)
+        case .binary(let value): Base64URL.encode(value)
         case .guid(let value): value.description
         case .date(let value): value.description
         case .timeOfDay(let value): value.description
@@ -86,12 +86,6 @@ extension ODataValue {
     private static func text(_ digits: String, _ isFinite: Bool, _ isNaN: Bool, _ isNegative: Bool) -> String {
         if isFinite { return digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits }
         return isNaN ? "NaN" : isNegative ? "-INF" : "INF"
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        Base64.append(bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
     }
 
     private static func boolean(_ bytes: UnsafeBufferPointer<UInt8>) -> ODataValue? {

@@ -2,7 +2,11 @@
 ///
 /// Integers of every width share one case, as do both kinds of property that hold them: the type of a
 /// value's slot (``Property/type``) says which it is. Values compare by content.
-public indirect enum ODataValue: Hashable, Sendable {
+///
+/// A value takes 24 bytes and no memory of its own except for long strings, bytes, collections, instances and
+/// shapes. There is no literal for null: `nil` would turn `isKnown ? value : nil` into a null value where an
+/// optional one, not loaded, is meant.
+public enum ODataValue: Hashable, Sendable {
     /// No value.
     case null
     /// `Edm.Boolean`.
@@ -35,8 +39,8 @@ public indirect enum ODataValue: Hashable, Sendable {
     case enumeration(Int64)
     /// A geo value as the text of its GeoJSON object.
     case geo(String)
-    /// A value of a complex type.
-    case complex(Entity)
+    /// A value of a complex type. Boxed, so that every other value stays within 24 bytes.
+    indirect case complex(Entity)
     /// An ordered collection.
     case collection([ODataValue])
 
@@ -47,7 +51,7 @@ public indirect enum ODataValue: Hashable, Sendable {
 }
 
 extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -57,8 +61,6 @@ extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     /// A double.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// Null.
-    public init(nilLiteral: ()) { self = .null }
     /// A collection.
     public init(arrayLiteral elements: ODataValue...) { self = .collection(elements) }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataQuery
 
 /// How a constant is written to be compared with the values of a column.
 enum ComparisonForm {

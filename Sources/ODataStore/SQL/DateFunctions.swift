@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataQuery
 
 /// Parts of dates and times, and arithmetic on them, on values as the codecs write them.
 ///
@@ -8,7 +9,7 @@ import ODataModel
 /// those on the clock of the offset. An integer is a date (days) where a day, month or year is asked for,
 /// else a time of day (picoseconds).
 enum DateFunctions {
-    private static let picosecondsPerSecond: Int64 = 1_000_000_000_000
+    private static let picosecondsPerSecond = DateArithmetic.picosecondsPerSecond
 
     static let all: [DatabaseFunction] = [
         part("year") { Int64($0.components.year) }, part("month") { Int64($0.components.month) },
@@ -116,25 +117,18 @@ enum DateFunctions {
 
     /// Seconds with their fraction as a decimal key.
     private static func fraction(seconds: Int64, picoseconds: Int64) -> Data? {
-        let total = Int128(seconds) * Int128(picosecondsPerSecond) + Int128(picoseconds)
-        return ODataDecimal(isNegative: total < 0, magnitude: total.magnitude, scale: 12)
+        DateArithmetic.seconds(of: DateArithmetic.total(seconds: seconds, picoseconds: picoseconds))
             .map { Data(DecimalKey.encode($0)) }
     }
 
     private static func key(_ total: Int128) throws -> Data {
-        let unit = Int128(picosecondsPerSecond)
-        var (seconds, rest) = total.quotientAndRemainder(dividingBy: unit)
-        if rest < 0 {
-            rest += unit
-            seconds -= 1
-        }
-        guard let seconds = Int64(exactly: seconds) else { throw FunctionError.overflow("date arithmetic") }
-        return Data(InstantKey.encode(seconds: seconds, picoseconds: Int64(rest)))
+        let (seconds, picoseconds) = try DateArithmetic.parts(of: total)
+        return Data(InstantKey.encode(seconds: seconds, picoseconds: picoseconds))
     }
 
     private static func total(_ value: DatabaseValue) throws -> Int128 {
         let (seconds, picoseconds) = try instant(value)
-        return Int128(seconds) * Int128(picosecondsPerSecond) + Int128(picoseconds)
+        return DateArithmetic.total(seconds: seconds, picoseconds: picoseconds)
     }
 
     private static func shift(_ value: DatabaseValue, by duration: DatabaseValue, sign: Int128) throws -> Data {
@@ -147,30 +141,17 @@ enum DateFunctions {
         try key(try total(left) - (try total(right)))
     }
 
-    /// A date moves by whole days; what is left of the duration is cut off.
     private static func days(_ arguments: [DatabaseValue], sign: Int128) throws -> Int64 {
-        let shift = try total(arguments[1]) / (86_400 * Int128(picosecondsPerSecond))
-        guard let result = Int64(exactly: Int128(try arguments.integer(0)) + sign * shift) else {
-            throw FunctionError.overflow("date arithmetic")
-        }
-        return result
+        try DateArithmetic.days(try arguments.integer(0), plus: sign * (try total(arguments[1])))
     }
 
-    /// A duration times or divided by a decimal, cut to picoseconds; NULL for division by zero.
+    /// A duration times or divided by a decimal; NULL for division by zero.
     private static func scale(
         _ duration: DatabaseValue, _ factor: DatabaseValue,
         _ operation: (ODataDecimal, ODataDecimal) -> ODataDecimal?
     ) throws -> Data? {
-        let total = try total(duration)
         let factor = try [factor].decimal(0)
-        guard let exact = ODataDecimal(isNegative: total < 0, magnitude: total.magnitude, scale: 0),
-            let product = operation(exact, factor)
-        else { return nil }
-        guard let whole = DecimalArithmetic.round(product, product.isNegative ? .up : .down)?.rescaled(to: 0),
-            whole.magnitude < UInt128(Int128.max)
-        else { throw FunctionError.overflow("duration arithmetic") }
-        let magnitude = Int128(whole.magnitude)
-        return try key(whole.isNegative ? -magnitude : magnitude)
+        return try DateArithmetic.scale(try total(duration), by: factor, operation).map { try key($0) }
     }
 
     /// The sum of durations.

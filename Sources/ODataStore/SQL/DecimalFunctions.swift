@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataQuery
 
 /// Arithmetic and aggregates of decimals, on ``DecimalKey`` bytes.
 enum DecimalFunctions {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataQuery
 
 /// Arithmetic on integers and floating-point numbers where SQLite's own differs from OData's: SQLite turns
 /// integers that overflow into REAL, and NaN into NULL.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataQuery
 
 /// The SQL functions that compiled queries call, all named `outpost_…`.
 ///
@@ -134,6 +135,8 @@ public enum StoreFunctions {
                 return try body(arguments)
             } catch let error as FunctionError {
                 throw DatabaseError(resultCode: .SQLITE_ERROR, message: error.message)
+            } catch let error as EvaluationError {
+                throw DatabaseError(resultCode: .SQLITE_ERROR, message: FunctionError.mark + error.description)
             }
         }
     }
@@ -147,8 +150,6 @@ enum FunctionError: Error {
     case argument(String)
     /// A foreign value that does not parse.
     case stored(StoredValueError)
-    /// A pattern that is no regular expression.
-    case pattern(String)
 
     /// How messages of these errors start, so that the reader tells them from SQLite's own.
     static let mark = "outpost: "
@@ -159,7 +160,6 @@ enum FunctionError: Error {
         case .overflow(let operation): "\(Self.mark)The result of \(operation) has too many digits."
         case .argument(let expected): "\(Self.mark)A function was given something else than \(expected)."
         case .stored(let error): "\(Self.mark)\(error)"
-        case .pattern(let pattern): "\(Self.mark)matchesPattern: '\(pattern)' is not a regular expression."
         }
     }
 }

@@ -60,11 +60,13 @@ struct Query: AsyncParsableCommand {
 
     /// What a program would get over HTTP, byte for byte.
     private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
-        let handler = ODataHandler(provider: provider)
+        // Under the root of the cloned service, so that contexts and links name what the service would name.
+        let root = try ServiceRoot(provider.serviceRoot)
+        let handler = try ODataHandler(provider: provider, serviceRoot: provider.serviceRoot)
         // The metadata are XML, whatever the data are asked for as.
         let accept = url.path.segments == [.metadata] ? "application/xml" : "application/json;odata.metadata=minimal"
         let request = HTTPRequest(
-            method: .get, scheme: "http", authority: "localhost", path: "/" + url.urlEncoded(),
+            method: .get, scheme: root.scheme, authority: root.authority, path: root.path + url.urlEncoded(),
             headerFields: [.accept: accept])
         let (response, body) = await handler.handle(request, ByteStream([]))
         guard response.status.code < 400 else {

@@ -105,16 +105,21 @@ struct Serve: AsyncParsableCommand {
         let running = try await ODataServer(configuration: configuration, handler: handler.handle)
             .start(stoppingOnSignals: true)
         for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
-        let sets = try await source.provider.model.container.entitySets.count
+        let sets = try await source.provider.model.container.entitySets.map(\.name)
         if json {
-            print(JSONText(["url": running.url, "entitySets": String(sets)]).text)
+            print(JSONText(Report(url: running.url, entitySets: sets)).text)
         } else {
-            print("Serving \(Terminal.plural(sets, "entity set")) of \(path) at \(Terminal.bold(running.url))")
+            print("Serving \(Terminal.plural(sets.count, "entity set")) of \(path) at \(Terminal.bold(running.url))")
             print(Terminal.dim("Stop with Ctrl-C. Try: curl '\(running.url)'"))
         }
         Terminal.flush()
         await running.waitUntilStopped()
         try await source.close()
+    }
+
+    private struct Report: Encodable {
+        var url: String
+        var entitySets: [String]
     }
 
     private struct Source {

@@ -172,7 +172,7 @@ import Testing
     @Test("11.5.5 parameters of an action are written by their types")
     func parameters() async throws {
         let request = ODataRequest(
-            .create, try ODataURL.of("Products(1)/ODataDemo.Rate"), body: .parameters(["stars": 5, "text": nil]))
+            .create, try ODataURL.of("Products(1)/ODataDemo.Rate"), body: .parameters(["stars": 5, "text": .null]))
         #expect(try await sent(request).hasSuffix(#"{"stars":5,"text":null}"#))
     }
 

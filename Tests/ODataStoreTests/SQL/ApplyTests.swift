@@ -75,16 +75,4 @@ struct ApplyTests {
             "Orders?$compute=OrderID mul 2 as Twice&$filter=Twice gt 4&$orderby=Twice desc&$select=OrderID,Twice")
         #expect(page.entities.map { $0["Twice"] } == [10, 8, 6])
     }
-
-    @Test(
-        "Division has 28 digits, half to even",
-        arguments: [
-            ("1", "3", "0.3333333333333333333333333333"),
-            ("2", "3", "0.6666666666666666666666666667"), ("10", "4", "2.5"), ("-1", "8", "-0.125"), ("1", "0", "nil"),
-            ("12345678901234567890123456789012345678", "1", "12345678901234567890123456789012345678"),
-        ])
-    func division(left: String, right: String, expected: String) throws {
-        let quotient = DecimalArithmetic.divide(try #require(ODataDecimal(left)), try #require(ODataDecimal(right)))
-        #expect(quotient?.description ?? "nil" == expected)
-    }
 }

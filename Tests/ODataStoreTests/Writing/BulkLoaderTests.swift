@@ -52,7 +52,7 @@ struct BulkLoaderTests {
         let (queue, layout) = try makeStore()
         try queue.write { database in
             let loader = try BulkLoader(table: #require(layout.mapping.tables["Orders"]), in: database)
-            try loader.load(order(layout, ["OrderID": 1, "Source": nil]), owner: 1)
+            try loader.load(order(layout, ["OrderID": 1, "Source": .null]), owner: 1)
             let partial = try #require(try loader.read(1))
             #expect(partial["Source"] == .null)
             #expect(partial["Quantity"] == nil)
@@ -66,7 +66,7 @@ struct BulkLoaderTests {
             #expect(merged["Source"] == .null)
             #expect(merged["Placed"] == nil)
             // A value that turns out to be null is news, although NULL stood in the column before.
-            try #expect(loader.load(order(layout, ["OrderID": 1, "Placed": nil]), owner: 2).change == .updated)
+            try #expect(loader.load(order(layout, ["OrderID": 1, "Placed": .null]), owner: 2).change == .updated)
             #expect(try #require(try loader.read(1))["Placed"] == .null)
         }
     }
@@ -108,7 +108,7 @@ struct BulkLoaderTests {
             #expect(read["Hobby"] == "chess")
             #expect(read["Address"] == .null)
             vip["Address"] = .complex(
-                Entity(shape: try #require(model.shape(ShopModel.name("Address"))), ["City": "Bonn", "Zip": nil]))
+                Entity(shape: try #require(model.shape(ShopModel.name("Address"))), ["City": "Bonn", "Zip": .null]))
             try #expect(loader.load(vip, owner: 1).change == .updated)
             guard case .complex(let address)? = try loader.read(1)?["Address"] else {
                 Issue.record("no address")

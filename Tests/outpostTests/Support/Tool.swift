@@ -125,8 +125,7 @@ final class Site {
             guard !data.isEmpty else { break }
             text += String(decoding: data, as: UTF8.self)
         }
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
-        url = try #require(report["url"])
+        url = try ServeReport(text).url
     }
 
     var port: Int { Int(url.split(separator: ":").last?.split(separator: "/").first ?? "") ?? 0 }
@@ -136,4 +135,12 @@ final class Site {
         server?.waitUntilExit()
         server = nil
     }
+}
+
+/// What `outpost serve --json` says.
+struct ServeReport: Decodable {
+    let url: String
+    let entitySets: [String]
+
+    init(_ text: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(text.utf8)) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ODataModel
 import ODataQuery
 import ODataService
 

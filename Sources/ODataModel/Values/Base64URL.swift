@@ -1,18 +1,25 @@
-/// Base64 with the URL alphabet, as OData writes binary values (OData JSON Format 4.01, 7.1; RFC 4648, 5).
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+/// Base64 with the URL-safe alphabet, written without padding, as OData writes binary values and as tokens are
+/// made (OData JSON Format 4.01, 7.1; RFC 4648, 5).
+public enum Base64URL {
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     /// Reads either alphabet, padded or not: V2 services and many V4 ones send the plain one.
     ///
-    /// - Returns: `nil` when another character stands there, or a length no bytes encode to.
-    static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    /// - Returns: `nil` when another character stands there, or a text that no bytes encode to.
+    public static func decode(_ text: String) -> [UInt8]? {
+        var text = text
+        return text.withUTF8(decode)
+    }
+
+    /// Reads the same from the bytes of the text.
+    public static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var count = text.count
         while count > 0, text.count - count < 2, text[count - 1] == UInt8(ascii: "=") { count -= 1 }
         guard count % 4 != 1, count == text.count || text.count % 4 == 0 else { return nil }
         var result: [UInt8] = []
         result.reserveCapacity(count * 3 / 4)
         var bits: UInt32 = 0
-        var filled = 0
+        var filled: UInt32 = 0
         for index in 0..<count {
             let value: UInt8
             switch text[index] {
@@ -27,15 +34,22 @@ enum Base64 {
             filled += 6
             if filled >= 8 {
                 filled -= 8
-                result.append(UInt8(truncatingIfNeeded: bits >> UInt32(filled)))
+                result.append(UInt8(truncatingIfNeeded: bits >> filled))
             }
         }
-        return result
+        // Bits left over would be lost: a text whose last character has any is not what an encoder writes.
+        return bits & (1 << filled - 1) == 0 ? result : nil
     }
 
-    /// Writes the URL alphabet without padding.
-    static func append(_ bytes: [UInt8], to result: inout [UInt8]) {
-        result.reserveCapacity(result.count + (bytes.count * 4 + 2) / 3)
+    /// The text of some bytes.
+    public static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text of some bytes to other text.
+    public static func append(_ bytes: [UInt8], to result: inout [UInt8]) {
         var index = 0
         while index < bytes.count {
             let left = min(3, bytes.count - index)
@@ -43,7 +57,7 @@ enum Base64 {
             if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
             if left > 2 { group |= UInt32(bytes[index + 2]) }
             for position in 0...left {
-                result.append(alphabet[Int(group >> UInt32(18 - 6 * position)) & 63])
+                result.append(alphabet.utf8Start[Int(group >> UInt32(18 - 6 * position)) & 63])
             }
             index += 3
         }

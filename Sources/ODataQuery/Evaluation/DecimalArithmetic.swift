@@ -5,13 +5,16 @@ import ODataModel
 /// Sums, differences, products and remainders are exact; one that needs more than 38 digits is `nil`, never
 /// rounded. Quotients and averages have one written precision: ``quotientDigits`` significant digits, rounded
 /// half to even, where all digits before the point are kept even when they are more.
-enum DecimalArithmetic {
+///
+/// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
+public enum DecimalArithmetic {
     /// The significant digits of a quotient.
-    static let quotientDigits = 28
+    public static let quotientDigits = 28
     /// The greatest distance of the point from the last digit; keys order all numbers within it.
-    static let maxScale = 10_000
+    public static let maxScale = 10_000
 
-    static func add(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
+    /// The exact sum; `nil` beyond 38 digits.
+    public static func add(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         guard let (a, b, scale) = align(left, right) else { return nil }
         if left.isNegative == right.isNegative {
             let (sum, overflow) = a.addingReportingOverflow(b)
@@ -22,15 +25,18 @@ enum DecimalArithmetic {
             : ODataDecimal(isNegative: right.isNegative, magnitude: b - a, scale: scale)
     }
 
-    static func negate(_ value: ODataDecimal) -> ODataDecimal? {
+    /// The number with the opposite sign.
+    public static func negate(_ value: ODataDecimal) -> ODataDecimal? {
         ODataDecimal(isNegative: !value.isNegative, magnitude: value.magnitude, scale: value.scale)
     }
 
-    static func subtract(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
+    /// The exact difference; `nil` beyond 38 digits.
+    public static func subtract(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         negate(right).flatMap { add(left, $0) }
     }
 
-    static func multiply(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
+    /// The exact product; `nil` beyond 38 digits.
+    public static func multiply(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         let (left, right) = (left.normalized, right.normalized)
         let (product, overflow) = left.magnitude.multipliedReportingOverflow(by: right.magnitude)
         let scale = left.scale + right.scale
@@ -39,7 +45,7 @@ enum DecimalArithmetic {
     }
 
     /// The quotient; `nil` when the divisor is zero or the result is out of range.
-    static func divide(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
+    public static func divide(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         let divisor = right.magnitude
         guard divisor != 0 else { return nil }
         if left.magnitude == 0 { return ODataDecimal(0) }
@@ -66,15 +72,25 @@ enum DecimalArithmetic {
     }
 
     /// The remainder of the division that rounds towards zero; it has the dividend's sign.
-    static func remainder(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
+    public static func remainder(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         guard let (a, b, scale) = align(left, right), b != 0 else { return nil }
         return ODataDecimal(isNegative: left.isNegative, magnitude: a % b, scale: scale)
     }
 
     /// How a number is made whole.
-    enum Rounding { case down, up, halfAwayFromZero }
+    public enum Rounding: Hashable, Sendable {
+        /// To the next lesser whole number.
+        case down
+        /// To the next greater whole number.
+        case up
+        /// To the nearest whole number; a half away from zero.
+        case halfAwayFromZero
+        /// Whatever stands after the point is cut off.
+        case towardZero
+    }
 
-    static func round(_ value: ODataDecimal, _ rounding: Rounding) -> ODataDecimal? {
+    /// The number made whole; `nil` when it needs more than 38 digits.
+    public static func round(_ value: ODataDecimal, _ rounding: Rounding) -> ODataDecimal? {
         guard value.scale > 0 else { return value }
         guard value.scale <= 38 else {
             // Every digit stands behind the point, and not in first place.
@@ -89,6 +105,7 @@ enum DecimalArithmetic {
             case .down: value.isNegative && rest != 0
             case .up: !value.isNegative && rest != 0
             case .halfAwayFromZero: rest >= unit - rest
+            case .towardZero: false
             }
         if grows { whole += 1 }
         return ODataDecimal(isNegative: value.isNegative, magnitude: whole, scale: 0)

@@ -5,28 +5,8 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("String functions on code points")
-struct TextOperationsTests {
-    @Test("length, indexof and substring count code points, not letters or bytes")
-    func codePoints() {
-        // One letter of two code points, one of four bytes.
-        let text = "e\u{301}x😀y"
-        #expect(TextOperations.length(text) == 5)
-        #expect(TextOperations.index(of: "😀", in: text) == 3 && TextOperations.index(of: "", in: text) == 0)
-        #expect(TextOperations.index(of: "é", in: text) == -1, "no normalising")
-        #expect(TextOperations.substring(text, from: 2, length: nil) == "x😀y")
-        #expect(TextOperations.substring(text, from: 3, length: 1) == "😀")
-        #expect(TextOperations.substring(text, from: -2, length: nil) == "😀y")
-        #expect(TextOperations.substring(text, from: .min, length: .max) == text)
-        #expect(TextOperations.substring(text, from: 99, length: -1) == "")
-    }
-
-    @Test("Case mappings are the full ones, without a locale")
-    func mappings() {
-        #expect(TextOperations.uppered("straße ŉ") == "STRASSE ʼN" && TextOperations.lowered("İI") == "i̇i")
-        #expect(TextOperations.trimmed("\u{2003} a b\u{85}\n") == "a b" && TextOperations.trimmed(" \t") == "")
-    }
-
+@Suite("Texts and names in SQL")
+struct SQLTextTests {
     @Test("The successor of a prefix is the end of its range, also at the gaps of Unicode")
     func successor() {
         #expect(ExpressionCompiler.successor(of: "ab") == "ac")

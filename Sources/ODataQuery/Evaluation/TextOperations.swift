@@ -1,10 +1,13 @@
-/// What OData's string functions do, counted in code points and without a locale (rule 20).
-enum TextOperations {
+/// What OData's string functions do, counted in code points and without a locale: equal strings are equal code
+/// points, nothing is normalised (OData URL Conventions 4.01, 5.1.1.5 to 5.1.1.7).
+///
+/// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
+public enum TextOperations {
     /// The number of code points.
-    static func length(_ text: String) -> Int { text.unicodeScalars.count }
+    public static func length(_ text: String) -> Int { text.unicodeScalars.count }
 
     /// The code points before the first occurrence of `part`; -1 when there is none, 0 for nothing.
-    static func index(of part: String, in text: String) -> Int {
+    public static func index(of part: String, in text: String) -> Int {
         let (text, part) = (Array(text.utf8), Array(part.utf8))
         guard let offset = offset(of: part, in: text) else { return -1 }
         // UTF-8 is self-synchronising: a match of whole code points starts at the first byte of one.
@@ -22,7 +25,7 @@ enum TextOperations {
 
     /// The code points from `start`, at most `length` of them. A negative start counts from the end
     /// (OData URL Conventions 4.01, 5.1.1.7.5); what lies outside the string is empty.
-    static func substring(_ text: String, from start: Int64, length: Int64?) -> String {
+    public static func substring(_ text: String, from start: Int64, length: Int64?) -> String {
         let scalars = text.unicodeScalars
         let count = Int64(scalars.count)
         let first = start < 0 ? max(0, count + max(start, -count)) : min(start, count)
@@ -34,7 +37,7 @@ enum TextOperations {
     }
 
     /// The text without white space (Unicode's White_Space property) at its ends.
-    static func trimmed(_ text: String) -> String {
+    public static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
@@ -43,19 +46,19 @@ enum TextOperations {
     }
 
     /// The full Unicode lower-case mapping.
-    static func lowered(_ text: String) -> String { text.lowercased() }
+    public static func lowered(_ text: String) -> String { text.lowercased() }
 
     /// The full Unicode upper-case mapping.
-    static func uppered(_ text: String) -> String { text.uppercased() }
+    public static func uppered(_ text: String) -> String { text.uppercased() }
 
     /// Whether the text ends with `suffix`, code point by code point.
-    static func hasSuffix(_ text: String, _ suffix: String) -> Bool {
+    public static func hasSuffix(_ text: String, _ suffix: String) -> Bool {
         let (text, suffix) = (text.utf8, suffix.utf8)
         return suffix.count <= text.count && text.suffix(suffix.count).elementsEqual(suffix)
     }
 
     /// The text with every occurrence of `part` replaced (V2 and V3); unchanged when `part` is empty.
-    static func replacing(_ part: String, with replacement: String, in text: String) -> String {
+    public static func replacing(_ part: String, with replacement: String, in text: String) -> String {
         let (bytes, part, replacement) = (Array(text.utf8), Array(part.utf8), Array(replacement.utf8))
         guard !part.isEmpty else { return text }
         var result: [UInt8] = []

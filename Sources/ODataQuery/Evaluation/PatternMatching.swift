@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// Matching is done by Swift's engine on code points. Patterns are limited in length, and few are kept, since
 /// they come from requests.
-enum PatternMatching {
+public enum PatternMatching {
     /// The greatest length of a pattern in characters.
-    static let maxPatternLength = 256
+    public static let maxPatternLength = 256
     /// How many compiled patterns are kept.
     private static let capacity = 16
 
@@ -19,9 +19,9 @@ enum PatternMatching {
 
     /// Whether some part of the text matches.
     ///
-    /// - Throws: ``FunctionError/pattern(_:)``.
-    static func matches(_ text: String, pattern: String) throws -> Bool {
-        guard pattern.count <= maxPatternLength else { throw FunctionError.pattern(String(pattern.prefix(40)) + "…") }
+    /// - Throws: ``EvaluationError/pattern(_:)``.
+    public static func matches(_ text: String, pattern: String) throws -> Bool {
+        guard pattern.count <= maxPatternLength else { throw EvaluationError.pattern(String(pattern.prefix(40)) + "…") }
         return try table.withLock { table in
             let regex: Regex<AnyRegexOutput>
             if let known = table.patterns[pattern] {
@@ -30,7 +30,7 @@ enum PatternMatching {
                 do {
                     regex = try Regex(pattern).matchingSemantics(.unicodeScalar)
                 } catch {
-                    throw FunctionError.pattern(pattern)
+                    throw EvaluationError.pattern(pattern)
                 }
                 if table.patterns.count >= capacity { table.patterns.removeAll() }
                 table.patterns[pattern] = regex

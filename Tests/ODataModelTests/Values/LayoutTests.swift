@@ -1,0 +1,24 @@
+import ODataModel
+import Testing
+
+@Suite("Layout of values")
+struct LayoutTests {
+    @Test("A value takes 24 bytes, also when it may be missing")
+    func value() {
+        #expect(MemoryLayout<ODataValue>.stride == 24)
+        #expect(MemoryLayout<ODataValue?>.stride == 24)
+    }
+
+    @Test("An entity takes three words and a type reference one")
+    func entity() {
+        #expect(MemoryLayout<Entity>.size == 24)
+        #expect(MemoryLayout<TypeReference>.size == 8)
+    }
+
+    @Test("A condition that gives no value gives an optional, not null")
+    func noLiteral() {
+        func value(_ isKnown: Bool) -> ODataValue? { isKnown ? .null : nil }
+        #expect(value(false) == nil)
+        #expect(value(true)?.isNull == true)
+    }
+}
