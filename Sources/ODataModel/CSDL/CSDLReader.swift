@@ -141,7 +141,8 @@ extension CSDLReader {
         var result = try builder.build(uses: uses, originalText: options.keepsOriginalText ? bytes : nil)
         for uri in missing {
             result.warnings.append(
-                CSDLWarning(message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
+                CSDLWarning(
+                    message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
         }
         return result
     }

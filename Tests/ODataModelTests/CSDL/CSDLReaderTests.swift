@@ -266,7 +266,7 @@ struct CSDLWriterTests {
     @Test("what it writes reads back as equal schemas", arguments: [CSDLSamples.v4, CSDLSamples.v2])
     func roundTrip(sample: String) throws {
         let model = try CSDLReader.read(xml: Array(sample.utf8))
-        let written = CSDLWriter.xml(model)
+        let written = CSDLWriter.xml(model, version: model.version)
         #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
     }
 

@@ -118,7 +118,8 @@ extension CSDLBuilder {
     func bindAssociationSets(_ container: inout EntityContainer) {
         guard !container.associationSets.isEmpty else { return }
         let positions = Dictionary(
-            container.entitySets.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            container.entitySets.enumerated().map { ($0.element.name, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
         for set in container.associationSets {
             guard let association = associations[set.association.description],
                 let properties = associationProperties[set.association.description]

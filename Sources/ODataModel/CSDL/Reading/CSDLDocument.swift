@@ -170,6 +170,13 @@ struct CSDLContent {
 
     var depth: Int { open.count }
 
+    /// Makes room for what a document of this size usually has.
+    mutating func reserve(documentBytes: Int) {
+        elements.reserveCapacity(elements.count + documentBytes / 80)
+        attributes.reserveCapacity(attributes.count + documentBytes / 40)
+        strings.reserve(documentBytes: documentBytes)
+    }
+
     /// Whether the element that was begun last and is still open has children.
     var hasChild: Bool { open.last.map { $0.lastChild >= 0 } ?? false }
 
