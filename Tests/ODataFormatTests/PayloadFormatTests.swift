@@ -148,6 +148,10 @@ struct FunctionImportCallTests {
         #expect(throws: FunctionImportCall.CallError.unknownParameter("No", of: "SeatsOf")) {
             try call.url(arguments: ["No": 1])
         }
+        let current = try SampleService.model()
+        #expect(throws: FunctionImportCall.CallError.unsupportedVersion(current.version)) {
+            try FunctionImportCall("No", model: current)
+        }
         #expect(throws: FunctionImportCall.CallError.unknownImport("No")) { try FunctionImportCall("No", model: model) }
     }
 
