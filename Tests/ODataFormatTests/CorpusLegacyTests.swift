@@ -96,7 +96,7 @@ struct CorpusLegacyTests {
         let bytes = try Corpus.bytes(path)
         let model = try referenceModel()
         let text = String(decoding: bytes, as: UTF8.self)
-        let decoder = PayloadDecoder(model: model, format: .verboseJSON(.v2), strictness: .strict)
+        let decoder = PayloadDecoder(model: model, format: .verboseJSON(.v2))
         let type = likelyType(text, model)
         if path.contains("svcDoc") {
             #expect(try decoder.serviceDocument(bytes).entries.count > 3)

@@ -102,6 +102,45 @@ struct FullMetadataTests {
     }
 }
 
+@Suite("Removed entities")
+struct RemovedEntityTests {
+    @Test("JSON 15.3: each version says it in its own way", arguments: [ODataVersion.v4, .v401])
+    func removed(version: ODataVersion) throws {
+        let model = try SampleService.model()
+        var entity = Entity(shape: try #require(model.shape(SampleService.order)))
+        entity.control.id = "Orders(1)"
+        entity.control.removedReason = "deleted"
+        var writer = CollectionPayloadWriter(
+            EntityPayloadWriter(model: model, version: version), type: SampleService.order)
+        writer.begin(context: "http://h/$metadata#Orders/$delta")
+        writer.entity(entity)
+        writer.end()
+        let text = String(decoding: writer.json.bytes, as: UTF8.self)
+        #expect(text.contains("$metadata#Orders/$deletedEntity") == (version == .v4))
+        #expect(text.contains("@removed") == (version == .v401))
+        var reader = CollectionPayloadReader(model: model, type: SampleService.order)
+        reader.append(writer.json.bytes)
+        reader.finish()
+        guard case .removed("Orders(1)", _, "deleted")? = try reader.next() else {
+            Issue.record("\(text)")
+            return
+        }
+    }
+
+    @Test("JSON 12: annotations on a collection are kept")
+    func annotations() throws {
+        let model = try SampleService.model()
+        var reader = CollectionPayloadReader(model: model, type: SampleService.order)
+        reader.append(#"{"@Core.Note":"x","value":[],"@odata.Some.Term":[1]}"#.utf8)
+        reader.finish()
+        guard case .finished(let summary)? = try reader.next() else {
+            Issue.record("not finished")
+            return
+        }
+        #expect(summary.annotations == ["Core.Note": "x", "Some.Term": [1]])
+    }
+}
+
 @Suite("V3's light JSON")
 struct LightJSONTests {
     @Test("an entry with control information of both kinds is read and written")

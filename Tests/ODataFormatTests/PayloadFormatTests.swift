@@ -79,7 +79,8 @@ struct PayloadFormatTests {
             (.null, .primitive(.string)), (try #require(room["Site"]), .complex(QualifiedName("Ref", "Site"))),
             (["a", "b"], .collection(.primitive(.string))),
             (.collection([try #require(room["Site"])]), .collection(.complex(QualifiedName("Ref", "Site")))),
-            ([], .collection(.primitive(.int32))),
+            ([], .collection(.primitive(.int32))), (.complex(room), .entity(room.shape.name)),
+            (.collection([.complex(room), .complex(room)]), .collection(.entity(room.shape.name))),
         ] as [(ODataValue, TypeReference)] {
             let body = encoder.value(ValuePayload(value), named: "Thing", type: type)
             #expect(try decoder.value(body, type: type).value == value, "\(String(decoding: body, as: UTF8.self))")
@@ -147,6 +148,10 @@ struct FunctionImportCallTests {
         #expect(try FunctionImportCall("Ping", model: model).httpMethod == "POST")
         #expect(throws: FunctionImportCall.CallError.unknownParameter("No", of: "SeatsOf")) {
             try call.url(arguments: ["No": 1])
+        }
+        let current = try SampleService.model()
+        #expect(throws: FunctionImportCall.CallError.unsupportedVersion(current.version)) {
+            try FunctionImportCall("No", model: current)
         }
         #expect(throws: FunctionImportCall.CallError.unknownImport("No")) { try FunctionImportCall("No", model: model) }
     }

@@ -142,6 +142,13 @@ struct VerboseJSONTests {
         #expect(written(hall, bare) == #"{"__metadata":{"type":"Ref.Hall"},"Id":"1","Stage":true}"#)
     }
 
+    @Test("a service takes a link of what is to be created for a reference")
+    func binding() throws {
+        let text = #"{"Id":"1","Building":{"__deferred":{"uri":"Buildings('7')"}}}"#
+        #expect(try read(text, .strict).related["Building"] == .references(["Buildings('7')"]))
+        #expect(try read(text, .lenient).control.annotations["Building@odata.navigationLink"] == "Buildings('7')")
+    }
+
     @Test("the type may stand behind what it declares")
     func lateType() throws {
         let entity = try read(#"{"d":{"Stage":true,"Id":"1","__metadata":{"type":"Ref.Hall","media_src":"m"}}}"#)

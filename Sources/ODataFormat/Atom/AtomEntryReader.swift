@@ -240,6 +240,7 @@ enum LinkBase {
         guard let base, let scheme = base.firstRange(of: "://"), !isAbsolute(url), !url.isEmpty else { return url }
         let end = base.firstIndex { $0 == "?" || $0 == "#" } ?? base.endIndex
         let authorityEnd = base[scheme.upperBound..<end].firstIndex(of: "/") ?? end
+        if url.hasPrefix("?") || url.hasPrefix("#") { return base[..<end] + url }
         if url.hasPrefix("//") { return base[..<scheme.lowerBound] + ":" + url }
         if url.hasPrefix("/") { return base[..<authorityEnd] + url }
         guard let slash = base[authorityEnd..<end].lastIndex(of: "/") else { return base[..<end] + "/" + url }

@@ -115,7 +115,7 @@ extension FeedMapping {
         if let attribute {
             guard let text = place.attribute(attribute, namespace) ?? place.attribute(attribute) else { return nil }
             source.content = [.text(text)]
-        } else if contentKind == "xhtml" {
+        } else if contentKind == "xhtml", place.attribute("type") != "text" {
             source.content = [.text(place.innerXML)]
         } else if namespace == AtomNames.atom, place.content.isEmpty, type.primitive != .string {
             // Atom wants the element even where there is nothing to say.

@@ -20,7 +20,7 @@ public struct SubscriptionDocument: Hashable, Sendable {
     public var filter: String
     /// The kinds of change.
     public var changeType: String?
-    /// Whether the subscription ends with the session.
+    /// Whether notifications are kept until they can be delivered.
     public var persistsNotifications: Bool
 
     /// Makes a document.

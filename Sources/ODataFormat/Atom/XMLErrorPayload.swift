@@ -7,7 +7,8 @@ extension ODataErrorPayload {
     /// - Throws: ``PayloadError/malformedXML(_:)`` when the body is something else.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.parse(bytes)
-        guard root.isMetadata("error") || (root.name == "error" && root.namespace.isEmpty) else {
+        // Whatever the namespace: what is expected here is an error, and services get it wrong.
+        guard root.name == "error" else {
             throw .malformedXML(root.error(.unexpected("the element \(root.name)"), expected: "the element error"))
         }
         self.init(root)

@@ -57,6 +57,16 @@ extension ValuePayload {
     ///   - type: the declared type.
     ///   - writer: says how entries are written.
     public func writeXML(named name: String, type: TypeReference?, using writer: AtomEntryWriter) -> [UInt8] {
+        switch (value, type?.element) {
+        case (.complex(let entity), .entity): return writer.document(entity, context: context)
+        case (.collection(let values), .entity):
+            var feed = AtomFeedWriter(writer)
+            feed.begin(id: name, title: name, context: context, count: count)
+            for case .complex(let entity) in values { feed.entity(entity) }
+            feed.end(nextLink: nextLink)
+            return feed.takeBytes()
+        default: break
+        }
         var xml = XMLOutput()
         xml.declaration()
         writer.write(value, root: writer.version < .v4 ? "d:\(name)" : "m:value", type, context, to: &xml)

@@ -16,7 +16,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case unsupportedEncoding(String)
         /// A change set within a change set.
         case nestedChangeSet
-        /// A change set without requests.
+        /// A change set without requests or responses.
         case emptyChangeSet
         /// A request within a change set that changes nothing.
         case queryInChangeSet(String)

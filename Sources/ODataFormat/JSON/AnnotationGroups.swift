@@ -32,6 +32,7 @@ struct AnnotationGroups {
 
     /// What has not been taken.
     var rest: [(property: String, items: [Item])] {
-        groups.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted { $0.term < $1.term }) }
+        if groups.isEmpty { return [] }
+        return groups.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted { $0.term < $1.term }) }
     }
 }

@@ -18,6 +18,8 @@ public struct CollectionPayloadWriter: Sendable {
     public var json: JSONWriter
     private let writer: EntityPayloadWriter
     private let type: QualifiedName
+    /// The entity set, as the context tells.
+    private var set = ""
 
     /// Makes a writer.
     ///
@@ -36,6 +38,9 @@ public struct CollectionPayloadWriter: Sendable {
     ///   - context: the context URL; ends in `/$delta` for deltas.
     ///   - count: the number of all entities that match.
     public mutating func begin(context: String?, count: Int64? = nil) {
+        if let fragment = context?.split(separator: "#").last {
+            set = String(fragment.prefix { $0 != "/" && $0 != "(" })
+        }
         json.beginObject()
         if writer.metadata != .none, let context {
             json.key(writer.control("context"))
@@ -49,8 +54,14 @@ public struct CollectionPayloadWriter: Sendable {
         json.beginArray()
     }
 
-    /// Writes an entity, new or changed.
-    public mutating func entity(_ entity: Entity) { writer.write(entity, declared: type, to: &json) }
+    /// Writes an entity, new or changed, or removed where it says so.
+    public mutating func entity(_ entity: Entity) {
+        if let reason = entity.control.removedReason, let id = entity.control.id, writer.version < .v401 {
+            // 4.0 has an object of its own for it, which knows the id alone.
+            return removed(id: id, reason: reason, set: set)
+        }
+        writer.write(entity, declared: type, to: &json)
+    }
 
     /// Writes that an entity left the result (OData JSON Format 4.01, 15.3).
     ///

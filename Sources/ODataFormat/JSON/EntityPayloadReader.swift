@@ -93,8 +93,10 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                         let isNull = try scanner.takeNull()
                         instance.entity.values[ordinal] = isNull ? .null : try scanner.readPrimitive(primitive)
                     } else {
-                        let property = instance.entity.shape.properties[ordinal]
-                        let type = instance.type(of: property)
+                        let type =
+                            instance.statedTypes.isEmpty
+                            ? instance.entity.shape.properties[ordinal].type
+                            : instance.type(of: instance.entity.shape.properties[ordinal])
                         instance.entity.values[ordinal] = try readValue(&scanner, type: type)
                     }
                 } catch {

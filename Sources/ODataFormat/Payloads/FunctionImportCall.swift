@@ -1,6 +1,7 @@
 import ODataModel
 
-/// A call of a function import of V1 to V3 or an unbound function of V4: its URL, and what comes back.
+/// A call of a function import of V1 to V3: its URL, and what comes back. Functions and actions of V4 are called
+/// by the URLs of `ODataQuery`.
 ///
 /// ```swift
 /// let call = try FunctionImportCall("SeatsOf", model: model)
@@ -28,6 +29,8 @@ public struct FunctionImportCall: Sendable {
 
     /// What was wrong with a call.
     public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The service is of V4, whose calls are written otherwise.
+        case unsupportedVersion(ODataVersion)
         /// The container has no such import.
         case unknownImport(String)
         /// The import has no such parameter.
@@ -40,6 +43,7 @@ public struct FunctionImportCall: Sendable {
         /// What is wrong.
         public var description: String {
             switch self {
+            case .unsupportedVersion(let version): "Calls of OData \(version.rawValue) are written otherwise."
             case .unknownImport(let name): "The container has no function import \(name)."
             case .unknownParameter(let name, let function): "\(function) has no parameter \(name)."
             case .missingArgument(let name, let function): "\(function) needs the argument \(name)."
@@ -60,6 +64,7 @@ public struct FunctionImportCall: Sendable {
 
     /// Looks up a function import.
     public init(_ name: String, model: EntityDataModel) throws(CallError) {
+        guard model.version < .v4 else { throw .unsupportedVersion(model.version) }
         guard let imported = model.operationImports(name).first,
             let operation = model.operations(imported.operation).first(where: { !$0.isBound })
         else { throw .unknownImport(name) }

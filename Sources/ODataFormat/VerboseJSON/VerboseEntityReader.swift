@@ -7,7 +7,8 @@ import ODataModel
 public struct VerboseEntityReader: JSONValueReading, Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// What is made of undeclared properties.
+    /// What is made of undeclared properties; a service, which is strict, takes a deferred link of what is to be
+    /// created for a reference to an existing entity.
     public let strictness: Strictness
 
     /// Makes a reader.
@@ -260,7 +261,11 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
                 return
             }
             if key == "__deferred" {
-                if let uri = try deferredURI(&scanner) {
+                guard let uri = try deferredURI(&scanner) else { return }
+                if strictness == .strict, instance.entity.control.id == nil {
+                    // In what is to be created, a link says what to be linked to.
+                    instance.bindings[name, default: []].append(uri)
+                } else {
                     instance.entity.control.annotations["\(name)@odata.navigationLink"] = .string(uri)
                 }
             } else if navigation.isCollection {

@@ -36,10 +36,12 @@ public struct VerboseEntityWriter: Sendable {
     /// Writes a property, or the result of an operation, as a whole body: an object that holds it by its name.
     public func writeBody(_ value: ODataValue, named name: String, type: TypeReference?, to json: inout JSONWriter) {
         wrap(&json) { json in
-            if case .collection = value {
+            switch value {
+            case .collection:
                 // A collection stands by itself: its `results` tell what it is.
                 write(value, type: type, to: &json)
-            } else {
+            case .complex(let entity) where entity.shape.kind == .entity: writeInstance(entity, to: &json)
+            default:
                 json.beginObject()
                 json.key(name)
                 write(value, type: type, to: &json)
@@ -158,8 +160,10 @@ public struct VerboseEntityWriter: Sendable {
         json.key("actions")
         json.beginObject()
         for (name, value) in operations {
+            // Overloads stand side by side, so each name has an array.
+            let offers: ODataValue = if case .collection = value { value } else { .collection([value]) }
             json.key(name)
-            json.value(value, type: nil, model: model)
+            json.value(offers, type: nil, model: model)
         }
         json.endObject()
     }

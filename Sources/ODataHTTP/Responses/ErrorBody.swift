@@ -32,12 +32,8 @@ package struct ErrorBody {
 
     private func content(status: Int) -> ODataError {
         if let payload = try? ODataErrorPayload(json: bytes) { return ODataError(payload, status: status) }
+        if let payload = try? ODataErrorPayload(xml: bytes) { return ODataError(payload, status: status) }
         let text = String(decoding: bytes.prefix(16_384), as: UTF8.self)
-        let code = element("code", of: text) ?? element("m:code", of: text)
-        let message = element("message", of: text) ?? element("m:message", of: text)
-        if code != nil || message != nil {
-            return ODataError(status: status, code: code ?? "", message: message ?? "")
-        }
         if let title = Self.title(of: text) { return ODataError(status: status, code: "", message: title) }
         // Plain text is the message; anything else would only confuse.
         let isText = !text.contains("<") && !text.hasPrefix("{")
@@ -55,19 +51,5 @@ package struct ErrorBody {
             if !words.isEmpty { return String(words.prefix(200)) }
         }
         return nil
-    }
-
-    /// The text of an element of the XML error format (OData Atom Format 4.0, 19); entities are the five of XML.
-    private func element(_ name: String, of text: String) -> String? {
-        guard let start = text.firstRange(of: "<\(name)") else { return nil }
-        let rest = text[start.upperBound...]
-        guard let open = rest.firstIndex(of: ">"), rest.first == ">" || rest.first == " ",
-            let end = rest.firstRange(of: "</\(name)>"), open < end.lowerBound
-        else { return nil }
-        var content = String(rest[rest.index(after: open)..<end.lowerBound])
-        for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")] {
-            content = content.replacing(entity, with: character)
-        }
-        return content.isEmpty ? nil : content
     }
 }

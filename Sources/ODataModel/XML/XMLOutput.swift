@@ -46,12 +46,21 @@ package struct XMLOutput {
     }
 
     /// An element with text and nothing else.
-    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
+    package mutating func element(_ name: String, text: String) {
+        closeStartTag()
+        indent()
+        bytes.append(contentsOf: "<\(name)>".utf8)
+        Self.escape(text, inAttribute: false, to: &bytes)
+        bytes.append(contentsOf: "</\(name)>\n".utf8)
+    }
+
+    /// An element with attributes and text.
+    package mutating func element(_ name: String, _ attributes: [(String, String)], text: String) {
         element(name, attributes, xml: Self.escaped(text))
     }
 
     /// An element whose content is XML already.
-    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], xml: String) {
+    package mutating func element(_ name: String, _ attributes: [(String, String)], xml: String) {
         closeStartTag()
         indent()
         bytes.append(contentsOf: "<\(name)".utf8)

@@ -1,0 +1,80 @@
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+@Suite("Customised feeds")
+struct FeedMappingTests {
+    private let model: EntityDataModel
+    private let type = QualifiedName("Fc", "Note")
+
+    init() throws {
+        model = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+                <edmx:DataServices xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="2.0">
+                <Schema Namespace="Fc" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+                  <EntityType Name="Base" m:FC_SourcePath="By/Mail" m:FC_TargetPath="SyndicationAuthorEmail" m:FC_KeepInContent="false"
+                    m:FC_SourcePath_1="By/Nick" m:FC_TargetPath_1="SyndicationContributorName" m:FC_KeepInContent_1="false"><Key><PropertyRef Name="Id"/></Key>
+                    <Property Name="Id" Type="Edm.Int32" Nullable="false"/>
+                    <Property Name="By" Type="Fc.Person"/></EntityType>
+                  <EntityType Name="Note" BaseType="Fc.Base">
+                    <Property Name="Text" Type="Edm.String" m:FC_TargetPath="SyndicationSummary" m:FC_ContentKind="xhtml" m:FC_KeepInContent="false"/>
+                    <Property Name="Changed" Type="Edm.DateTimeOffset" m:FC_TargetPath="SyndicationUpdated" m:FC_KeepInContent="true"/>
+                    <Property Name="Rank" Type="Edm.Int64" m:FC_TargetPath="a/b/@rank" m:FC_NsUri="urn:x" m:FC_NsPrefix="x" m:FC_KeepInContent="false"/>
+                    <Property Name="Kind" Type="Edm.String" m:FC_TargetPath="a/b" m:FC_NsUri="urn:x" m:FC_NsPrefix="x" m:FC_KeepInContent="false"/>
+                    <Property Name="Tag" Type="Edm.String" m:FC_TargetPath="a/c" m:FC_NsUri="urn:x" m:FC_NsPrefix="x" m:FC_KeepInContent="false"/>
+                  </EntityType>
+                  <ComplexType Name="Person"><Property Name="Mail" Type="Edm.String"/><Property Name="Nick" Type="Edm.String"/></ComplexType>
+                  <EntityContainer Name="C"><EntitySet Name="Notes" EntityType="Fc.Note"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+    }
+
+    private func note() throws -> Entity {
+        var note = try #require(Entity(ofSet: "Notes", model: model))
+        note["Id"] = 1
+        note["Text"] = "<b xmlns=\"http://www.w3.org/1999/xhtml\">bold</b>"
+        note["Changed"] = .dateTimeOffset(ODataDateTimeOffset(seconds: 86_400))
+        note["Rank"] = 5
+        note["Kind"] = "a & b"
+        note["Tag"] = "t"
+        try note.set("a@b.c", at: "By/Mail", model: model)
+        try note.set("Al", at: "By/Nick", model: model)
+        note.markUnchanged()
+        return note
+    }
+
+    @Test("properties stand in Atom's elements and in others, and read back from there")
+    func roundTrip() throws {
+        let note = try note()
+        let bytes = AtomEntryWriter(model: model).document(note)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("<email>a@b.c</email>") && text.contains("<updated>1970-01-02T00:00:00Z</updated>"))
+        #expect(text.contains("<x:b x:rank=\"5\">a &amp; b</x:b>") && text.contains("<x:c>t</x:c>"))
+        #expect(text.contains("<summary type=\"xhtml\"><b xmlns"))
+        for name in ["Text", "Rank", "Kind", "Tag", "Mail", "Nick"] { #expect(!text.contains("<d:\(name)")) }
+        #expect(text.contains("<d:Changed"), "kept in the content")
+        #expect(try AtomEntryReader(model: model, strictness: .strict).read(bytes, type: type).entity == note)
+    }
+
+    @Test("what is not well-formed stands as text where XHTML is wanted")
+    func notWellFormed() throws {
+        var note = try note()
+        note["Text"] = "1 < 2"
+        note.markUnchanged()
+        let bytes = AtomEntryWriter(model: model).document(note)
+        #expect(String(decoding: bytes, as: UTF8.self).contains("<summary type=\"text\">1 &lt; 2</summary>"))
+        #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
+    }
+
+    @Test("what is not loaded is not taken for empty")
+    func notLoaded() throws {
+        var note = try #require(Entity(ofSet: "Notes", model: model))
+        note["Id"] = 1
+        note.markUnchanged()
+        let bytes = AtomEntryWriter(model: model, purpose: .update).document(note)
+        #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
+    }
+}
