@@ -32,7 +32,7 @@ struct RequestBodyDecoder {
         case (.rawValue(let property?), _): return try await rawValue(property, body)
         case (.references, _): return try await reference(body)
         case (.entityByID, _): throw ODataError.notImplemented("changing an entity by its id")
-        case (.service, _), (.metadata, _), (.count, _), (.batch, _): return .none
+        case (.service, _), (.metadata, _), (.count, _), (.batch, _), (.all, _), (.crossJoin, _): return .none
         }
     }
 
