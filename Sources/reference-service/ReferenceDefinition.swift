@@ -8,7 +8,7 @@ enum ReferenceDefinition {
 
     static func name(_ simple: String) -> QualifiedName { QualifiedName(namespace, simple) }
 
-    /// - Parameter reseed: puts every row back; called by the action `Reseed` after its transaction.
+    /// - Throws: when the parts of the program do not fit one another.
     static func make() throws -> ServiceDefinition {
         let model = try CSDLReader.read(xml: PackageResources.metadata_xml)
         var definition = ServiceDefinition(model: model)

@@ -49,7 +49,7 @@ struct ReferenceService: AsyncParsableCommand {
     /// The service with its rows, in memory.
     static func open() async throws -> StoreService {
         let service = try await StoreService.open(ReferenceDefinition.make(), at: .memory)
-        try await service.seed(json: ReferenceData.rows())
+        try await service.seed(ReferenceData.rows(for: service.model))
         return service
     }
 }

@@ -107,15 +107,19 @@ enum ServiceOperations {
     private static func registerActions(in definition: inout ServiceDefinition) throws {
         for name in ["ResetAllPrices", "ResetProducts"] {
             // The prices that the products began with.
+            let prices = try ReferenceData.prices()
             try definition.action(name) { call in
-                for (name, price) in try ReferenceData.prices() {
-                    let named = Query("Products").filter(.property("Name") == .value(.string(name)))
-                    for entity in try call.transaction.entities(named.url.urlEncoded()) {
-                        try call.transaction.update(entity, ["Price": .double(price)])
-                    }
+                for product in try call.transaction.entities("Products") {
+                    guard case .string(let name)? = product["Name"], let price = prices[name] else { continue }
+                    try call.transaction.update(product, ["Price": .double(price)])
                 }
                 return .none
             }
+        }
+        let rows = try ReferenceData.rows(for: definition.model)
+        try definition.action("Reseed") { call in
+            try call.transaction.seed(rows, replacesAll: true)
+            return .none
         }
         let percentage = OperationParameter("percentage", .primitive(.double))
         for parameters in [[percentage], [percentage, .init("minPrice", .primitive(.double))]] {
