@@ -56,6 +56,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
     targets: [
         // floor 0
@@ -104,6 +105,13 @@ let package = Package(
                 logging,
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "reference-service",
+            dependencies: [
+                "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataStore", argumentParser,
+            ],
+            resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
+            swiftSettings: settings),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
@@ -131,6 +139,13 @@ let package = Package(
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests", dependencies: ["OfflineOData", "ODataClient", "Secrets", grdb, httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "reference-service", "ODataHTTP", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO",
+                httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],

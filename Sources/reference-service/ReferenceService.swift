@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ODataHTTP
+import ODataServer
+import ODataStore
+
+/// A small OData 4.01 service that exercises every part of the protocol, for tests and demonstrations.
+@main
+struct ReferenceService: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reference-service",
+        abstract: "A small OData 4.01 service that exercises every part of the protocol.",
+        discussion: """
+            Products with categories, descriptions, media and a singleton, in memory: what clients change is gone
+            when the service stops, and POST /Reseed puts every row back.
+
+            EXAMPLE
+              reference-service
+              reference-service --port 0 --json
+              curl 'http://127.0.0.1:9090/Products?$filter=Price gt 100&$expand=Category'
+            """)
+
+    @Option(help: "The port; 0 takes a free one.")
+    var port = 9090
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Flag(help: "Say where the service is as JSON.")
+    var json = false
+
+    mutating func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
+    }
+
+    func run() async throws {
+        let service = try await Self.open()
+        let handler = ODataHandler(provider: service)
+        let running = try await ODataServer(
+            configuration: .init(host: host, port: port), handler: handler.handle
+        ).start(stoppingOnSignals: true)
+        print(json ? "{\"url\":\"\(running.url)\"}" : "Serving the reference model at \(running.url)")
+        fflush(nil)
+        await running.waitUntilStopped()
+        try await service.close()
+    }
+
+    /// The service with its rows, in memory.
+    static func open() async throws -> StoreService {
+        let service = try await StoreService.open(ReferenceDefinition.make(), at: .memory)
+        try await service.seed(ReferenceData.rows(for: service.model))
+        return service
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@Suite("OData 4.01, intermediate and advanced conformance")
+struct Advanced401Tests {
+    @Test("13.2.2 (5) $select within $select")
+    func nestedSelect() async throws {
+        try await Site.reference { site in
+            let row = try await site.get("\(try await site.product())?$select=ShippingAddress($select=City)").json
+            #expect((row["ShippingAddress"] as? [String: Any])?.keys.sorted() == ["City"])
+        }
+    }
+
+    @Test("13.2.2 (11) a collection is filtered in the path")
+    func filterSegment() async throws {
+        try await Site.reference { site in
+            #expect(try await site.get("Products/$filter(Price gt 900)/$count").text == "2")
+            let answer = try await site.get("Products/$filter(@f)?@f=Price gt 900&$orderby=Name")
+            #expect(try answer.column("Name") == ["Laptop", "Premium Laptop Pro"])
+        }
+    }
+
+    @Test("13.2.3 (4) $compute gives values that can be selected, filtered and ordered by")
+    func compute() async throws {
+        try await Site.reference { site in
+            let answer = try await site.get(
+                "Products?$compute=Price mul 2 as Twice&$filter=Twice gt 1000&$orderby=Twice desc&$select=Name,Twice")
+            #expect(try answer.column("Name") == ["Premium Laptop Pro", "Laptop", "Smartphone"])
+            #expect(try answer.column("Twice", as: Double.self).first == 3999.98)
+        }
+    }
+
+    @Test("13.2.3 (6) the JSON metadata hold every entity set, operation and annotation")
+    func metadata() async throws {
+        try await Site.reference { site in
+            let json = try await site.get("$metadata?$format=application/json").json
+            let schema = try #require(json["ComplianceService"] as? [String: Any])
+            let container = try #require(schema["Container"] as? [String: Any])
+            #expect(container["Products"] != nil && container["Company"] != nil && container["Reseed"] != nil)
+            #expect(schema["GetTotalPrice"] is [Any])
+            #expect((schema["ProductStatus"] as? [String: Any])?["$IsFlags"] as? Bool == true)
+        }
+    }
+
+    @Test("13.2.3 (7) a batch in JSON with groups, dependencies and references")
+    func jsonBatch() async throws {
+        try await Site.reference { site in
+            let answer = try await site.send(
+                "POST", "$batch",
+                json: [
+                    "requests": [
+                        ["id": "1", "method": "GET", "url": "Products?$top=1"],
+                        [
+                            "id": "2", "atomicityGroup": "g", "method": "post", "url": "Categories",
+                            "headers": ["content-type": "application/json"], "body": ["Name": "Light"],
+                        ],
+                        [
+                            "id": "3", "atomicityGroup": "g", "dependsOn": ["2"], "method": "post",
+                            "url": "$2/Products",
+                            "headers": ["content-type": "application/json"], "body": Site.newProduct("Lamp"),
+                        ],
+                        ["id": "4", "dependsOn": ["g"], "method": "GET", "url": "Products/$count"],
+                    ]
+                ])
+            #expect(answer.status == 200, "\(answer.text)")
+            let responses = try #require(try answer.json["responses"] as? [[String: Any]])
+            let statuses = Dictionary(
+                uniqueKeysWithValues: responses.compactMap { response in
+                    (response["id"] as? String).map { ($0, response["status"] as? Int ?? 0) }
+                })
+            #expect(statuses == ["1": 200, "2": 201, "3": 201, "4": 200])
+            #expect(try await site.get("Products?$filter=Category/Name eq 'Light'").column("Name") == ["Lamp"])
+        }
+    }
+
+    @Test("11.2.5.1 a query is sent in the body where the URL would be too long")
+    func queryInBody() async throws {
+        try await Site.reference { site in
+            let answer = try await site.send(
+                "POST", "Products/$query", ["Content-Type": "text/plain"],
+                body: Array("$filter=Name%20eq%20'Laptop'&$select=Name".utf8))
+            #expect(try answer.column("Name") == ["Laptop"])
+        }
+    }
+
+    @Test("the aggregation extension: groups, sums and counts")
+    func apply() async throws {
+        try await Site.reference { site in
+            let answer = try await site.get(
+                "Products?$apply=groupby((Category/Name),aggregate(Price with sum as Total,$count as Number))"
+                    + "&$orderby=Total desc")
+            let rows = try answer.rows
+            #expect(rows.compactMap { $0["Number"] as? Int } == [5, 1, 1])
+            #expect((rows.first?["Category"] as? [String: Any])?["Name"] as? String == "Electronics")
+        }
+    }
+
+    @Test("Repeatable requests: the same request twice acts once")
+    func repeatable() async throws {
+        try await Site.reference { site in
+            let format = DateFormatter()
+            format.locale = Locale(identifier: "en_US_POSIX")
+            format.timeZone = TimeZone(identifier: "GMT")
+            format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            let fields = [
+                "Repeatability-Request-ID": UUID().uuidString, "Repeatability-First-Sent": format.string(from: Date()),
+            ]
+            let first = try await site.send("POST", "Categories", json: ["Name": "Light"], fields)
+            let second = try await site.send("POST", "Categories", json: ["Name": "Light"], fields)
+            #expect(first.status == 201 && second.status == 201, "\(second.text)")
+            #expect(second["Repeatability-Result"] == "accepted")
+            #expect(first["Location"] == second["Location"])
+            #expect(try await site.get("Categories/$count").text == "4")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import ODataServer
+import ODataService
+import ODataStore
+import ODataTransportNIO
+import Testing
+
+@testable import reference_service
+
+/// A service behind a real socket, and a client that knows nothing of OData.
+struct Site {
+    let root: String
+    private let transport: NIOTransport
+
+    /// Runs a test against the reference service with its own rows.
+    static func reference(_ body: (Site) async throws -> Void) async throws {
+        let service = try await ReferenceService.open()
+        try await serve(service, body)
+        try await service.close()
+    }
+
+    /// Runs a test against the Northwind database.
+    static func northwind(_ body: (Site) async throws -> Void) async throws {
+        let source = try #require(Self.northwindFile)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("conformance-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("northwind.db")
+        try FileManager.default.copyItem(at: source, to: file)
+        let database = try await ServedDatabase.open(path: file.path)
+        try await serve(database, body)
+        try await database.close()
+    }
+
+    /// The Northwind database, where it is at hand.
+    static let northwindFile: URL? = {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.deletingLastPathComponent().appendingPathComponent("shared/data/northwind.db")
+        return FileManager.default.fileExists(atPath: file.path) ? file : nil
+    }()
+
+    private static func serve(_ provider: any ODataProvider, _ body: (Site) async throws -> Void) async throws {
+        let server = try await ODataServer(handler: ODataHandler(provider: provider).handle).start()
+        let transport = try NIOTransport()
+        do {
+            try await body(Site(root: server.url, transport: transport))
+        } catch {
+            try await transport.shutdown()
+            await server.stop()
+            throw error
+        }
+        try await transport.shutdown()
+        await server.stop()
+    }
+
+    /// Sends a request.
+    ///
+    /// - Parameters:
+    ///   - path: relative to the service root, or an absolute URL; what may not stand in a URL is percent-encoded.
+    ///   - fields: header fields by name.
+    func send(
+        _ method: String, _ path: String, _ fields: [String: String] = [:], body: [UInt8]? = nil
+    ) async throws -> Answer {
+        let url = Self.encoded(path.hasPrefix("http://") ? path : root + path)
+        let parts = try #require(URLComponents(string: url))
+        let authority = "\(parts.host ?? ""):\(parts.port ?? 80)"
+        let target = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+        var request = HTTPRequest(
+            method: try #require(HTTPRequest.Method(method)), scheme: "http", authority: authority, path: target)
+        for (name, value) in fields { request.headerFields[try #require(HTTPField.Name(name))] = value }
+        let (response, stream) = try await transport.send(request, body: body.map { ByteStream($0) })
+        return Answer(
+            status: response.status.code, fields: response.headerFields,
+            bytes: try await stream.collect(limit: 1 << 26))
+    }
+
+    /// Reads a resource.
+    func get(_ path: String, _ fields: [String: String] = [:]) async throws -> Answer {
+        try await send("GET", path, fields)
+    }
+
+    /// Sends a JSON object.
+    func send(
+        _ method: String, _ path: String, json: Any, _ fields: [String: String] = [:]
+    ) async throws -> Answer {
+        let body = try JSONSerialization.data(withJSONObject: json, options: [.fragmentsAllowed])
+        return try await send(
+            method, path, fields.merging(["Content-Type": "application/json"]) { given, _ in given }, body: Array(body))
+    }
+
+    private static func encoded(_ url: String) -> String {
+        var allowed = CharacterSet.urlQueryAllowed
+        allowed.insert(charactersIn: "%?")
+        return url.addingPercentEncoding(withAllowedCharacters: allowed) ?? url
+    }
+
+    // MARK: The rows of the reference service
+
+    /// The key of a row by its name.
+    func key(of set: String, named name: String) async throws -> String {
+        let rows = try await get("\(set)?$filter=Name eq '\(name)'&$select=ID").rows
+        return try #require(rows.first?["ID"] as? String)
+    }
+
+    /// The path of a product by its name.
+    func product(_ name: String = "Laptop") async throws -> String {
+        "Products(\(try await key(of: "Products", named: name)))"
+    }
+
+    /// What a product must have at least.
+    static func newProduct(_ name: String, _ more: [String: Any] = [:]) -> [String: Any] {
+        let required: [String: Any] = [
+            "Name": name, "Price": 10.5, "Rating": 1, "Temperature": 2, "Quantity": 3, "Weight": 4.5,
+            "Status": "InStock",
+        ]
+        return required.merging(more) { $1 }
+    }
+}
