@@ -19,7 +19,10 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -55,6 +58,9 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.2.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
@@ -82,10 +88,11 @@ let package = Package(
         .target(
             name: "ODataServer",
             dependencies: [
-                "ODataHTTP", httpTypes, logging, hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioSSL,
-                serviceLifecycle,
+                "ODataHTTP", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509, hummingbird,
+                hummingbirdCore, hummingbirdHTTP2, nioCore, nioSSL, serviceLifecycle,
             ],
             swiftSettings: settings),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ODataTransportNIO",
             dependencies: ["ODataHTTP", httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL],
@@ -128,7 +135,7 @@ let package = Package(
             name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
-            dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, logging],
+            dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",

@@ -33,7 +33,7 @@ struct CollectionProgress: Sendable {
     }
 
     /// Whether the next token is an element or the end of the array.
-    var isAmongElements: Bool { stage == .elements }
+    var isAmongElements: Bool { stage == .elements && verbose == nil }
 
     /// Reads one element, or one member's name or value.
     mutating func step(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {

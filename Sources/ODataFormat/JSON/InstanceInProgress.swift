@@ -87,11 +87,12 @@ extension ODataValue {
         case (.string(let text), .enumeration(let name)):
             return model.enumType(name)?.value(of: text).map { .enumeration($0) }
         case (.integer(let number), .enumeration): return .enumeration(number)
-        case (.complex(let entity), _) where type.primitive?.isGeo == true:
-            guard let primitive = type.primitive else { return nil }
+        case (.complex, .primitive(let primitive)) where primitive.isGeo:
             var json = JSONWriter()
-            json.value(.complex(entity), type: nil, model: model)
-            return try? ODataValue(lexical: String(decoding: json.bytes, as: UTF8.self), type: primitive)
+            json.value(self, type: nil, model: model)
+            return try? JSONScanner.scan(json.bytes) { (scanner) throws(JSONError) in
+                try scanner.readPrimitive(primitive)
+            }
         case (.string, .primitive(.string)), (.boolean, .primitive(.boolean)): return self
         default:
             guard let primitive = type.primitive, let text = lexicalText else { return nil }
