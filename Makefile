@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers clean
+.PHONY: build test demo lint setup asan tsan consumers docs fuzz clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -27,6 +27,12 @@ tsan: ## tests under the thread sanitizer
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
+
+docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
+	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
+
+fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=JSON SECONDS=60
+	scripts/fuzz.sh $(TARGET) $(SECONDS)
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin
