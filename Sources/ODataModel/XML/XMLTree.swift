@@ -1,5 +1,3 @@
-import CLibXML2
-
 /// Any XML document as a tree that keeps everything: elements, attributes, text, comments and instructions in their
 /// order, with prefixes and namespaces. It stands beside the typed readers, for what those have no words for.
 ///

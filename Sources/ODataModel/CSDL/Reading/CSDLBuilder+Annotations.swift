@@ -311,29 +311,34 @@ extension CSDLBuilder {
 
     /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
     mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
+        guard targets.contains(where: { !$0.group.entries[$0.entry].isTaken }) else { return }
         let starts = schemaStarts
+        let names = Self.otherNames(schemas)
+        var position = 0
         for (group, index, added, node) in targets where !group.entries[index].isTaken {
             let entry = group.entries[index]
             let target = entry.rest.map { "\(group.root)/\($0)" } ?? group.root
             // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
-            if declarations[group.root] == nil, !declaresOther(group.root, schemas) {
+            if declarations[group.root] == nil, !names.contains(String(group.root.prefix { $0 != "(" })) {
                 warn("The document does not declare \(target), which has annotations.", at: node)
             }
-            // The schema that the element stands in is the last that begins before it.
-            let position = starts.lastIndex { $0 < node.index } ?? 0
+            // The schema that the element stands in is the last that begins before it; both come in order.
+            while position + 1 < starts.count, starts[position + 1] < node.index { position += 1 }
             guard schemas.indices.contains(position) else { continue }
             schemas[position].externalAnnotations.append(
                 TargetedAnnotations(target: target, annotations: Array(entry.annotations[added])))
         }
     }
 
-    /// Whether a name is that of a schema, term or operation.
-    private func declaresOther(_ name: String, _ schemas: [Schema]) -> Bool {
-        let name = name.prefix { $0 != "(" }
-        return schemas.contains { schema in
-            schema.namespace == name || schema.terms.contains { $0.name.description == name }
-                || schema.operations.contains { $0.name.description == name }
+    /// The names of schemas, terms and operations.
+    private static func otherNames(_ schemas: [Schema]) -> Set<String> {
+        var names: Set<String> = []
+        for schema in schemas {
+            names.insert(schema.namespace)
+            for term in schema.terms { names.insert(term.name.description) }
+            for operation in schema.operations { names.insert(operation.name.description) }
         }
+        return names
     }
 
     private var schemaStarts: [Int] {

@@ -167,6 +167,7 @@ struct CSDLContent {
     var roots: [(node: CSDLDocument.Node, source: String?)] = []
     /// The open elements with the last child of each, to link siblings.
     private var open: [(element: Int32, lastChild: Int32)] = []
+    private var namespaceNumbers: [String: Int32] = [:]
 
     var depth: Int { open.count }
 
@@ -221,9 +222,11 @@ struct CSDLContent {
 
     /// The number of a namespace.
     mutating func namespace(_ uri: String) -> Int32 {
-        if let known = namespaces.firstIndex(of: uri) { return Int32(known) }
+        if let known = namespaceNumbers[uri] { return known }
+        let number = Int32(namespaces.count)
         namespaces.append(uri)
-        return Int32(namespaces.count - 1)
+        namespaceNumbers[uri] = number
+        return number
     }
 
     mutating func attribute(_ name: CSDLName, _ value: String) { attribute(name, value: strings.id(value)) }
