@@ -8,6 +8,8 @@ extension JSONScanner {
             guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else { return false }
             index += 1
         }
+        // Texts made for people have a line for each member.
+        while index < bytes.count, bytes[index] <= 0x20, Self.isWhitespace(bytes[index]) { index += 1 }
         let length = table.length(of: ordinal, in: bytes, at: index)
         guard length > 0 else { return false }
         offset = index + length

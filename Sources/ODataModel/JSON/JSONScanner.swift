@@ -276,13 +276,11 @@ public struct JSONScanner {
 
     @inline(__always)
     mutating func skipWhitespace() {
-        while offset < bytes.count {
-            switch bytes[offset] {
-            case 0x20, 0x0A, 0x0D, 0x09: offset += 1
-            default: return
-            }
-        }
+        while offset < bytes.count, Self.isWhitespace(bytes[offset]) { offset += 1 }
     }
+
+    @inline(__always)
+    static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
     private mutating func open(_ bracket: UInt8, _ expected: StaticString) throws(JSONError) {
         guard try peekByte(expected) == bracket else { throw unexpected(expected.description) }

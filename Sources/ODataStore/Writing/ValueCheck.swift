@@ -12,7 +12,7 @@ struct ValueCheck {
     ///
     /// - Parameter path: the property's path from the entity, for messages.
     func check(_ value: ODataValue, for property: Property, path: String) throws {
-        do throws(ValidationError) {
+        do throws(InvalidValueError) {
             try validator.validate(value, for: property)
         } catch {
             var error = error

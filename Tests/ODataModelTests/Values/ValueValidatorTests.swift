@@ -31,9 +31,9 @@ struct ValueValidatorTests {
     private func reason(
         _ value: ODataValue, _ type: TypeReference, _ facets: Facets = Facets(), isNullable: Bool = true,
         checks: ValueValidator.Checks = .all
-    ) -> ValidationError.Reason? {
+    ) -> InvalidValueError.Reason? {
         let property = Property(name: "P", type: type, isNullable: isNullable, facets: facets)
-        do throws(ValidationError) {
+        do throws(InvalidValueError) {
             try ValueValidator(model: model, checks: checks).validate(value, for: property)
             return nil
         } catch {
@@ -129,7 +129,7 @@ struct ValueValidatorTests {
         let homes: ODataValue = [
             .complex(Entity(shape: shape, ["City": "Ulm"])), .complex(Entity(shape: shape, ["City": "Bonn"])),
         ]
-        let error = #expect(throws: ValidationError.self) {
+        let error = #expect(throws: InvalidValueError.self) {
             try ValueValidator(model: model).validate(homes, for: property)
         }
         #expect(error?.path == "Homes/1/City")

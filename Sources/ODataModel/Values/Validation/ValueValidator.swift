@@ -50,8 +50,8 @@ public struct ValueValidator: Sendable {
 
     /// Checks every loaded declared property of an entity or complex value.
     ///
-    /// - Throws: ``ValidationError`` of the first that is wrong, with its path.
-    public func validate(_ entity: Entity) throws(ValidationError) {
+    /// - Throws: ``InvalidValueError`` of the first that is wrong, with its path.
+    public func validate(_ entity: Entity) throws(InvalidValueError) {
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
             try validate(value, for: property)
@@ -60,18 +60,18 @@ public struct ValueValidator: Sendable {
 
     /// Checks a value for a property.
     ///
-    /// - Throws: ``ValidationError`` whose path starts with the property's name.
-    public func validate(_ value: ODataValue, for property: Property) throws(ValidationError) {
-        do throws(ValidationError) {
+    /// - Throws: ``InvalidValueError`` whose path starts with the property's name.
+    public func validate(_ value: ODataValue, for property: Property) throws(InvalidValueError) {
+        do throws(InvalidValueError) {
             guard property.type.isCollection else {
                 return try validate(value, property.type, property)
             }
             guard case .collection(let members) = value else {
                 guard checks.contains(.types) else { return }
-                throw ValidationError(.type(expected: property.type))
+                throw InvalidValueError(.type(expected: property.type))
             }
             for (index, member) in members.enumerated() {
-                do throws(ValidationError) {
+                do throws(InvalidValueError) {
                     try validate(member, property.type.element, property)
                 } catch {
                     throw error.within(String(index))
@@ -84,58 +84,58 @@ public struct ValueValidator: Sendable {
 
     private func validate(
         _ value: ODataValue, _ type: TypeReference, _ property: Property
-    ) throws(ValidationError) {
+    ) throws(InvalidValueError) {
         if value.isNull {
-            guard property.isNullable || !checks.contains(.nullability) else { throw ValidationError(.null) }
+            guard property.isNullable || !checks.contains(.nullability) else { throw InvalidValueError(.null) }
             return
         }
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
-            if checks.contains(.types), !value.isOf(primitive) { throw ValidationError(.type(expected: type)) }
+            if checks.contains(.types), !value.isOf(primitive) { throw InvalidValueError(.type(expected: type)) }
             try validate(value, primitive, model.facets(of: property))
         case .enumeration(let name): try validateMember(value, name)
         case .complex(let name), .entity(let name):
             guard case .complex(let entity) = value else {
                 guard checks.contains(.types) else { return }
-                throw ValidationError(.type(expected: type))
+                throw InvalidValueError(.type(expected: type))
             }
             if checks.contains(.types), let name, !model.isType(entity.shape.name, name) {
-                throw ValidationError(.type(expected: type))
+                throw InvalidValueError(.type(expected: type))
             }
             try validate(entity)
         case .collection, .untyped: break
         }
     }
 
-    private func validateMember(_ value: ODataValue, _ name: QualifiedName) throws(ValidationError) {
+    private func validateMember(_ value: ODataValue, _ name: QualifiedName) throws(InvalidValueError) {
         guard case .enumeration(let number) = value else {
             guard checks.contains(.types) else { return }
-            throw ValidationError(.type(expected: .enumeration(name)))
+            throw InvalidValueError(.type(expected: .enumeration(name)))
         }
         guard checks.contains(.members), let type = model.enumType(name), !type.members.isEmpty else { return }
         let isMember =
             type.isFlags
             ? number & ~type.members.reduce(0) { $0 | $1.value } == 0 : type.members.contains { $0.value == number }
-        guard isMember else { throw ValidationError(.member(number, of: name)) }
+        guard isMember else { throw InvalidValueError(.member(number, of: name)) }
     }
 
     // MARK: Facets
 
     private func validate(
         _ value: ODataValue, _ type: PrimitiveType, _ facets: Facets
-    ) throws(ValidationError) {
+    ) throws(InvalidValueError) {
         switch value {
         case .string(let text):
             if checks.contains(.maxLength), let limit = facets.maxLength {
                 let length = text.unicodeScalars.count
-                guard length <= limit else { throw ValidationError(.length(length, limit: limit)) }
+                guard length <= limit else { throw InvalidValueError(.length(length, limit: limit)) }
             }
             if checks.contains(.unicode), facets.isUnicode == false, text.utf8.contains(where: { $0 >= 0x80 }) {
-                throw ValidationError(.notASCII)
+                throw InvalidValueError(.notASCII)
             }
         case .binary(let bytes):
             if checks.contains(.maxLength), type == .binary, let limit = facets.maxLength, bytes.count > limit {
-                throw ValidationError(.length(bytes.count, limit: limit))
+                throw InvalidValueError(.length(bytes.count, limit: limit))
             }
         case .decimal(let number): try validate(number, facets)
         case .integer(let number) where type == .decimal: try validate(ODataDecimal(number), facets)
@@ -146,7 +146,7 @@ public struct ValueValidator: Sendable {
         case .geo(let geo):
             // An unstated system is the family's default unless the model leaves it open, which is `nil` too.
             if checks.contains(.srid), let srid = facets.srid, geo.srid != srid {
-                throw ValidationError(.srid(geo.srid, expected: srid))
+                throw InvalidValueError(.srid(geo.srid, expected: srid))
             }
         default: break
         }
@@ -154,7 +154,7 @@ public struct ValueValidator: Sendable {
 
     /// An unstated scale is 0 by the standard, but only where a precision is stated beside it is that taken at its
     /// word: many services leave both out and mean any number.
-    private func validate(_ number: ODataDecimal, _ facets: Facets) throws(ValidationError) {
+    private func validate(_ number: ODataDecimal, _ facets: Facets) throws(InvalidValueError) {
         guard checks.contains(.precision) else { return }
         let number = number.normalized
         let scale: Int?
@@ -163,7 +163,7 @@ public struct ValueValidator: Sendable {
         case .variable, .floating: scale = nil
         case nil: scale = facets.precision == nil || model.version < .v4 ? nil : 0
         }
-        let failure = ValidationError(.digits(number, precision: facets.precision, scale: scale))
+        let failure = InvalidValueError(.digits(number, precision: facets.precision, scale: scale))
         if let scale, number.scale > scale { throw failure }
         guard let precision = facets.precision else { return }
         let digits = number.digitCount
@@ -174,13 +174,13 @@ public struct ValueValidator: Sendable {
         guard max(digits - number.scale, 0) <= precision - (scale ?? 0), digits <= precision else { throw failure }
     }
 
-    private func validate(picoseconds: Int64, _ facets: Facets) throws(ValidationError) {
+    private func validate(picoseconds: Int64, _ facets: Facets) throws(InvalidValueError) {
         guard checks.contains(.precision), let precision = facets.precision, (0..<12).contains(precision) else {
             return
         }
         var unit: Int64 = 1
         for _ in precision..<12 { unit *= 10 }
-        guard picoseconds % unit == 0 else { throw ValidationError(.fraction(limit: precision)) }
+        guard picoseconds % unit == 0 else { throw InvalidValueError(.fraction(limit: precision)) }
     }
 }
 

@@ -1,5 +1,5 @@
 /// Why a value may not stand where it does.
-public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// The value is null where null is forbidden.
@@ -32,8 +32,8 @@ public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     /// The same error seen from one level further out.
-    func within(_ name: String) -> ValidationError {
-        ValidationError(reason, path: path.isEmpty ? name : "\(name)/\(path)")
+    func within(_ name: String) -> InvalidValueError {
+        InvalidValueError(reason, path: path.isEmpty ? name : "\(name)/\(path)")
     }
 
     /// What is wrong, where, and what was expected.
