@@ -121,6 +121,19 @@ struct EvaluatorTests {
         #expect(one.rows[0].expanded["Reports"]?.rows[0].expanded.isEmpty == true)
     }
 
+    @Test("$levels=max ends where a circle closes")
+    func circle() throws {
+        let shape = try #require(data.model.shape(ofSet: "Employees"))
+        var first = Entity(shape: shape, ["ID": 1])
+        first.related["Manager"] = .one(Entity(shape: shape, ["ID": 1]))
+        let query = try Binder(model: data.model).bindQuery(
+            QueryOptions(parsing: "$expand=Manager($levels=max)"), shape: shape, set: nil)
+        let evaluator = Evaluator(model: data.model, source: data, now: ODataDateTimeOffset(seconds: 0))
+        let own = try evaluator.evaluate(query, over: [first]).rows[0]
+        #expect(own.expanded["Manager"]?.rows.count == 1)
+        #expect(own.expanded["Manager"]?.rows[0].expanded["Manager"]?.rows.isEmpty == true)
+    }
+
     @Test("$search finds words and phrases in any case")
     func search() throws {
         func names(_ search: String) throws -> Int { try data.page("Customers?$search=" + search).rows.count }
