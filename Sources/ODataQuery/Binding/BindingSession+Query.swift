@@ -431,7 +431,13 @@ extension BindingSession {
             var query = try query(options, shape: target, source: set?.name, set: set, within: scope)
             if let restriction {
                 // Only the related entities of the derived type are asked for.
-                let current = BoundPath(variable: query.variable, steps: [], type: query.variable.type)
+                // The test starts from the declared type, as a cast in a resource path would.
+                let type = TypeReference.entity(navigation.target)
+                let current = BoundPath(
+                    variable: RangeVariable(
+                        name: query.variable.name, identifier: query.variable.identifier,
+                        shape: self.shape(navigation.target), type: type),
+                    steps: [], type: type)
                 query.filter = Self.all([.isOf(current, restriction.name)] + (query.filter.map { [$0] } ?? []))
             }
             return BoundExpand(path: state.steps, navigation: navigation, form: form, levels: levels, query: query)
