@@ -102,6 +102,8 @@ struct RandomQuery {
             return .call(
                 Identifier(pick(["concat", "substring", "geo.distance"])),
                 [expression(depth: depth - 1), expression(depth: depth - 1)])
+        case 11 where chance(30):
+            return .call("App.Function", [expression(depth: depth - 1), expression(depth: depth - 1)])
         case 11:
             let arguments = ["p", "q"].map {
                 Expression.NamedArgument(name: Identifier($0), value: expression(depth: depth - 1))
@@ -125,6 +127,15 @@ struct RandomQuery {
         if chance(10) { steps += [.name(name()), .key(.single(.literal(literal())))] }
         if chance(10) { steps.append(.filter(expression(depth: depth - 1))) }
         if chance(10) { steps.append(.call("Ns.Bound", [])) }
+        if chance(10) { steps.append(.name("@Ns.Term#q")) }
+        if chance(10) {
+            let value = Expression.literal(literal())
+            steps = [.variable("$root"), .name("Orders"), .key(.single(value)), .name(name())]
+        }
+        if chance(10) {
+            let aggregate = AggregateItem(.expression(expression(depth: depth - 1), with: "max"), as: nil)
+            return .path([chance(50) ? .variable("$these") : .name(name()), .aggregate(aggregate)])
+        }
         switch Int.random(in: 0..<6, using: &generator) {
         case 0: steps.append(.any(variable: nil, predicate: nil))
         case 1: steps.append(.any(variable: "v", predicate: expression(depth: depth - 1)))
@@ -165,7 +176,14 @@ struct RandomQuery {
         if chance(30) { options.compute = [ComputeItem(expression(depth: 2), as: name())] }
         if chance(30) { options.aliases["p"] = expression(depth: 2) }
         if chance(40) {
-            options.select = [SelectItem(pick([.all, .path([name(), "City"]), .path([name()]), .operations("Ns")]))]
+            options.select = [
+                SelectItem(
+                    pick([
+                        .all, .path([name(), "City"]), .path([name()]), .operations("Ns"),
+                        .path(["Ns.Derived", name()]),
+                        .operation(["Ns.Function"], parameters: ["a", "b"]),
+                    ]))
+            ]
         }
         if chance(30) { options.apply = [transformation(depth: depth), transformation(depth: depth)] }
         if depth > 0, chance(60) {
@@ -184,7 +202,7 @@ struct RandomQuery {
     }
 
     mutating func transformation(depth: Int) -> Transformation {
-        switch Int.random(in: 0..<9, using: &generator) {
+        switch Int.random(in: 0..<17, using: &generator) {
         case 0: return .filter(expression(depth: 2))
         case 1: return .identity
         case 2:
@@ -198,6 +216,33 @@ struct RandomQuery {
         case 5: return .orderBy([OrderItem(expression(depth: 1), isDescending: true)])
         case 6: return .top(.literal(Literal(3)))
         case 7: return .ranked("topcount", .literal(Literal(2)), expression(depth: 1))
+        case 8:
+            return .join(
+                [name()], as: "J", then: chance(50) ? [.identity, transformation(depth: depth)] : [], outer: chance(50))
+        case 9: return .nest([.init([transformation(depth: depth)], as: "N"), .init([.identity], as: "M")])
+        case 10: return .addNested([name(), "Ns.Derived"], [.init([.identity], as: "N")])
+        case 11:
+            return .hierarchy(
+                pick(["ancestors", "descendants"]),
+                .init(
+                    root: .path([.variable("$root"), .name("Orders")]), qualifier: "H", node: [name(), "ID"],
+                    start: [.filter(expression(depth: 1))], distance: chance(50) ? 3 : nil, keepStart: chance(50)))
+        case 12:
+            return .traverse(
+                .init(
+                    root: .path([.variable("$root"), .name("Orders")]), qualifier: "H", node: ["ID"],
+                    isPreorder: chance(50), start: chance(50) ? [.filter(expression(depth: 1))] : [],
+                    orderBy: chance(50) ? [OrderItem(.path([.name(name())]), isDescending: true)] : []))
+        case 13: return .custom("Ns.Transform", [.init(name: "p", value: expression(depth: 1))])
+        case 14:
+            return .expand(ExpandItem(path: [name()]), filter: chance(50) ? expression(depth: 1) : nil)
+        case 15:
+            return .aggregate([
+                AggregateItem(
+                    .expression(expression(depth: 1), with: "Ns.median"),
+                    from: [.init(path: [name()], others: [[name(), "X"]], method: "max")], as: "A"),
+                AggregateItem(.custom("Budget"), as: nil), AggregateItem(.count(path: [name(), "Items"]), as: "B"),
+            ])
         default: return .concat([[.identity], [.search(search(depth: 1)), .skip(.literal(Literal(1)))]])
         }
     }

@@ -18,8 +18,14 @@ extension BindingSession {
             }
             scope.itSource = outer.itSource
         }
-        query.apply = try part("$apply") { () throws(QueryError) in try transformations(options.apply, in: &scope) }
-        query.compute = try part("$compute") { () throws(QueryError) in try compute(options.compute, in: &scope) }
+        if !options.apply.isEmpty {
+            query.apply = try part("$apply") { () throws(QueryError) in
+                try transformations(options.apply, in: &scope)
+            }
+        }
+        if !options.compute.isEmpty {
+            query.compute = try part("$compute") { () throws(QueryError) in try compute(options.compute, in: &scope) }
+        }
         if let filter = options.filter {
             query.filter = try part("$filter") { () throws(QueryError) in try condition(filter, in: scope) }
         }
@@ -32,17 +38,21 @@ extension BindingSession {
         query.deltaToken = options.deltaToken
         query.index = options.index
         let current = scope
-        var parts = SelectedParts()
-        query.projection = try part("$select") { () throws(QueryError) in
-            try projection(options.select, in: current, parts: &parts)
+        if !options.select.isEmpty {
+            var parts = SelectedParts()
+            query.projection = try part("$select") { () throws(QueryError) in
+                try projection(options.select, in: current, parts: &parts)
+            }
+            query.nestedProjections = parts.projections
+            query.nestedQueries = parts.queries
         }
-        query.nestedProjections = parts.projections
-        query.nestedQueries = parts.queries
-        let streams = options.expand.filter { isStream($0, of: current.current.shape) }
-        let entities = options.expand.filter { !isStream($0, of: current.current.shape) }
-        query.expand = try part("$expand") { () throws(QueryError) in try expand(entities, in: current) }
-        query.expandedStreams = try part("$expand") { () throws(QueryError) in
-            try streams.map { item throws(QueryError) in try stream(item, in: current) }
+        if !options.expand.isEmpty {
+            let streams = options.expand.filter { isStream($0, of: current.current.shape) }
+            let entities = options.expand.filter { !isStream($0, of: current.current.shape) }
+            query.expand = try part("$expand") { () throws(QueryError) in try expand(entities, in: current) }
+            query.expandedStreams = try part("$expand") { () throws(QueryError) in
+                try streams.map { item throws(QueryError) in try stream(item, in: current) }
+            }
         }
         return query
     }
@@ -50,6 +60,10 @@ extension BindingSession {
     /// V2 and V3 select properties of expanded entities by a path through the navigation property; 4.01 nests them
     /// in `$expand`, where they are moved.
     private func selectingRelated(_ options: QueryOptions, of shape: Shape) -> QueryOptions {
+        let isAsked = options.select.contains { item in
+            if case .path(let path) = item.kind { path.count > 1 } else { false }
+        }
+        guard isAsked, !options.expand.isEmpty else { return options }
         var result = options
         result.select = []
         for item in options.select {
@@ -248,6 +262,7 @@ extension BindingSession {
         _ path: [Identifier], of shape: Shape, _ scope: Scope, _ names: inout [String]
     ) throws(QueryError) -> (ordinal: Int, length: Int)? {
         guard let first = path.first else { return nil }
+        if path.count == 1, let ordinal = shape.ordinal(of: first.text) { return (ordinal, 1) }
         for length in stride(from: path.count, through: 1, by: -1) {
             let joined = path[..<length].map(\.text).joined(separator: "/")
             if let ordinal = shape.ordinal(of: joined) { return (ordinal, length) }
@@ -416,7 +431,13 @@ extension BindingSession {
             var query = try query(options, shape: target, source: set?.name, set: set, within: scope)
             if let restriction {
                 // Only the related entities of the derived type are asked for.
-                let current = BoundPath(variable: query.variable, steps: [], type: query.variable.type)
+                // The test starts from the declared type, as a cast in a resource path would.
+                let type = TypeReference.entity(navigation.target)
+                let current = BoundPath(
+                    variable: RangeVariable(
+                        name: query.variable.name, identifier: query.variable.identifier,
+                        shape: self.shape(navigation.target), type: type),
+                    steps: [], type: type)
                 query.filter = Self.all([.isOf(current, restriction.name)] + (query.filter.map { [$0] } ?? []))
             }
             return BoundExpand(path: state.steps, navigation: navigation, form: form, levels: levels, query: query)

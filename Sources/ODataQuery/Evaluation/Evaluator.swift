@@ -37,6 +37,8 @@ public struct Evaluator: Sendable {
         var variables: [Int: Operand] = [:]
         /// How many levels of `$expand` are open.
         var levels = 0
+        /// The instances that `$levels=max` has gone through to the current one: a circle ends where it closes.
+        var ancestors: Set<GroupKey> = []
 
         /// An environment in which a row is the current instance.
         func with(_ row: EvaluatedRow, as variable: Int = 0) -> Environment { with(.row(row), as: variable) }
@@ -198,9 +200,12 @@ public struct Evaluator: Sendable {
         var inner = outer
         if inner.variables[RangeVariable.outermost] == nil { inner = inner.with(row, as: RangeVariable.outermost) }
         inner.levels += 1
-        var related = try row.rows(through: Self.path(of: item))
-        if item.levels == nil, related.allSatisfy({ $0.key == row.key }) { related = [] }
-        var page = try evaluate(query, over: related, in: inner)
+        if item.levels == nil {
+            var own = GroupKey()
+            own.append(row)
+            guard inner.ancestors.insert(own).inserted else { return EvaluatedPage(rows: [], form: item.form) }
+        }
+        var page = try evaluate(query, over: row.rows(through: Self.path(of: item)), in: inner)
         page.form = item.form
         if item.form == .count { page = EvaluatedPage(rows: [], count: page.rows.count, form: .count) }
         return page

@@ -75,11 +75,14 @@ public struct StoreReader: Sendable {
             let query = url.query ?? Self.query(shape, set)
             return try await entity(query, segments, request, reader)
         case .count(let shape, let set):
+            if case .property? = segments.last { throw ODataError.notImplemented("$count of a collection of values") }
             let query = url.query ?? Self.query(shape, set)
             return try await count(query, segments, reader)
         case .references(_, let shape, let set, let isCollection):
             return try await references(
                 url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
+        case .property where url.query.map { $0.variable.shape == nil } == true:
+            throw ODataError.notImplemented("Query options on a collection of primitive values")
         case .property, .rawValue: return try await property(url.resource, request, reader)
         case .service, .metadata, .batch, .entityByID, .operation, .all, .crossJoin:
             throw ODataError.notImplemented("this resource in a store's reader")

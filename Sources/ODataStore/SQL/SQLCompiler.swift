@@ -57,6 +57,15 @@ public struct SQLCompiler: Sendable {
     ///   - segments: the path, from an entity set or singleton on, without structural properties at its end.
     /// - Throws: ``ODataError`` 501 with the name of what has no SQL.
     public func compile(_ query: BoundQuery, at segments: [BoundSegment]) throws -> CompiledQuery {
+        if !query.nestedQueries.isEmpty {
+            throw ODataError.notImplemented("An option nested in $select other than $select")
+        }
+        if !query.expandedStreams.isEmpty { throw ODataError.notImplemented("$expand of a stream") }
+        for item in query.expand {
+            for case .property(let property, _, _) in item.path where property.type.isCollection {
+                throw ODataError.notImplemented("$expand within a collection of complex values")
+            }
+        }
         do {
             return try StatementBuilder(mapping: mapping, options: options).build(query, at: segments)
         } catch let error as StoredValueError {

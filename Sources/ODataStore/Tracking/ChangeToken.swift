@@ -1,5 +1,5 @@
-import ODataQuery
 import ODataModel
+import ODataQuery
 import ODataService
 
 /// The content of `$deltatoken` of a service's own store, and of `$skiptoken` while a tracked result is read page

@@ -37,8 +37,7 @@ struct PatternMatchingTests {
     @Test("Patterns that take others forever take a moment, and those too large are refused")
     func catastrophic() throws {
         let text = String(repeating: "a", count: 4_000)
-        let clock = ContinuousClock()
-        let time = clock.measure {
+        let time = processorTime {
             for pattern in ["^(a+)+$b", "^(a|aa)+$b", "(a*)*c", "(.*)*x", "^(([a-z])+.)+[A-Z]([a-z])+$"] {
                 #expect((try? PatternMatching.matches(text, pattern: pattern)) == false)
             }

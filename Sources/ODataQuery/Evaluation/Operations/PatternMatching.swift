@@ -11,7 +11,7 @@ public enum PatternMatching {
     /// The greatest number of instructions of a compiled pattern; `{n}` repeats what it is about.
     public static let maxInstructions = 10_000
     /// The greatest number of steps of one match: characters times instructions.
-    public static let maxSteps = 50_000_000
+    public static let maxSteps = 20_000_000
     /// How many compiled patterns are kept.
     private static let capacity = 16
 

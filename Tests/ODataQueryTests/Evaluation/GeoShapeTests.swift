@@ -1,0 +1,83 @@
+import ODataQuery
+import Testing
+
+@Suite("Geometry")
+struct GeoShapeTests {
+    private func point(_ x: Double, _ y: Double, srid: Int = 4326) throws -> GeoShape {
+        let crs = srid == 4326 ? "" : #","crs":{"type":"name","properties":{"name":"EPSG:\#(srid)"}}"#
+        return try #require(GeoShape(#"{"type":"Point","coordinates":[\#(x),\#(y)]\#(crs)}"#))
+    }
+
+    @Test("Distances are those of the WGS 84 ellipsoid")
+    func distance() throws {
+        // One degree along the equator and along the meridian, and the published length of a known geodesic.
+        #expect(abs(try #require(try point(0, 0).distance(to: point(1, 0))) - 111_319.490_793) < 0.001)
+        #expect(abs(try #require(try point(0, 0).distance(to: point(0, 1))) - 110_574.388_558) < 0.001)
+        let (flinders, buninyong) = (
+            try point(144.424_867_888_9, -37.951_033_416_7), try point(143.926_495_527_8, -37.652_821_138_9)
+        )
+        #expect(abs(try #require(flinders.distance(to: buninyong)) - 54_972.271) < 0.001)
+        #expect(try point(7, 8).distance(to: point(7, 8)) == 0)
+        // The formula does not converge here, so that the sphere answers.
+        let antipodes = try #require(try point(0, 0).distance(to: point(179.9, 0.1)))
+        #expect(antipodes > 19_900_000 && antipodes < 20_050_000)
+        #expect(abs(try #require(try point(179.5, 0).distance(to: point(-179.5, 0))) - 111_319.490_793) < 0.001)
+    }
+
+    @Test("Distances without a system of the earth are Euclid's, and the two do not mix")
+    func planar() throws {
+        #expect(try point(0, 0, srid: 0).distance(to: point(3, 4, srid: 0)) == 5)
+        #expect(try point(0, 0, srid: 0).distance(to: point(3, 4)) == nil)
+    }
+
+    @Test("The length of a line is the sum of its parts")
+    func length() throws {
+        let line = try #require(GeoShape(#"{"type":"LineString","coordinates":[[0,0],[1,0],[2,0]]}"#))
+        #expect(abs(try #require(line.length) - 2 * 111_319.490_793) < 0.001)
+        #expect(try point(0, 0).length == nil)
+    }
+
+    @Test("Points are in a polygon within its ring and outside its holes; edges belong to it", arguments: [4326, 0])
+    func polygon(srid: Int) throws {
+        let crs = srid == 4326 ? "" : #","crs":{"type":"name","properties":{"name":"EPSG:0"}}"#
+        let rings = "[[0,0],[10,0],[10,10],[0,10],[0,0]],[[4,4],[4,6],[6,6],[6,4],[4,4]]"
+        let polygon = try #require(GeoShape(#"{"type":"Polygon","coordinates":[\#(rings)]\#(crs)}"#))
+        for (x, y, isInside) in [
+            (1.0, 1.0, true), (5, 5, false), (5, 3, true), (11, 5, false), (-1, 5, false), (5, -1, false), (0, 5, true),
+            (10, 10, true), (0, 0, true), (5, 0, true), (185, -5, false), (-175, 5, false),
+        ] {
+            #expect(try point(x, y, srid: srid).intersects(polygon) == isInside, "\(x) \(y)")
+        }
+    }
+
+    @Test("A polygon may lie across the date line and around a pole")
+    func dateLine() throws {
+        let line = try #require(
+            GeoShape(#"{"type":"Polygon","coordinates":[[[170,-10],[-170,-10],[-170,10],[170,10],[170,-10]]]}"#))
+        #expect(try point(180, 0).intersects(line) && point(-175, 5).intersects(line))
+        #expect(try !point(0, 0).intersects(line) && !point(160, 0).intersects(line))
+        let pole = try #require(
+            GeoShape(#"{"type":"Polygon","coordinates":[[[0,60],[90,60],[180,60],[-90,60],[0,60]]]}"#))
+        #expect(
+            try point(45, 85).intersects(pole) && !point(45, 20).intersects(pole) && !point(45, -85).intersects(pole))
+    }
+
+    @Test(
+        "What is no geometry is refused",
+        arguments: ["", "{}", #"{"type":"Point"}"#, #"{"type":"Point","coordinates":[1]}"#])
+    func refused(text: String) {
+        #expect(GeoShape(text) == nil)
+    }
+}
+
+@Suite("Words of texts")
+struct TextSearchTests {
+    @Test("Words are runs of letters and digits, compared in lower case")
+    func words() {
+        #expect(TextSearch.words(of: "Rote-Grütze 08/15, ÉTÉ") == ["rote", "grütze", "08", "15", "été"])
+        #expect(
+            TextSearch.matches(.word("08/15"), in: ["x 08 15 y"]) && !TextSearch.matches(.word("15/08"), in: ["08 15"]))
+        #expect(TextSearch.matches(.and(.word("a"), .word("b")), in: ["a", "b"]))
+        #expect(!TextSearch.matches(.phrase("a b"), in: ["a", "b"]) && !TextSearch.matches(.word("-"), in: ["-"]))
+    }
+}
