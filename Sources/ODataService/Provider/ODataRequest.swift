@@ -38,7 +38,7 @@ public struct ODataRequest: Sendable {
     public var format: ResponseFormat?
     /// Further header fields, passed through by online providers.
     public var headers: [String: String]
-    /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.7).
+    /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.6).
     public var isolation: Isolation?
     /// Who asks, where the way here has found out; `nil` for nobody known.
     public var principal: Principal?

@@ -10,7 +10,7 @@ enum ComposedResult: Sendable {
     /// A value that is no entity.
     case value(ODataValue, TypeReference)
     /// Entities that the store does not know.
-    case transient(ResponseBody)
+    case transient([Entity], isCollection: Bool)
     /// Stored entities, with their ids in the operation's order where it has one.
     case stored(EntityPlace, order: [String]?)
 
@@ -20,10 +20,10 @@ enum ComposedResult: Sendable {
             let set = core.mapping.model.container.entitySets.first(where: { core.mapping.model.isType(name, $0.type) }
             ),
             let shape = core.mapping.tables[set.name]?.shape
-        else { return .transient(.page(EntityPage())) }
+        else { return .transient([], isCollection: true) }
         let query = StoreReader.query(shape, set)
         let steps: [BoundSegment] = [.entitySet(set, shape), .filter(KeyCondition.any(of: [], query), query.variable)]
-        return EntityPlace(steps).map { .stored($0, order: nil) } ?? .transient(.page(EntityPage()))
+        return EntityPlace(steps).map { .stored($0, order: nil) } ?? .transient([], isCollection: true)
     }
 
     /// Judges what an operation gave.
@@ -34,7 +34,7 @@ enum ComposedResult: Sendable {
         case .value(let value): self = .value(value, type)
         case .entity(let entity):
             guard let place = EntityPlace(ofStored: [entity], in: transaction.core, isCollection: false) else {
-                self = .transient(.entity(entity))
+                self = .transient([entity], isCollection: false)
                 return
             }
             self = .stored(place, order: nil)
@@ -44,7 +44,7 @@ enum ComposedResult: Sendable {
                 return
             }
             guard let place = EntityPlace(ofStored: entities, in: transaction.core, isCollection: true) else {
-                self = .transient(.page(EntityPage(entities: entities)))
+                self = .transient(entities, isCollection: true)
                 return
             }
             self = .stored(place, order: entities.compactMap(\.control.id))
@@ -68,7 +68,7 @@ enum ComposedResult: Sendable {
                 if entities.isEmpty { return empty(type, transaction.core) }
                 guard let place = EntityPlace(ofStored: entities, in: transaction.core, isCollection: type.isCollection)
                 else {
-                    return .transient(.page(EntityPage(entities: entities)))
+                    return .transient(entities, isCollection: true)
                 }
                 return .stored(place, order: entities.compactMap(\.control.id))
             }

@@ -148,17 +148,33 @@ extension StoreService {
                 return try Self.part(of: value, type, rest, bound.resource.target, model)
             }
             return ODataResponse(body: .value(value, type))
-        case .transient(let body):
-            guard rest.isEmpty, request.url.options.isPlain else {
-                throw ODataError.notImplemented("Query options on entities that are not stored")
-            }
-            return ODataResponse(body: body)
+        case .transient(let entities, let isCollection):
+            return try transient(entities, isCollection: isCollection, rest, bound, request)
         case .stored(let place, let order):
             var continued = try ComposedRead(
                 place, rest, bound, request, operation: operation, binder: core.binder, model: model)
             continued.order = order
             return try await read(continued, request, provider)
         }
+    }
+
+    /// Answers with entities that the store does not know: query options work on them in memory.
+    private func transient(
+        _ entities: [Entity], isCollection: Bool, _ rest: [BoundSegment], _ bound: BoundURL, _ request: ODataRequest
+    ) throws -> ODataResponse {
+        guard rest.isEmpty else { throw ODataError.notImplemented("A path behind entities that are not stored") }
+        guard var query = bound.query else {
+            return ODataResponse(
+                body: isCollection ? .page(EntityPage(entities: entities)) : entities.first.map { .entity($0) } ?? .none)
+        }
+        let memory = EntitiesInMemory(entities, model: model, now: options.now())
+        if case .count = bound.resource.target {
+            query.expand = []
+            return ODataResponse(body: .count(Int64(try memory.page(query).entities.count)))
+        }
+        if isCollection { return try page(memory, query, request) }
+        guard let entity = try memory.page(query).entities.first else { return ODataResponse(status: 204) }
+        return ODataResponse(body: .entity(entity), etag: entity.control.etag)
     }
 
     private func read(
@@ -216,17 +232,6 @@ extension StoreService {
 extension BoundResource.Target {
     fileprivate var isRawValue: Bool {
         if case .rawValue = self { true } else { false }
-    }
-}
-
-extension QueryOptions {
-    /// Whether nothing in it changes a result.
-    fileprivate var isPlain: Bool {
-        var rest = self
-        rest.format = nil
-        rest.aliases = [:]
-        rest.custom = []
-        return rest.isEmpty
     }
 }
 

@@ -27,11 +27,15 @@ public struct ServiceDefinition: Sendable {
     private(set) var operations: [OperationSignature: OperationHandler] = [:]
     private(set) var interceptors: [ChangeInterceptor] = []
     private(set) var requestInterceptors: [RequestInterceptor] = []
+    private(set) var virtualSets: [String: VirtualRows] = [:]
 
     /// What answers an operation; runs inside a transaction, and only an action's may write.
     public typealias OperationHandler = @Sendable (ServiceCall) throws -> OperationResult
     /// Says what a caller may do with an entity set or singleton.
     public typealias Authorization = @Sendable (Principal?, _ set: String) throws -> Access
+
+    /// Gives the entities of a virtual entity set.
+    public typealias VirtualRows = @Sendable (VirtualRead) throws -> [Entity]
 
     /// Starts with a model.
     public init(model: EntityDataModel) { self.model = model }
@@ -41,6 +45,14 @@ public struct ServiceDefinition: Sendable {
     /// Says that no two entities of a set have the same values of some properties; a second one is refused with
     /// 409. The term `Core.AlternateKeys` says the same.
     public mutating func unique(_ set: String, _ paths: String...) { uniquePaths.append((set, paths)) }
+
+    // MARK: Virtual entity sets
+
+    /// Says that the entities of a set of the model are given by a closure at each read, and stand in no table.
+    ///
+    /// The whole query language works on them, in memory; related entities are those that they bring along. They
+    /// cannot be changed, and their changes are not tracked.
+    public mutating func virtualSet(_ set: String, _ rows: @escaping VirtualRows) { virtualSets[set] = rows }
 
     // MARK: Interceptors
 

@@ -10,6 +10,7 @@ extension StoreService {
         let provider = provider(for: request.principal)
         let bound = try provider.bind(request)
         try checkBound(bound, request)
+        try refuseVirtual(bound, request)
         // A repeat must not send its stream again: it acted already.
         let uploaded = try await uploaded(request, bound)
         do {
@@ -178,6 +179,7 @@ extension StoreService {
                 if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
                 let bound = try provider.bind(request)
                 try checkBound(bound, request)
+                try refuseVirtual(bound, request)
                 switch try perform(Uploaded(request: request), bound, provider, in: database) {
                 case .response(let response): return response
                 case .result: return ODataResponse(status: 204)

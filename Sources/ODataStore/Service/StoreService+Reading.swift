@@ -17,6 +17,7 @@ extension StoreService {
         }
         let allowed = try restricted(bound, request)
         if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
+        if let response = try await readVirtual(allowed, request) { return response }
         if let response = try await readStream(allowed, request, provider) { return response }
         return try await read(allowed, request, provider)
     }

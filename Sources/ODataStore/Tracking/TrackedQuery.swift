@@ -64,7 +64,7 @@ struct TrackedQuery: Sendable {
             }
         }
         guard case .entities = bound.resource.target, mapping.tables[set] != nil, !set.contains("/"),
-            core.mapping.model.tracksChanges(of: set)
+            core.mapping.model.tracksChanges(of: set), core.definition.virtualSets[set] == nil
         else { return nil }
         root = Node(set: set)
         for case .filter(let condition, _) in steps {

@@ -161,3 +161,51 @@ struct OperationTests {
         }
     }
 }
+
+@Suite("A service on its own model: entities that no table holds")
+struct VirtualSetTests {
+    private func bazaar() async throws -> Bazaar {
+        try await Bazaar { definition in
+            let category = definition.model.shape(Bazaar.name("Category"))
+            definition.virtualSet("Fixed") { read in
+                guard let category else { return [] }
+                return try (1...5).map { number in
+                    let count = try read.transaction.entities("Categories").count
+                    return Entity(shape: category, ["ID": .integer(number), "Name": .string("n\(number + Int64(count))")])
+                }
+            }
+            try definition.function("Made", returns: .collection(.entity(Bazaar.name("Category")))) { _ in
+                guard let category else { return .none }
+                return .entities([
+                    Entity(shape: category, ["ID": 7, "Name": "x"]), Entity(shape: category, ["ID": 8, "Name": "y"]),
+                ])
+            }
+        }
+    }
+
+    @Test("A virtual entity set answers filters, orders, selections, keys, counts and pages, and refuses changes")
+    func virtualSet() async throws {
+        let bazaar = try await bazaar()
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        #expect(try await bazaar.names("Fixed?$filter=ID gt 3&$orderby=Name desc") == ["n6", "n5"])
+        #expect(try await bazaar.entity("Fixed(2)")?["Name"] == "n3")
+        #expect(try await bazaar.entity("Fixed(2)")?.control.id == "Fixed(2)")
+        #expect(try await bazaar.text("Fixed(2)/Name") == "n3")
+        #expect(try await bazaar.refusal(.read, "Fixed(9)")?.status == 404)
+        guard case .count(let count) = try await bazaar.send(.read, "Fixed/$count?$filter=ID lt 3").body else { return }
+        #expect(count == 2)
+        let first = try await bazaar.page("Fixed?$count=true", preferences: Preferences(maxPageSize: 3))
+        #expect(first.entities.count == 3)
+        #expect(first.count == 5)
+        #expect(try await bazaar.follow(first.nextLink, preferences: Preferences(maxPageSize: 3)).entities.count == 2)
+        #expect(try await bazaar.refusal(.delete, "Fixed(1)")?.status == 405)
+    }
+
+    @Test("11.5.4 query options work on entities that a function makes, too")
+    func transientResults() async throws {
+        let bazaar = try await bazaar()
+        #expect(try await bazaar.names("Made()") == ["x", "y"])
+        #expect(try await bazaar.names("Made()?$filter=ID eq 8") == ["y"])
+        #expect(try await bazaar.page("Made()?$orderby=ID desc&$top=1&$count=true").count == 2)
+    }
+}

@@ -131,7 +131,7 @@ struct ServiceGuardTests {
         await #expect(throws: ODataError.self) { try await bazaar.service.execute(closed) }
     }
 
-    @Test("8.2.7 OData-Isolation: snapshot shows the data of the first page on all pages, and 410 when it is gone")
+    @Test("8.2.6 OData-Isolation: snapshot shows the data of the first page on all pages, and 410 when it is gone")
     func isolation() async throws {
         let bazaar = try await Bazaar()
         let rows = (1...250).map { #"{"ID":\#($0),"Name":"n\#($0)"}"# }.joined(separator: ",")
