@@ -91,7 +91,7 @@ struct EntityPayloadTests {
             """)
         #expect(entity["When"] == .date(try #require(ODataDate("2026-11-21"))))
         #expect(entity["N"] == [1, 2])
-        #expect(entity["P"] == .geo(#"{"type":"Point","coordinates":[1,2]}"#))
+        #expect(entity["P"] == .geo(GeoValue(.geography, .point(.init(x: 1, y: 2)))))
     }
 
     @Test("an undeclared property is ignored by clients and refused by services, with its path")

@@ -154,7 +154,7 @@ struct CorpusABNFTests {
                 })
         case "odataIdentifier": try check(entry.input.wholeMatch(of: /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{N}_]{0,127}/) != nil)
         case "primitiveValue":
-            let isGeo = GeoLiteral(wellKnownText: entry.input, isGeography: true) != nil
+            let isGeo = (try? GeoValue(wellKnownText: entry.input, family: .geography)) != nil
             if !isGeo { try literal { _ in true } }
         case "decimalValue", "doubleValue", "singleValue", "doubleLiteral", "decimalLiteral", "singleLiteral",
             "sbyteLiteral", "int16Literal", "int32Literal", "int64Literal", "byte":

@@ -81,7 +81,7 @@ struct RandomQuery {
         case 13:
             return Literal(.string("Red,Blue"), enumeration: .init(type: "Ns.Colour", members: "Red,Blue"))
         default:
-            return Literal(.geo(#"{"type":"Point","coordinates":[1.5,-2]}"#), type: .geographyPoint)
+            return Literal(.geo(GeoValue(.geography, .point(.init(x: 1.5, y: -2)))), type: .geographyPoint)
         }
     }
 

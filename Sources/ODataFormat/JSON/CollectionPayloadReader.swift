@@ -12,6 +12,8 @@ import ODataModel
 /// reader.finish()
 /// while let element = try reader.next() { … }
 /// ```
+///
+/// Where entities are not needed as such, ``read(into:)`` gives each one as a row cursor over the bytes instead.
 public struct CollectionPayloadReader: Sendable {
     /// The size of the largest single element, in bytes.
     public static let maxElementBytes = 64 * 1024 * 1024
@@ -31,7 +33,7 @@ public struct CollectionPayloadReader: Sendable {
         case finished(CollectionSummary)
     }
 
-    private var buffer: [UInt8] = []
+    @usableFromInline var buffer: [UInt8] = []
     /// How much of the buffer has been read.
     private var consumed = 0
     /// Where the buffer starts in the whole text.
@@ -87,14 +89,7 @@ public struct CollectionPayloadReader: Sendable {
                 outcome = try step()
             } catch {
                 guard error.needsMoreData else { throw .malformed(error) }
-                if finder == nil {
-                    finder = JSONBoundaryFinder()
-                    searched = consumed
-                } else {
-                    // An end was found where the scanner sees none: only more bytes can tell.
-                    finder = nil
-                    exhausted = buffer.count
-                }
+                waitForEnd()
                 continue
             }
             finder = nil
@@ -105,8 +100,64 @@ public struct CollectionPayloadReader: Sendable {
             case .serviceError(let error): throw .service(error)
             }
         }
-        if buffer.count - consumed > Self.maxElementBytes { throw .elementTooLarge(at: origin) }
+        try checkSize()
         return nil
+    }
+
+    /// The buffer ended within an element: where its end is looked for from now on.
+    private mutating func waitForEnd() {
+        if finder == nil {
+            finder = JSONBoundaryFinder()
+            searched = consumed
+        } else {
+            // An end was found where the scanner sees none: only more bytes can tell.
+            finder = nil
+            exhausted = buffer.count
+        }
+    }
+
+    @usableFromInline
+    func checkSize() throws(PayloadError) {
+        if buffer.count - consumed > Self.maxElementBytes { throw .elementTooLarge(at: origin) }
+    }
+
+    // MARK: Rows
+
+    /// Whether rows can be read: the elements have begun and not ended, and a whole one may be there.
+    @usableFromInline
+    mutating func isReadyForRows() -> Bool { progress.isAmongElements && isReady() }
+
+    /// A row of the declared type; `nil` when the model does not declare it.
+    @usableFromInline
+    func makeRow() -> JSONRow? {
+        progress.reader.model.shape(progress.type).map { JSONRow(shape: $0, model: progress.reader.model) }
+    }
+
+    /// A pass over the rows of the buffer, which must be given to it.
+    @usableFromInline
+    func makePass(_ bytes: UnsafeBufferPointer<UInt8>) -> RowPass {
+        RowPass(
+            JSONScanner(
+                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: consumed,
+                resuming: progress.state),
+            isStrict: progress.reader.strictness == .strict)
+    }
+
+    /// Goes on where a pass ended.
+    ///
+    /// - Returns: whether the next element must be read as a value.
+    @usableFromInline
+    mutating func finishPass(_ pass: RowPass) throws(PayloadError) -> Bool {
+        if pass.scanner.offset > consumed { finder = nil }
+        consumed = pass.scanner.offset
+        progress.state = pass.scanner.state
+        switch pass.end {
+        case .cut:
+            waitForEnd()
+            return false
+        case .failed(let error): throw .malformed(error)
+        case .other, nil: return true
+        }
     }
 
     /// Whether it makes sense to scan: an element that was cut is scanned again only when its end has come.

@@ -32,6 +32,9 @@ struct CollectionProgress: Sendable {
             dialect == .verbose ? VerboseEntityReader(model: reader.model, strictness: reader.strictness) : nil
     }
 
+    /// Whether the next token is an element or the end of the array.
+    var isAmongElements: Bool { stage == .elements }
+
     /// Reads one element, or one member's name or value.
     mutating func step(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
         switch stage {

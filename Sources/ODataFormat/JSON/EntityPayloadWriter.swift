@@ -241,7 +241,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         case .single: .single
         case .double: .double
         case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? .decimal : nil
-        case .geo: .geography
+        case .geo(let value): value.type
         }
     }
 

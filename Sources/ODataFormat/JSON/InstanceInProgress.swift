@@ -88,9 +88,10 @@ extension ODataValue {
             return model.enumType(name)?.value(of: text).map { .enumeration($0) }
         case (.integer(let number), .enumeration): return .enumeration(number)
         case (.complex(let entity), _) where type.primitive?.isGeo == true:
+            guard let primitive = type.primitive else { return nil }
             var json = JSONWriter()
             json.value(.complex(entity), type: nil, model: model)
-            return .geo(String(decoding: json.bytes, as: UTF8.self))
+            return try? ODataValue(lexical: String(decoding: json.bytes, as: UTF8.self), type: primitive)
         case (.string, .primitive(.string)), (.boolean, .primitive(.boolean)): return self
         default:
             guard let primitive = type.primitive, let text = lexicalText else { return nil }

@@ -13,7 +13,7 @@ struct RawValue {
         case (.binary(let content), _): bytes = content
         case (.enumeration(let number), .enumeration(let name)):
             bytes = Array((model.enumType(name)?.text(of: number) ?? String(number)).utf8)
-        case (.geo(let json), _): bytes = Array(json.utf8)
+        case (.geo(let value), _): bytes = Array(value.geoJSON.utf8)
         default:
             guard let text = value.lexicalText else {
                 throw ODataError(
@@ -44,7 +44,6 @@ struct RawValue {
             throw ODataError(status: 400, code: "NoRawValue", message: "A value of type \(type) has no raw form.")
         }
         if primitive == .string { return .string(text) }
-        if primitive.isGeo { return .geo(text) }
         do {
             return try ODataValue(lexical: text, type: primitive)
         } catch {

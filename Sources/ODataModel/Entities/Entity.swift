@@ -183,6 +183,8 @@ public enum EntityError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownProperty(String, type: QualifiedName)
     /// The value is of another type than asked for.
     case typeMismatch(property: String, type: QualifiedName, expected: String)
+    /// The value's text in a payload is none of the property's type.
+    case malformed(JSONError)
 
     /// What is wrong.
     public var description: String {
@@ -190,6 +192,7 @@ public enum EntityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notLoaded(let property, let type): "\(property) of this \(type) was not loaded; add it to $select."
         case .unknownProperty(let property, let type): "\(type) has no property \(property)."
         case .typeMismatch(let property, let type, let expected): "\(property) of \(type) is not \(expected)."
+        case .malformed(let error): error.description
         }
     }
 }

@@ -2,11 +2,11 @@
 public struct JSONNumber {
     /// The digits as written. Valid as long as the scanner's buffer is.
     let text: UnsafeBufferPointer<UInt8>
-    let isNegative: Bool
     /// All digits as one whole number; meaningless unless ``isExact``.
     let significand: UInt64
     /// The power of ten that ``significand`` is to be multiplied with.
-    let exponent: Int
+    let exponent: Int32
+    let isNegative: Bool
     /// Whether the digits fit into ``significand``.
     let isExact: Bool
     /// Whether there is neither a fraction nor an exponent.
@@ -27,9 +27,9 @@ public struct JSONNumber {
     /// The nearest binary64 number; `nil` when it would be infinite.
     public var double: Double? {
         // Both factors are exact up to here, so one rounding gives the right result (Clinger's fast path).
-        if isExact, significand <= 1 << 53, abs(exponent) <= 22 {
+        if isExact, significand <= 1 << 53, exponent.magnitude <= 22 {
             let digits = Double(significand)
-            let power = Self.powers[abs(exponent)]
+            let power = Self.powers[Int(abs(exponent))]
             let value = exponent < 0 ? digits / power : digits * power
             return isNegative ? -value : value
         }
@@ -39,9 +39,9 @@ public struct JSONNumber {
 
     /// The nearest binary32 number; `nil` when it would be infinite.
     public var single: Float? {
-        if isExact, significand <= 1 << 24, abs(exponent) <= 10 {
+        if isExact, significand <= 1 << 24, exponent.magnitude <= 10 {
             let digits = Float(significand)
-            let power = Float(Self.powers[abs(exponent)])
+            let power = Float(Self.powers[Int(abs(exponent))])
             let value = exponent < 0 ? digits / power : digits * power
             return isNegative ? -value : value
         }
@@ -52,7 +52,7 @@ public struct JSONNumber {
     /// The exact decimal number; `nil` when it needs more than 38 digits.
     public var decimal: ODataDecimal? {
         if isExact, !hasExponent {
-            return ODataDecimal(unchecked: isNegative && significand != 0, UInt128(significand), -exponent)
+            return ODataDecimal(unchecked: isNegative && significand != 0, UInt128(significand), -Int(exponent))
         }
         return ODataDecimal(lexical: text)
     }
@@ -173,7 +173,8 @@ extension JSONScanner {
             exponent += sign * value
         }
         return JSONNumber(
-            text: UnsafeBufferPointer(rebasing: bytes[start..<index]), isNegative: negative, significand: significand,
-            exponent: exponent, isExact: digits <= 19, isWhole: isWhole, hasExponent: hasExponent)
+            text: UnsafeBufferPointer(rebasing: bytes[start..<index]), significand: significand,
+            exponent: Int32(clamping: exponent), isNegative: negative, isExact: digits <= 19, isWhole: isWhole,
+            hasExponent: hasExponent)
     }
 }

@@ -23,8 +23,8 @@ extension JSONScanner {
             case UInt8(ascii: "\""):
                 offset = index + 1
                 return JSONString(
-                    raw: UnsafeBufferPointer(rebasing: bytes[(opening + 1)..<index]), hasEscapes: hasEscapes,
-                    offset: opening)
+                    raw: UnsafeBufferPointer(rebasing: bytes[(opening + 1)..<index]), offset: opening,
+                    hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 index = try checkEscape(at: index)
@@ -43,7 +43,7 @@ extension JSONScanner {
     ///
     /// Eight bytes at a time: of the flagged bytes in a word, the lowest is always a true hit.
     @inline(__always)
-    private func skipPlain(from start: Int) -> Int {
+    func skipPlain(from start: Int) -> Int {
         let count = bytes.count
         guard let base = UnsafeRawPointer(bytes.baseAddress) else { return start }
         let ones: UInt64 = 0x0101_0101_0101_0101

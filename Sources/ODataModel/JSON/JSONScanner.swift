@@ -229,8 +229,19 @@ public struct JSONScanner {
         return true
     }
 
+    /// Takes a literal of four or five letters that starts with the letter at the offset.
     private mutating func literal(_ text: StaticString, _ expected: StaticString) throws(JSONError) {
         let start = offset
+        if let base = UnsafeRawPointer(bytes.baseAddress), start + 5 < bytes.count {
+            let length = text.utf8CodeUnitCount
+            let tail = UnsafeRawPointer(text.utf8Start).loadUnaligned(fromByteOffset: length - 4, as: UInt32.self)
+            let found = base.loadUnaligned(fromByteOffset: start + length - 4, as: UInt32.self)
+            if bytes[start] == text.utf8Start[0], found == tail, !Self.continuesWord(bytes[start + length]) {
+                offset = start + length
+                needsComma = true
+                return
+            }
+        }
         for index in 0..<text.utf8CodeUnitCount {
             guard start + index < bytes.count else { throw end(expected.description) }
             guard bytes[start + index] == text.utf8Start[index] else { throw unexpected(expected.description) }

@@ -5,14 +5,15 @@
 public struct JSONString {
     /// The bytes between the quotation marks as they stand, escapes included.
     let raw: UnsafeBufferPointer<UInt8>
-    /// Whether any escape is among them.
-    public let hasEscapes: Bool
     /// The offset of the opening quotation mark within the buffer.
     public let offset: Int
+    /// Whether any escape is among them.
+    public let hasEscapes: Bool
 
     /// The characters.
     public var string: String {
-        hasEscapes ? String(decoding: unescaped(), as: UTF8.self) : String(decoding: raw, as: UTF8.self)
+        guard hasEscapes else { return String(decoding: raw, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: raw.count) { unescape(into: $0) }
     }
 
     /// Whether the byte stands among the characters.
@@ -40,28 +41,33 @@ public struct JSONString {
         }
     }
 
-    /// Whether the characters are the UTF-8 `name`.
-    public static func == (left: JSONString, name: [UInt8]) -> Bool {
-        left.withUTF8 { bytes in bytes.count == name.count && bytes.elementsEqual(name) }
+    private func unescaped() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: raw.count) { memory, count in count = unescape(into: memory) }
     }
 
-    private func unescaped() -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(raw.count)
+    /// Writes the characters; no escape is shorter than what it stands for, so `raw.count` bytes are enough.
+    private func unescape(into memory: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var count = 0
+        func put(_ byte: UInt8) {
+            guard count < memory.count else { return }
+            memory[count] = byte
+            count += 1
+        }
         var index = 0
         while index < raw.count {
-            let run = raw[index...].firstIndex(of: UInt8(ascii: "\\")) ?? raw.count
-            if run > index { result.append(contentsOf: UnsafeBufferPointer(rebasing: raw[index..<run])) }
-            index = run + 1
-            guard index < raw.count else { break }
-            let escape = raw[index]
-            index += 1
+            guard raw[index] == UInt8(ascii: "\\"), index + 1 < raw.count else {
+                put(raw[index])
+                index += 1
+                continue
+            }
+            let escape = raw[index + 1]
+            index += 2
             switch escape {
-            case UInt8(ascii: "b"): result.append(0x08)
-            case UInt8(ascii: "f"): result.append(0x0C)
-            case UInt8(ascii: "n"): result.append(0x0A)
-            case UInt8(ascii: "r"): result.append(0x0D)
-            case UInt8(ascii: "t"): result.append(0x09)
+            case UInt8(ascii: "b"): put(0x08)
+            case UInt8(ascii: "f"): put(0x0C)
+            case UInt8(ascii: "n"): put(0x0A)
+            case UInt8(ascii: "r"): put(0x0D)
+            case UInt8(ascii: "t"): put(0x09)
             case UInt8(ascii: "u"):
                 var code = codeUnit(at: index)
                 index += 4
@@ -69,11 +75,11 @@ public struct JSONString {
                     code = 0x10000 + ((code & 0x3FF) << 10 | codeUnit(at: index + 2) & 0x3FF)
                     index += 6
                 }
-                result.append(contentsOf: String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
-            default: result.append(escape)
+                UTF8.encode(Unicode.Scalar(code) ?? "\u{FFFD}")?.forEach(put)
+            default: put(escape)
             }
         }
-        return result
+        return count
     }
 
     private func codeUnit(at start: Int) -> UInt32 {
@@ -101,7 +107,9 @@ extension Shape {
     ///   - key: the name.
     ///   - predicted: the ordinal to try first: the one after the last, since most payloads keep the order.
     public func ordinal(of key: JSONString, predicted: Int) -> Int? {
-        if predicted < propertyNames.count, key == propertyNames[predicted] { return predicted }
-        return ordinal(of: key.string)
+        key.withUTF8 { name in
+            if predicted < properties.count, propertyNames.matches(predicted, name) { return predicted }
+            return propertyNames.ordinal(of: name)
+        }
     }
 }

@@ -124,12 +124,8 @@ public struct JSONWriter: Sendable {
 
     /// Writes an exact decimal number as a number.
     public mutating func decimal(_ value: ODataDecimal) {
-        if value.scale == 0, value.magnitude <= UInt128(Int64.max) {
-            let magnitude = Int64(value.magnitude)
-            integer(value.isNegative ? -magnitude : magnitude)
-        } else {
-            raw(value.description.utf8)
-        }
+        separate()
+        LexicalWriter.bytes({ bytes.append(contentsOf: $0) }, { value.write(to: &$0) })
     }
 
     /// Writes a value that is JSON already.
@@ -137,6 +133,19 @@ public struct JSONWriter: Sendable {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
+    }
+
+    /// Writes the text of a date, number or identifier as a string: none of its characters needs an escape.
+    @inline(__always)
+    mutating func plain(_ body: (inout LexicalWriter) -> Void) {
+        separate()
+        LexicalWriter.bytes(
+            { bytes.append(contentsOf: $0) },
+            {
+                $0.byte(UInt8(ascii: "\""))
+                body(&$0)
+                $0.byte(UInt8(ascii: "\""))
+            })
     }
 
     // MARK: Bytes
@@ -169,17 +178,9 @@ public struct JSONWriter: Sendable {
     }
 
     private mutating func append(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var magnitude = value.magnitude
-        if magnitude < 10 { return bytes.append(UInt8(magnitude) + 48) }
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var index = 20
-            while magnitude > 0 {
-                index -= 1
-                digits[index] = UInt8(magnitude % 10) + 48
-                magnitude /= 10
-            }
-            bytes.append(contentsOf: digits[index...])
+        LexicalWriter.bytes({ bytes.append(contentsOf: $0) }) {
+            if value < 0 { $0.byte(UInt8(ascii: "-")) }
+            $0.number(value.magnitude)
         }
     }
 
@@ -196,11 +197,12 @@ public struct JSONWriter: Sendable {
     /// Copies runs without special characters whole.
     private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
         var run = 0
-        for index in 0..<utf8.count {
-            let byte = utf8[index]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+        while true {
+            let index = Self.firstSpecial(in: utf8, from: run)
             if run < index { bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run..<index])) }
+            guard index < utf8.count else { return }
             run = index + 1
+            let byte = utf8[index]
             bytes.append(UInt8(ascii: "\\"))
             switch byte {
             case 0x08: bytes.append(UInt8(ascii: "b"))
@@ -214,6 +216,29 @@ public struct JSONWriter: Sendable {
             default: bytes.append(byte)
             }
         }
-        if run < utf8.count { bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run...])) }
+    }
+
+    /// The first quotation mark, backslash or control character, eight bytes at a time.
+    private static func firstSpecial(in utf8: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        guard let base = UnsafeRawPointer(utf8.baseAddress) else { return start }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while index + 8 <= utf8.count {
+            let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let quote = word ^ (ones &* 0x22)
+            let backslash = word ^ (ones &* 0x5C)
+            // Of the flagged bytes in a word, the lowest is always a true hit.
+            let hits =
+                ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash | (word &- (ones &* 0x20)) & ~word)
+                & (ones &* 0x80)
+            if hits != 0 { return index + hits.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < utf8.count {
+            let byte = utf8[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
+        return index
     }
 }

@@ -28,7 +28,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     public let annotations: [Annotation]
 
     /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings.
-    let propertyNames: [[UInt8]]
+    let propertyNames: PropertyNameTable
     /// The primitive type of each property that has one, seen through type definitions: what a reader of
     /// rows needs of a property, without copying all of it.
     public let primitiveTypes: [PrimitiveType?]
@@ -53,7 +53,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
             navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
             uniquingKeysWith: { first, _ in first })
         primitiveTypes = properties.map(\.type.primitive)
-        propertyNames = properties.map { Array($0.name.utf8) }
+        propertyNames = PropertyNameTable(properties.lazy.map(\.name))
         keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
     }
 

@@ -99,31 +99,44 @@ extension JSONScanner {
             if let value = view.withUTF8({ ODataValue(lexical: $0, type: type) }) { return value }
             throw error(.invalidValue(String(view.string.prefix(80))), at: start, expected: type.lexicalDescription)
         case (.boolean, .boolean): return .boolean(try readBoolean())
-        case (.number, .byte), (.number, .sbyte), (.number, .int16), (.number, .int32), (.number, .int64):
+        case (.number, _) where type.isNumeric:
             let number = try readNumber()
-            if let value = number.int64, type.integerRange?.contains(value) == true { return .integer(value) }
-            throw outOfRange(number, at: start, type)
-        case (.number, .decimal):
-            let number = try readNumber()
-            if let value = number.decimal { return .decimal(value) }
-            throw outOfRange(number, at: start, type)
-        case (.number, .double):
-            let number = try readNumber()
-            if let value = number.double { return .double(value) }
-            throw outOfRange(number, at: start, type)
-        case (.number, .single):
-            let number = try readNumber()
-            if let value = number.single { return .single(value) }
-            throw outOfRange(number, at: start, type)
-        case (.object, _) where type.isGeo: return .geo(rawText(try skipValue()))
+            if let value = ODataValue(number: number, type: type) { return value }
+            throw error(
+                .invalidValue(String(decoding: number.text.prefix(60), as: UTF8.self)), at: start,
+                expected: type.lexicalDescription)
+        case (.object, _):
+            guard let family = type.geoFamily else { break }
+            let value = try GeoValue(geoJSON: &self, family: family)
+            guard value.isOf(type) else {
+                throw error(
+                    .invalidValue(value.shape.name), at: start, expected: "a GeoJSON object for \(type.rawValue)")
+            }
+            return .geo(value)
         default: break
         }
         throw unexpected(type.lexicalDescription)
     }
+}
 
-    private func outOfRange(_ number: JSONNumber, at offset: Int, _ type: PrimitiveType) -> JSONError {
-        error(
-            .invalidValue(String(decoding: number.text.prefix(60), as: UTF8.self)), at: offset,
-            expected: type.lexicalDescription)
+extension ODataValue {
+    /// The value of a numeric type that a number stands for; `nil` when it is out of range, or the type is none.
+    @inline(__always)
+    init?(number: JSONNumber, type: PrimitiveType) {
+        switch type {
+        case .byte, .sbyte, .int16, .int32, .int64:
+            guard let value = number.int64, type.integerRange?.contains(value) == true else { return nil }
+            self = .integer(value)
+        case .decimal:
+            guard let value = number.decimal else { return nil }
+            self = .decimal(value)
+        case .double:
+            guard let value = number.double else { return nil }
+            self = .double(value)
+        case .single:
+            guard let value = number.single else { return nil }
+            self = .single(value)
+        default: return nil
+        }
     }
 }

@@ -38,7 +38,7 @@ extension JSONValueWriting {
         case .decimal(let number):
             if isIEEE754Compatible { writer.string(number.description) } else { writer.decimal(number) }
         case .string(let value): writer.string(value)
-        case .geo(let json): writer.raw(json.utf8)
+        case .geo(let value): writer.geo(value)
         case .enumeration(let number): writeEnumeration(number, type, to: &writer)
         case .complex(let entity):
             let declared: QualifiedName? =
@@ -51,8 +51,13 @@ extension JSONValueWriting {
             writer.beginArray()
             for value in values { writeValue(value, type: type?.element, to: &writer) }
             writer.endArray()
-        case .binary, .guid, .date, .timeOfDay, .dateTimeOffset, .dateTime, .duration:
-            writer.string(value.lexicalText ?? "")
+        case .guid(let value): writer.plain { value.write(to: &$0) }
+        case .date(let value): writer.plain { value.write(to: &$0) }
+        case .timeOfDay(let value): writer.plain { value.write(to: &$0) }
+        case .dateTimeOffset(let value): writer.plain { value.write(to: &$0) }
+        case .dateTime(let value): writer.plain { value.write(to: &$0) }
+        case .duration(let value): writer.plain { value.write(to: &$0) }
+        case .binary(let value): writer.string(Base64URL.encode(value))
         }
     }
 
@@ -77,7 +82,7 @@ extension JSONWriter {
 }
 
 /// Writes the loaded properties of an instance.
-private struct PropertiesOnlyWriter: JSONValueWriting {
+struct PropertiesOnlyWriter: JSONValueWriting {
     let model: EntityDataModel
     let isIEEE754Compatible: Bool
 

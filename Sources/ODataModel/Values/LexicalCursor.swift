@@ -45,15 +45,51 @@ struct LexicalCursor {
         return taken >= count.lowerBound ? value : nil
     }
 
+    /// Eight bytes as digits where `pattern` has zeros, and equal to it elsewhere: each digit's value in its byte.
+    @inline(__always)
+    private func eight(at offset: Int, like pattern: UInt64, others: UInt64) -> UInt64? {
+        guard offset + 8 <= bytes.count, let start = UnsafeRawPointer(bytes.baseAddress) else { return nil }
+        let word = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ pattern
+        let beyondNine = ((word &+ 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
+        return beyondNine == 0 && word & others == 0 ? word : nil
+    }
+
+    /// The number of two digits that stand in two neighbouring bytes, the tens in the lower one.
+    @inline(__always)
+    private func two(_ word: UInt64, _ byte: UInt64) -> Int {
+        Int((word >> (8 * byte)) & 15) * 10 + Int((word >> (8 * byte + 8)) & 15)
+    }
+
     mutating func date() -> ODataDate? {
-        let negative = take("-")
-        guard let year = digits(4...6), take("-"), let month = digits(2...2), take("-"), let day = digits(2...2) else {
-            return nil
+        // YYYY-MM- as almost every date has it.
+        if let word = eight(at: position, like: 0x2D30_302D_3030_3030, others: 0xFF00_00FF_0000_0000),
+            position + 10 <= bytes.count, bytes[position + 8] &- 48 < 10, bytes[position + 9] &- 48 < 10
+        {
+            let day = Int(bytes[position + 8] &- 48) * 10 + Int(bytes[position + 9] &- 48)
+            position += 10
+            return ODataDate(year: two(word, 0) * 100 + two(word, 2), month: two(word, 5), day: day)
         }
+        let negative = take("-")
+        let first = position
+        guard let year = digits(4...6), position - first == 4 || bytes[first] != 48, take("-"),
+            let month = digits(2...2), take("-"), let day = digits(2...2)
+        else { return nil }
         return ODataDate(year: negative ? -year : year, month: month, day: day)
     }
 
     mutating func timeOfDay() -> ODataTimeOfDay? {
+        // hh:mm:ss as almost every time has it.
+        if let word = eight(at: position, like: 0x3030_3A30_303A_3030, others: 0x0000_FF00_00FF_0000),
+            two(word, 0) < 24, two(word, 3) < 60, two(word, 6) < 60
+        {
+            position += 8
+            var total = Int64(two(word, 0) * 3600 + two(word, 3) * 60 + two(word, 6)) * picosecondsPerSecond
+            if take(".") {
+                guard let rest = fractionDigits() else { return nil }
+                total += rest
+            }
+            return ODataTimeOfDay(picoseconds: total)
+        }
         guard let hour = digits(2...2), hour < 24, take(":"), let minute = digits(2...2), minute < 60 else {
             return nil
         }

@@ -51,10 +51,16 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
     }
 
     /// `YYYY-MM-DD`.
-    public var description: String {
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
         let (year, month, day) = components
-        let sign = year < 0 ? "-" : ""
-        return "\(sign)\(padded(abs(year), 4))-\(padded(month, 2))-\(padded(day, 2))"
+        if year < 0 { text.character("-") }
+        text.number(UInt64(year.magnitude), width: 4)
+        text.character("-")
+        text.two(month)
+        text.character("-")
+        text.two(day)
     }
 
     /// Earlier dates are less.
@@ -81,11 +87,16 @@ public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConv
     }
 
     /// `hh:mm:ss` with as many fractional digits as needed.
-    public var description: String {
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
         let seconds = Int(picoseconds / picosecondsPerSecond)
-        return
-            "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-            + fraction(picoseconds % picosecondsPerSecond)
+        text.two(seconds / 3600)
+        text.character(":")
+        text.two(seconds / 60 % 60)
+        text.character(":")
+        text.two(seconds % 60)
+        text.fraction(picoseconds: picoseconds % picosecondsPerSecond)
     }
 
     /// Earlier times are less.
@@ -121,7 +132,13 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
     }
 
     /// `YYYY-MM-DDThh:mm:ss` with as many fractional digits as needed.
-    public var description: String { "\(date)T\(timeOfDay)" }
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
+        date.write(to: &text)
+        text.character("T")
+        timeOfDay.write(to: &text)
+    }
 
     /// Earlier is less.
     public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
@@ -164,10 +181,15 @@ public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStrin
     }
 
     /// ISO 8601 text with `Z` for a zero offset.
-    public var description: String {
-        guard offsetMinutes != 0 else { return "\(local)Z" }
-        let minutes = abs(offsetMinutes)
-        return "\(local)\(offsetMinutes < 0 ? "-" : "+")\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
+        local.write(to: &text)
+        guard offsetMinutes != 0 else { return text.character("Z") }
+        text.character(offsetMinutes < 0 ? "-" : "+")
+        text.two(abs(offsetMinutes) / 60)
+        text.character(":")
+        text.two(abs(offsetMinutes) % 60)
     }
 
     /// Earlier is less; of equal instants, the smaller offset.
@@ -196,25 +218,31 @@ public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConve
     }
 
     /// The canonical form: `P1DT2H3M4.5S`, `PT0S` for nothing.
-    public var description: String {
-        var whole = seconds
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
+        var whole = seconds.magnitude
         var rest = picoseconds
-        let negative = seconds < 0
-        if negative {
-            whole = -seconds
-            if rest > 0 {
-                whole -= 1
-                rest = picosecondsPerSecond - rest
-            }
+        if seconds < 0, rest > 0 {
+            whole -= 1
+            rest = picosecondsPerSecond - rest
         }
-        var text = negative ? "-P" : "P"
-        if whole >= 86_400 { text += "\(whole / 86_400)D" }
-        var time = ""
-        if whole / 3600 % 24 > 0 { time += "\(whole / 3600 % 24)H" }
-        if whole / 60 % 60 > 0 { time += "\(whole / 60 % 60)M" }
-        if whole % 60 > 0 || rest > 0 || (whole == 0) { time += "\(whole % 60)\(fraction(rest))S" }
-        if !time.isEmpty { text += "T" + time }
-        return text
+        if seconds < 0 { text.character("-") }
+        text.character("P")
+        func part(_ number: UInt64, _ unit: Unicode.Scalar) {
+            guard number > 0 else { return }
+            text.number(number)
+            text.character(unit)
+        }
+        part(whole / 86_400, "D")
+        guard whole % 86_400 > 0 || rest > 0 || whole == 0 else { return }
+        text.character("T")
+        part(whole / 3600 % 24, "H")
+        part(whole / 60 % 60, "M")
+        guard whole % 60 > 0 || rest > 0 || whole == 0 else { return }
+        text.number(whole % 60)
+        text.fraction(picoseconds: rest)
+        text.character("S")
     }
 
     /// Shorter is less.
@@ -232,20 +260,7 @@ extension ODataTimeOfDay {
 /// Keeps numbers from outside the type's range out of its arithmetic, which would trap.
 private func clamped(_ value: Int64, to limit: Int64) -> Int64 { min(max(value, -limit), limit) }
 
-private func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return digits.utf8.count >= width ? digits : String(repeating: "0", count: width - digits.utf8.count) + digits
-}
-
 private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient
-}
-
-private func fraction(_ picoseconds: Int64) -> String {
-    guard picoseconds > 0 else { return "" }
-    var digits = String(picoseconds)
-    digits = "." + String(repeating: "0", count: 12 - digits.utf8.count) + digits
-    while digits.hasSuffix("0") { digits.removeLast() }
-    return digits
 }

@@ -167,20 +167,23 @@ extension ODataDecimal: LosslessStringConvertible {
     }
 
     /// The number in plain notation, or with an exponent where plain notation would be over 80 digits.
-    public var description: String {
-        var digits = String(magnitude)
-        let sign = isNegative ? "-" : ""
-        if scale == 0 { return sign + digits }
-        if scale < 0 {
-            if magnitude == 0 { return "0" }
-            return scale > -40 ? sign + digits + String(repeating: "0", count: -scale) : "\(sign)\(digits)E\(-scale)"
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
+        if isNegative { text.character("-") }
+        let first = text.length
+        if scale < 0, magnitude == 0 { return text.character("0") }
+        text.number(magnitude)
+        if scale == 0 { return }
+        if scale > 80 || scale <= -40 {
+            text.character("E")
+            if scale > 0 { text.character("-") }
+            return text.number(UInt64(scale.magnitude))
         }
-        if scale > 80 { return "\(sign)\(digits)E-\(scale)" }
-        if digits.utf8.count <= scale {
-            digits = String(repeating: "0", count: scale - digits.utf8.count + 1) + digits
-        }
-        let point = digits.index(digits.endIndex, offsetBy: -scale)
-        return "\(sign)\(digits[..<point]).\(digits[point...])"
+        if scale < 0 { return text.insert(48, at: text.length, repeated: -scale) }
+        let digits = text.length - first
+        if digits <= scale { text.insert(48, at: first, repeated: scale - digits + 1) }
+        text.insert(UInt8(ascii: "."), at: text.length - scale)
     }
 }
 

@@ -25,33 +25,37 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
     }
 
     /// Reads the form `8-4-4-4-12` of hexadecimal digits, either case.
-    public init?(_ text: String) { self.init(lexical: text.utf8) }
+    public init?(_ text: String) {
+        var text = text
+        guard let value = text.withUTF8({ ODataGuid(lexical: $0) }) else { return nil }
+        self = value
+    }
 
     /// Reads the same form from bytes.
     public init?(lexical bytes: some Collection<UInt8>) {
         guard bytes.count == 36 else { return nil }
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (position, byte) in bytes.enumerated() {
-            if position == 8 || position == 13 || position == 18 || position == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            let value: UInt8
-            switch byte {
-            case 48...57: value = byte - 48
-            case 65...70: value = byte - 55
-            case 97...102: value = byte - 87
-            default: return nil
-            }
-            if digits < 16 {
-                halves.0 = halves.0 << 4 | UInt64(value)
-            } else {
-                halves.1 = halves.1 << 4 | UInt64(value)
-            }
-            digits += 1
+        let value =
+            bytes.withContiguousStorageIfAvailable { ODataGuid(lexical: $0) }
+            ?? Array(bytes).withUnsafeBufferPointer { ODataGuid(lexical: $0) }
+        guard let value else { return nil }
+        self = value
+    }
+
+    /// Reads the same form from bytes in memory, eight digits at a time.
+    public init?(lexical bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count == 36, let start = UnsafeRawPointer(bytes.baseAddress) else { return nil }
+        func four(_ offset: Int) -> UInt64 {
+            UInt64(UInt32(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         }
-        self.init(high: halves.0, low: halves.1)
+        func eight(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        let dash = UInt8(ascii: "-")
+        guard bytes[8] == dash, bytes[13] == dash, bytes[18] == dash, bytes[23] == dash,
+            let first = hexadecimal(eight(0)), let second = hexadecimal(four(9) | four(14) << 32),
+            let third = hexadecimal(four(19) | four(24) << 32), let fourth = hexadecimal(eight(28))
+        else { return nil }
+        self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
     /// The sixteen bytes in the order of the text form.
@@ -68,20 +72,38 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
     }
 
     /// Lower-case text of the form `8-4-4-4-12`.
-    public var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for (index, byte) in bytes.enumerated() {
-            if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
+    public var description: String { LexicalWriter.text { write(to: &$0) } }
+
+    func write(to text: inout LexicalWriter) {
+        text.hexadecimal(high >> 32, digits: 8)
+        text.character("-")
+        text.hexadecimal(high >> 16, digits: 4)
+        text.character("-")
+        text.hexadecimal(high, digits: 4)
+        text.character("-")
+        text.hexadecimal(low >> 48, digits: 4)
+        text.character("-")
+        text.hexadecimal(low, digits: 12)
     }
 
     /// Ordered by bytes.
     public static func < (left: ODataGuid, right: ODataGuid) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
+}
+
+/// The number that eight hexadecimal digits of either case make, the first in the lowest byte; `nil` when one is
+/// none.
+private func hexadecimal(_ word: UInt64) -> UInt64? {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let letters = (word >> 6) & ones
+    var value = (word & (ones &* 0x0F)) &+ letters &* 9
+    // Written back, the digits must be the same again: so everything else is found out.
+    let beyondNine = ((value &+ ones &* 0x76) >> 7) & ones
+    let text = value &+ ones &* 0x30 &+ beyondNine &* 0x27
+    guard value & (ones &* 0xF0) == 0, text == word | letters << 5 else { return nil }
+    value = value.byteSwapped
+    value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+    value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+    return (value | value >> 16) & 0xFFFF_FFFF
 }

@@ -22,7 +22,7 @@ extension ODataValue {
     /// quotation and command lines have it (OData CSDL 4.01, 7.2.7; OData ABNF, `primitiveValue`).
     ///
     /// V2's forms are read too: base64 with the plain alphabet, `/Date(…)/`, and `1` and `0` as booleans.
-    /// Geo values must be GeoJSON.
+    /// Geo values may be well-known text or GeoJSON.
     /// - Throws: ``LexicalError`` with the text and what was expected.
     public init(lexical text: String, type: PrimitiveType) throws(LexicalError) {
         var copy = text
@@ -55,7 +55,7 @@ extension ODataValue {
             value = (LexicalCursor.read(bytes) { $0.dateTime() } ?? Self.tickDate(bytes)?.local)
                 .map { .dateTime($0) }
         case .duration, .time: value = LexicalCursor.read(bytes) { $0.duration() }.map { .duration($0) }
-        default: value = bytes.first == UInt8(ascii: "{") ? Self.geoJSON(bytes) : nil
+        default: value = Self.geo(bytes, type)
         }
         guard let value else { return nil }
         self = value
@@ -72,7 +72,8 @@ extension ODataValue {
         case .single(let value): Self.text(value.description, value.isFinite, value.isNaN, value < 0)
         case .double(let value): Self.text(value.description, value.isFinite, value.isNaN, value < 0)
         case .decimal(let value): value.description
-        case .string(let value), .geo(let value): value
+        case .string(let value): value
+        case .geo(let value): value.wellKnownText
         case .binary(let value): Base64URL.encode(value)
         case .guid(let value): value.description
         case .date(let value): value.description
@@ -114,10 +115,13 @@ extension ODataValue {
         return bytes.elementsEqual("NaN".utf8) ? .nan : nil
     }
 
-    private static func geoJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> ODataValue? {
-        var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
-        guard let range = try? scanner.skipValue(), scanner.isAtEnd() else { return nil }
-        return .geo(scanner.rawText(range))
+    private static func geo(_ bytes: UnsafeBufferPointer<UInt8>, _ type: PrimitiveType) -> ODataValue? {
+        guard let family = type.geoFamily else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let value =
+            bytes.first == UInt8(ascii: "{")
+            ? try? GeoValue(geoJSON: text, family: family) : try? GeoValue(wellKnownText: text, family: family)
+        return value.flatMap { $0.isOf(type) ? .geo($0) : nil }
     }
 
     /// V2's `/Date(milliseconds±minutes)/`.
@@ -165,7 +169,7 @@ extension PrimitiveType {
         case .dateTimeOffset: "a date and time with offset such as 2026-11-21T13:20:00Z"
         case .dateTime: "a date and time without offset such as 2026-11-21T13:20:00"
         case .duration, .time: "a duration such as PT1H30M"
-        default: "a GeoJSON object"
+        default: "well-known text such as SRID=4326;Point(1 2), or a GeoJSON object"
         }
     }
 }

@@ -37,8 +37,8 @@ public enum ODataValue: Hashable, Sendable {
     case duration(ODataDuration)
     /// An enumeration value: its number. The members are in the model.
     case enumeration(Int64)
-    /// A geo value as the text of its GeoJSON object.
-    case geo(String)
+    /// A value of one of the geography and geometry types. Boxed as instances are.
+    indirect case geo(GeoValue)
     /// A value of a complex type. Boxed, so that every other value stays within 24 bytes.
     indirect case complex(Entity)
     /// An ordered collection.

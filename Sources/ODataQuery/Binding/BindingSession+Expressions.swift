@@ -106,7 +106,7 @@ extension BindingSession {
         case .dateTimeOffset: type = .dateTimeOffset
         case .dateTime: type = .dateTime
         case .duration: type = .duration
-        case .geo: type = .geography
+        case .geo(let value): type = value.type
         case .enumeration, .complex, .collection:
             throw unsupported("A literal of this kind in an expression", at: literal.offset)
         }

@@ -80,7 +80,7 @@ enum TypePromotion {
             (.timeOfDay, .timeOfDay), (.dateTimeOffset, .dateTimeOffset), (.dateTime, .dateTime),
             (.duration, .duration), (.duration, .time):
             return value
-        case (.geo, _) where type.isGeo: return value
+        case (.geo(let geo), _) where geo.isOf(type): return value
         default: return nil
         }
     }

@@ -102,7 +102,7 @@ extension ODataValue {
         case .dateTimeOffset: .dateTimeOffset
         case .dateTime: .dateTime
         case .duration: .duration
-        case .geo(let text): GeoLiteral(geoJSON: text, isGeography: true)?.type ?? .geography
+        case .geo(let value): value.type
         case .null, .integer, .enumeration, .complex, .collection: nil
         }
     }

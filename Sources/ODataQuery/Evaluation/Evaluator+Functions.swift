@@ -178,10 +178,8 @@ extension Evaluator {
 
     private static func geo(_ function: CanonicalFunction, _ arguments: [ODataValue]) throws -> ODataValue {
         let shapes = try arguments.map { argument throws(EvaluationError) in
-            guard case .geo(let text) = argument, let shape = GeoShape(text) else {
-                throw mismatch(function, "a geo value")
-            }
-            return shape
+            guard case .geo(let value) = argument else { throw mismatch(function, "a geo value") }
+            return GeoShape(value)
         }
         switch function {
         case .geoLength: return shapes[0].length.map { .double($0) } ?? .null

@@ -47,7 +47,7 @@ enum ValueOrder {
             let names = Set(a.shape.properties.map(\.name) + b.shape.properties.map(\.name))
                 .union(a.dynamicProperties.keys).union(b.dynamicProperties.keys)
             return names.allSatisfy { isEqual(a[$0] ?? .null, b[$0] ?? .null) }
-        case (.geo(let a), .geo(let b)): return a == b || GeoShape(a).map { $0 == GeoShape(b) } == true
+        case (.geo(let a), .geo(let b)): return a == b
         default: return compare(left, right) == .equal
         }
     }
@@ -97,7 +97,7 @@ struct GroupKey: Hashable {
         case .timeOfDay(let value): tag("T", "\(value.picoseconds)")
         case .dateTimeOffset, .dateTime: tag("i", "\(value.picoseconds ?? 0)")
         case .duration: tag("p", "\(value.picoseconds ?? 0)")
-        case .geo(let value): tag("G", value)
+        case .geo(let value): tag("G", value.wellKnownText)
         case .complex(let entity):
             tag("c", "\(entity.shape.properties.count)")
             for property in entity.shape.properties { append(entity[property.name] ?? .null) }

@@ -103,11 +103,13 @@ extension QueryParser {
         case "duration": return try literal(ODataDuration(content).map(ODataValue.duration), .duration)
         case "binary" where dialect == .v4: return try literal(Self.base64URL(content).map(ODataValue.binary), .binary)
         case "geography", "geometry":
-            let family = prefix.text.lowercased()
-            guard let geo = GeoLiteral(wellKnownText: content, isGeography: family == "geography") else {
-                throw failure("Expected well-known text of a \(family), such as SRID=0;Point(1 2).", at: start + 1)
+            let family: GeoValue.Family = prefix.text.lowercased() == "geography" ? .geography : .geometry
+            do throws(GeoError) {
+                let geo = try GeoValue(wellKnownText: content, family: family)
+                return Literal(.geo(geo), type: geo.type, at: prefix.offset)
+            } catch {
+                throw failure("Expected \(error.expected), as in SRID=0;Point(1 2).", at: start + 1 + error.offset)
             }
-            return Literal(.geo(geo.geoJSON), type: geo.type, at: prefix.offset)
         case "binary" where dialect == .v2, "x" where dialect == .v2:
             return try literal(Self.hexadecimal(content).map(ODataValue.binary), .binary)
         case "datetime" where dialect == .v2:

@@ -164,10 +164,8 @@ extension QueryWriter {
         case .dateTime(let value): write("datetime'\(value)'")
         case .duration(let value): write(literal.type == .time ? "time'\(value)'" : "duration'\(value)'")
         case .enumeration(let value): write("\(value)")
-        case .geo(let text):
-            let isGeography = literal.type?.rawValue.hasPrefix("Edm.Geometry") != true
-            let known = GeoLiteral(geoJSON: text, isGeography: isGeography)?.wellKnownText ?? text
-            write("\(isGeography ? "geography" : "geometry")'\(known)'")
+        case .geo(let value):
+            write("\(value.family == .geography ? "geography" : "geometry")'\(value.wellKnownText)'")
         case .complex: write("null")
         case .collection(let members):
             write("[")

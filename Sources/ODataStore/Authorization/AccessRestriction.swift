@@ -16,20 +16,34 @@ struct AccessRestriction {
         for set in bound.resource.sets {
             guard try core.access(principal, set).allows(.read) else { throw Access.refusal(principal, set) }
         }
+        switch bound.resource.target {
+        case .all: try checkWhole(core.mapping.model.container.entitySets.map(\.name))
+        case .crossJoin(let sets, _): try checkWhole(sets.map(\.name))
+        default: break
+        }
         var hidden: Set<String> = []
         for step in bound.resource.steps {
             switch step {
             case .entitySet(let set, _): hidden = try core.access(principal, set.name).hiddenProperties
             case .singleton(let singleton, _): hidden = try core.access(principal, singleton.name).hiddenProperties
-            case .navigation(_, let set, _): hidden = try set.map { try core.access(principal, $0.name).hiddenProperties } ?? []
+            case .navigation(_, let set, _):
+                hidden = try set.map { try core.access(principal, $0.name).hiddenProperties } ?? []
             case .property(let property, _, _):
                 if hidden.contains(property.name) { throw refusal(property.name) }
-            case .filter(let condition, _): try check(condition, hidden)
+            case .filter(let condition, _), .alternateKey(_, let condition, _): try check(condition, hidden)
             default: break
             }
         }
         if let query = bound.query { bound.query = try restrict(query) }
         return bound
+    }
+
+    /// Checks that nothing of some sets is hidden: where they are read together, properties cannot be taken out.
+    private func checkWhole(_ sets: [String]) throws {
+        for set in sets {
+            let access = try core.access(principal, set)
+            guard access.allows(.read), access.hiddenProperties.isEmpty else { throw Access.refusal(principal, set) }
+        }
     }
 
     private func restrict(_ query: BoundQuery) throws -> BoundQuery {
@@ -46,7 +60,9 @@ struct AccessRestriction {
             switch query.projection {
             case .all:
                 query.projection = .some(
-                    ordinals: query.shape.properties.indices.filter { !hidden.contains(query.shape.properties[$0].name) },
+                    ordinals: query.shape.properties.indices.filter {
+                        !hidden.contains(query.shape.properties[$0].name)
+                    },
                     names: query.compute.map(\.name))
             case .some(let ordinals, let names):
                 query.projection = .some(
@@ -67,8 +83,10 @@ struct AccessRestriction {
 
     /// Refuses an expression that names a hidden property.
     private func check(_ expression: BoundExpression, _ hidden: Set<String>) throws {
+        // What is searched or aggregated within an expression cannot be told from outside.
+        if !hidden.isEmpty, expression.isOpaque { throw refusal("This expression") }
         for path in expression.paths {
-            var current = path.variable.identifier == 0 ? hidden : []
+            var current = path.variable.identifier <= 0 ? hidden : []
             for step in path.steps {
                 switch step {
                 case .property(let property, _, _):
@@ -78,7 +96,18 @@ struct AccessRestriction {
                     if current.contains(name) { throw refusal(name) }
                 case .navigation(_, _, let set):
                     current = try set.map { try core.access(principal, $0.name).hiddenProperties } ?? []
-                case .cast: break
+                case .entitySet(let set, _):
+                    guard try core.access(principal, set.name).allows(.read) else {
+                        throw Access.refusal(principal, set.name)
+                    }
+                    current = try core.access(principal, set.name).hiddenProperties
+                case .singleton(let singleton, _):
+                    guard try core.access(principal, singleton.name).allows(.read) else {
+                        throw Access.refusal(principal, singleton.name)
+                    }
+                    current = try core.access(principal, singleton.name).hiddenProperties
+                case .filter(let condition, _): try check(condition, current)
+                case .cast, .key, .annotation: break
                 }
             }
         }
@@ -126,18 +155,18 @@ extension BoundExpression {
     /// The expressions right below this one, the conditions of lambdas left out.
     private var operands: [BoundExpression] {
         switch self {
-        case .constant, .path, .isOf, .any, .all, .count: []
-        case .unary(_, let operand, _), .cast(let operand, _): [operand]
+        case .constant, .path, .isOf, .any, .all, .count, .isDefined, .search, .aggregate: []
+        case .unary(_, let operand, _), .cast(let operand, _), .isOfValue(let operand, _): [operand]
         case .binary(_, let left, let right, _): [left, right]
         case .membership(let operand, let others): [operand] + others
-        case .function(_, let arguments, _): arguments
+        case .function(_, let arguments, _), .list(let arguments, _), .custom(_, let arguments): arguments
         }
     }
 
     /// All paths in it, those of collections included, the conditions of lambdas left out.
     var paths: [BoundPath] {
         switch self {
-        case .path(let path), .isOf(let path, _): [path]
+        case .path(let path), .isOf(let path, _), .isDefined(let path), .aggregate(let path, _): [path]
         case .any(let path, _, _), .all(let path, _, _), .count(let path, _, _): [path]
         default: operands.flatMap(\.paths)
         }
@@ -150,6 +179,15 @@ extension BoundExpression {
             [(path, variable, condition)]
         case .all(let path, let variable, let condition): [(path, variable, condition)]
         default: operands.flatMap(\.lambdas)
+        }
+    }
+
+    /// Whether it holds a search, an aggregation or a function of the app's own: what their values hang on is not
+    /// told by its paths.
+    var isOpaque: Bool {
+        switch self {
+        case .search, .aggregate, .custom: true
+        default: operands.contains(where: \.isOpaque) || lambdas.contains { $0.condition?.isOpaque ?? false }
         }
     }
 

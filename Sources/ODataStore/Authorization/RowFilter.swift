@@ -39,7 +39,8 @@ struct RowFilter: Sendable {
     func matches(_ rowID: Int64, of table: TableStorage, core: ServiceCore, in database: Database) throws -> Bool {
         let compiler = ExpressionCompiler(
             mapping: core.mapping, options: SQLCompiler.Options(now: core.options.now()))
-        let fragment: SQLFragment = "SELECT \(try compiler.exists(self, of: table, rowID: "\(bind: rowID.databaseValue)"))"
+        let fragment: SQLFragment =
+            "SELECT \(try compiler.exists(self, of: table, rowID: "\(bind: rowID.databaseValue)"))"
         return try Bool.fetchOne(
             database, sql: fragment.sql, arguments: StatementArguments(fragment.arguments)) ?? false
     }

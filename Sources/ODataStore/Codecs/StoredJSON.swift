@@ -28,7 +28,7 @@ enum StoredJSON {
         case .dateTimeOffset(let instant): text += "\"\(instant)\""
         case .dateTime(let instant): text += "\"\(instant)\""
         case .duration(let duration): text += "\"\(duration)\""
-        case .geo(let json): text += json
+        case .geo(let value): text += value.geoJSON
         case .complex(let entity): append(entity, to: &text)
         case .collection(let members):
             text += "["
@@ -93,8 +93,11 @@ enum StoredJSON {
     static func decode(
         _ text: String, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
-        if case .primitive(let primitive) = type, primitive.isGeo { return .geo(text) }
         let failure = StoredValueError(found: "the text \"\(ColumnCodec.brief(text))\"", expected: "\(type) as JSON")
+        if let primitive = type.primitive, let family = primitive.geoFamily {
+            guard let value = try? GeoValue(geoJSON: text, family: family), value.isOf(primitive) else { throw failure }
+            return .geo(value)
+        }
         guard let model else { throw failure }
         do {
             return try ODataValue(json: Array(text.utf8), type: type, model: model)

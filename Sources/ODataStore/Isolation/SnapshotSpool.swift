@@ -55,7 +55,9 @@ actor SnapshotSpool {
                     return (count, total)
                 }
             }
-            let id = String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+            let id =
+                String(UInt64.random(in: .min ... .max), radix: 36)
+                + String(UInt64.random(in: .min ... .max), radix: 36)
             snapshots[id] = Snapshot(
                 file: file, principal: request.principal,
                 head: reader.head(query, bound.resource.target, renderer, total), prefix: renderer.prefix,

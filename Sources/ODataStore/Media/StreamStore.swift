@@ -53,7 +53,7 @@ struct StreamStore: Sendable {
                 """
                 CREATE TRIGGER \(quoted("stream$\(storage.table)")) AFTER DELETE ON \(quoted(storage.table))
                 BEGIN
-                  UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = strftime('%s', 'now')
+                  UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = \(ServiceSchema.nowFunction)()
                   WHERE set_name = '\(storage.set)' AND row_id = OLD.\(quoted(OfflineLayout.rowIDColumn));
                 END
                 """)
@@ -65,7 +65,7 @@ struct StreamStore: Sendable {
     static func supersedeAll(in database: Database) throws {
         try database.execute(
             sql: """
-                UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = strftime('%s', 'now')
+                UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = \(ServiceSchema.nowFunction)()
                 WHERE set_name IS NOT NULL
                 """)
     }

@@ -17,7 +17,8 @@ enum ComposedResult: Sendable {
     /// The empty collection of a type.
     private static func empty(_ type: TypeReference, _ core: ServiceCore) -> ComposedResult {
         guard case .entity(let name?) = type.element,
-            let set = core.mapping.model.container.entitySets.first(where: { core.mapping.model.isType(name, $0.type) }),
+            let set = core.mapping.model.container.entitySets.first(where: { core.mapping.model.isType(name, $0.type) }
+            ),
             let shape = core.mapping.tables[set.name]?.shape
         else { return .transient(.page(EntityPage())) }
         let query = StoreReader.query(shape, set)
@@ -58,7 +59,9 @@ enum ComposedResult: Sendable {
         let url: ODataURL
         do throws(QueryError) { url = try ODataURL(parsing: text) } catch { throw ODataError(error) }
         let bound = try transaction.core.bind(url)
-        guard var place = EntityPlace(bound.resource.steps) else { throw ODataError.notImplemented("The result \(text)") }
+        guard var place = EntityPlace(bound.resource.steps) else {
+            throw ODataError.notImplemented("The result \(text)")
+        }
         if let query = bound.query {
             guard query.top == nil, query.skip == nil, query.apply.isEmpty, query.search == nil else {
                 let entities = try transaction.entities(bound)

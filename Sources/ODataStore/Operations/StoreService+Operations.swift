@@ -51,7 +51,8 @@ extension StoreService {
         let steps = Array(bound.resource.steps[..<position])
         guard let place = EntityPlace(steps) else { throw ODataError.notImplemented("An operation on this path") }
         let resource = BoundResource(
-            steps: steps, target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))
+            steps: steps,
+            target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))
         if !place.isCollection {
             // Whoever may not see it cannot call anything on it.
             let reader = core.reader(for: request.principal)
@@ -87,7 +88,8 @@ extension StoreService {
         let names = Set(arguments.keys)
         let candidates = model.operations(operation.name).filter {
             $0.kind == operation.kind && $0.isBound == operation.isBound
-                && $0.parameters.first?.type == (operation.isBound ? operation.parameters.first?.type : $0.parameters.first?.type)
+                && $0.parameters.first?.type
+                    == (operation.isBound ? operation.parameters.first?.type : $0.parameters.first?.type)
         }
         return candidates.first { names == Set($0.ownParameters.map(\.name)) }
             ?? candidates.first { candidate in

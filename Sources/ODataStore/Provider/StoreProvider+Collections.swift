@@ -127,7 +127,9 @@ private final class CollectionChange {
             _ = try writer.put(entity, into: relation, request: request, database: database)
             return
         }
-        guard try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil else { return }
+        guard try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil else {
+            return
+        }
         try writer.delete(key: key, in: target.set, parent: target.parent, request: request, database: database)
     }
 

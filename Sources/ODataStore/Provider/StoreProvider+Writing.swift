@@ -209,7 +209,8 @@ extension StoreProvider {
         var patch = Entity(shape: row.entity.shape)
         let path = target.properties
         patch[path[0].name] = try nested(
-            request.method == .replace ? RowWriter.completed(value) : value, path.dropFirst(), in: row.entity[path[0].name],
+            request.method == .replace ? RowWriter.completed(value) : value, path.dropFirst(),
+            in: row.entity[path[0].name],
             of: path[0])
         var request = request
         request.method = .update
@@ -302,7 +303,8 @@ extension StoreProvider {
             try writer.unlink(row, navigation: path, from: id, request: request, database: database)
         default:
             throw ODataError.methodNotAllowed(
-                request.method, allowed: navigation.isCollection ? ["GET", "POST", "PUT", "DELETE"] : ["GET", "PUT", "DELETE"])
+                request.method,
+                allowed: navigation.isCollection ? ["GET", "POST", "PUT", "DELETE"] : ["GET", "PUT", "DELETE"])
         }
         return ODataResponse(status: 204)
     }

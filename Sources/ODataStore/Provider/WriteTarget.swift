@@ -39,7 +39,7 @@ struct WriteTarget {
     ///   read only.
     init(_ resource: BoundResource, writer: RowWriter, database: Database) throws {
         var current: WriteTarget?
-        for step in resource.steps {
+        for (position, step) in resource.steps.enumerated() {
             switch step {
             case .entitySet(let set, _): current = WriteTarget(set: set.name, isEntity: false)
             case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
@@ -56,13 +56,37 @@ struct WriteTarget {
                 current = try source.following(navigation, writer: writer, database: database)
             case .property(let property, _, _): current?.properties.append(property)
             case .cast(let shape): current?.cast = shape
-            case .alternateKey: throw ODataError.notImplemented("Changing an entity by an alternate key")
+            case .alternateKey:
+                current?.key = try Self.key(at: position, of: resource, writer.mapping, database)
+                current?.isEntity = true
             case .filter, .each: throw ODataError.notImplemented("Changing a filtered collection without $each")
             case .operation(let operation, _): throw ODataError.notImplemented(operation.name.description)
             }
         }
         guard let current else { throw ODataError.notImplemented("Changing the service root") }
         self = current
+    }
+
+    /// The key of the entity that an alternate key in a path stands for (OData URL Conventions 4.01, 4.3.5).
+    private static func key(
+        at position: Int, of resource: BoundResource, _ mapping: StorageMapping, _ database: Database
+    ) throws -> EntityKey {
+        let steps = Array(resource.steps[...position])
+        var place: (shape: Shape, set: EntitySet?)?
+        for step in steps {
+            switch step {
+            case .entitySet(let set, let shape): place = (shape, set)
+            case .navigation(_, let set, let shape): place = (shape, set)
+            default: continue
+            }
+        }
+        guard let place else { throw ODataError.notImplemented("An alternate key here") }
+        let query = StoreReader.query(place.shape, place.set)
+        let options = SQLCompiler.Options(now: .current)
+        let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: steps)
+        let found = try StoreReader.entities(compiled, query, mapping, options, database, limit: 1).first
+        guard let key = found?.key else { throw ODataError.notFound(StoreReader.name(of: steps)) }
+        return key
     }
 
     private init(set: String, isEntity: Bool) {

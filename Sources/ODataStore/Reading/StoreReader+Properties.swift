@@ -77,7 +77,7 @@ extension StoreReader {
     static func raw(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws -> ResponseBody {
         switch value {
         case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")
-        case .geo(let json): return .raw(ByteStream(Array(json.utf8)), contentType: "application/json")
+        case .geo(let value): return .raw(ByteStream(Array(value.geoJSON.utf8)), contentType: "application/json")
         case .enumeration(let number):
             var text = String(number)
             if case .enumeration(let name) = type, let declared = model.enumType(name) {

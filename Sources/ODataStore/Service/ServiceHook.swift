@@ -134,7 +134,8 @@ struct ServiceHook: WriteHook {
             if let before, before[property] == value, let column = table.column(at: property) {
                 value = Self.next(value)
                 try database.cachedStatement(
-                    sql: "UPDATE \(quoted(table.table)) SET \(quoted(column.name)) = ? WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?"
+                    sql:
+                        "UPDATE \(quoted(table.table)) SET \(quoted(column.name)) = ? WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?"
                 ).execute(arguments: [value.flatMap { try? column.codec.encode($0) } ?? .null, rowID])
             }
             text = value?.lexicalText ?? "0"

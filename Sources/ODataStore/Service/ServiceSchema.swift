@@ -6,6 +6,8 @@ import ODataModel
 struct ServiceSchema {
     static let metaTable = "outpost_service"
     static let requestTable = "outpost_request"
+    /// The SQL function that gives the present time to triggers, in seconds since 1970.
+    static let nowFunction = "outpost_now"
 
     let mapping: StorageMapping
     let changes: ChangeLog
@@ -29,6 +31,12 @@ struct ServiceSchema {
         statements += changes.statements
         statements += Self.uniqueIndexes(definition, mapping)
         self.statements = statements
+    }
+
+    /// Adds the functions that triggers call.
+    static func register(in database: Database, now: @escaping @Sendable () -> ODataDateTimeOffset) {
+        TrackedTable.register(in: database)
+        database.add(function: DatabaseFunction(nowFunction, argumentCount: 0) { _ in now().seconds })
     }
 
     /// Makes the tables in an empty database, or checks that those there were made for the same model.

@@ -97,7 +97,7 @@ public final class StoreService: ODataProvider {
             configuration.foreignKeysEnabled = false
             configuration.prepareDatabase { database in
                 StoreFunctions.register(in: database)
-                TrackedTable.register(in: database)
+                ServiceSchema.register(in: database, now: options.now)
             }
             database = try DatabaseQueue(configuration: configuration)
         case .file(let file, let protection):
@@ -105,7 +105,7 @@ public final class StoreService: ODataProvider {
             var settings = options.database
             let prepare = settings.prepare
             settings.prepare = { database in
-                TrackedTable.register(in: database)
+                ServiceSchema.register(in: database, now: options.now)
                 try prepare?(database)
             }
             let opened = try StoreDatabase.open(path: file, protection: protection, options: settings)

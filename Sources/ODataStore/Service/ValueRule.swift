@@ -80,7 +80,8 @@ public struct ValueRule: Sendable {
         ValueRule(property, of: type, when: .upload, overrides: false) { context in
             let slug = context.request.headers.first { $0.key.lowercased() == "slug" }?.value
             if let slug { return .string(slug.removingPercentEncoding ?? slug) }
-            return context.before == nil ? .string(fallback) : nil
+            guard context.before == nil else { return Optional.none }
+            return .string(fallback)
         }
     }
 

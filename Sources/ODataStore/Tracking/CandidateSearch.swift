@@ -23,6 +23,8 @@ struct CandidateSearch {
         var isDeleted: Bool
         /// The version that inserted it, when that is among those that count.
         var insertedAt: Int64?
+        /// Whether the row may have been a member of the collection before.
+        var mayHaveBeenMember: Bool
     }
 
     /// The candidates behind a row, in the order of their row ids.
@@ -37,46 +39,66 @@ struct CandidateSearch {
     func count() throws -> Int { try rowIDs().count }
 
     private func rowIDs() throws -> Set<Int64> {
-        var result = try affected(query.root)
-        for link in query.links {
-            result.formUnion(
-                try Int64.fetchSet(
-                    database,
-                    sql: """
-                        SELECT \(link.rowIsSource ? "row_id" : "other") FROM \(ChangeLog.table)
-                        WHERE name = ? AND version > ? AND version <= ?
-                        """, arguments: [link.table, since, upTo]))
+        try affected(query.root).union(try movedLinks())
+    }
+
+    /// The rows whose link to the entity that holds the collection came or went.
+    private func movedLinks() throws -> Set<Int64> {
+        guard case .linked(let table, let rowIsSource) = query.membership else { return [] }
+        return try Int64.fetchSet(
+            database,
+            sql: """
+                SELECT \(rowIsSource ? "row_id" : "other") FROM \(ChangeLog.table)
+                WHERE name = ? AND version > ? AND version <= ?
+                """, arguments: [table, since, upTo])
+    }
+
+    /// Whether the columns of a row, as they are or were, make it a member.
+    private func isMember(_ columns: [String], _ values: [DatabaseValue]) -> Bool {
+        guard case .joined(let wanted) = query.membership else { return false }
+        return wanted.allSatisfy { column, value in
+            columns.firstIndex(of: column).map { $0 < values.count && values[$0] == value } ?? false
         }
-        return result
     }
 
     private func candidates(_ rowIDs: [Int64]) throws -> [Candidate] {
         guard let table = mapping.tables[query.root.set] else { return [] }
         var present: [Int64: [DatabaseValue]] = [:]
         let columns = table.keyColumns.map(\.name)
+        let joins = log.joinColumns[table.table] ?? []
+        var members = try movedLinks()
+        if case .all = query.membership { members = Set(rowIDs) }
         try forChunks(rowIDs) { list in
             let sql = """
-                SELECT \(([OfflineLayout.rowIDColumn] + columns).map(quoted).joined(separator: ", ")) \
+                SELECT \(([OfflineLayout.rowIDColumn] + columns + joins).map(quoted).joined(separator: ", ")) \
                 FROM \(quoted(table.table)) WHERE \(quoted(OfflineLayout.rowIDColumn)) IN (\(list))
                 """
-            for row in try Row.fetchAll(database, sql: sql) { present[row[0]] = columns.indices.map { row[$0 + 1] } }
+            for row in try Row.fetchAll(database, sql: sql) {
+                present[row[0]] = columns.indices.map { row[$0 + 1] }
+                if isMember(joins, joins.indices.map { row[$0 + 1 + columns.count] }) { members.insert(row[0]) }
+            }
         }
         var entries: [Int64: (key: [DatabaseValue]?, insertedAt: Int64?)] = [:]
         try forChunks(rowIDs) { list in
             let sql = """
-                SELECT row_id, kind, key, version FROM \(ChangeLog.table) \
+                SELECT row_id, kind, key, version, before FROM \(ChangeLog.table) \
                 WHERE name = ? AND version > ? AND version <= ? AND row_id IN (\(list)) ORDER BY version
                 """
             for row in try Row.fetchAll(database, sql: sql, arguments: [table.table, since, upTo]) {
                 let (id, kind): (Int64, Int) = (row[0], row[1])
                 if kind == ChangeLog.Kind.insert.rawValue { entries[id, default: (nil, nil)].insertedAt = row[3] }
+                if let before = (row[4] as Data?).flatMap(StoredKey.decode), isMember(joins, before) {
+                    members.insert(id)
+                }
                 if let key = row[2] as Data? { entries[id, default: (nil, nil)].key = StoredKey.decode(key) }
             }
         }
         return rowIDs.compactMap { id in
             let entry = entries[id]
             guard let key = present[id] ?? entry?.key else { return nil }
-            return Candidate(rowID: id, key: key, isDeleted: present[id] == nil, insertedAt: entry?.insertedAt)
+            return Candidate(
+                rowID: id, key: key, isDeleted: present[id] == nil, insertedAt: entry?.insertedAt,
+                mayHaveBeenMember: members.contains(id))
         }
     }
 

@@ -43,7 +43,7 @@ struct ChangeLog: Sendable {
             CREATE TABLE \(Self.table) (
               version INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row_id INTEGER NOT NULL,
               other INTEGER, kind INTEGER NOT NULL, key BLOB, before BLOB,
-              at INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER))
+              at INTEGER NOT NULL
             )
             """,
             "CREATE INDEX \(Self.table)_name ON \(Self.table) (name, version)",
@@ -56,8 +56,9 @@ struct ChangeLog: Sendable {
                 statements.append(
                     """
                     CREATE TRIGGER \(quoted("change$\(link)$\(event)")) AFTER \(event) ON \(quoted(link)) BEGIN
-                      INSERT INTO \(Self.table) (name, row_id, other, kind)
-                      VALUES (\(literal(link)), \(row).source, \(row).target, \(kind.rawValue));
+                      INSERT INTO \(Self.table) (name, row_id, other, kind, at) VALUES (
+                        \(literal(link)), \(row).source, \(row).target, \(kind.rawValue),
+                        \(ServiceSchema.nowFunction)());
                     END
                     """)
             }
@@ -77,28 +78,33 @@ struct ChangeLog: Sendable {
         let rowID = quoted(OfflineLayout.rowIDColumn)
         func values(_ row: String, _ columns: [String]) -> String {
             columns.isEmpty
-                ? "NULL" : "\(StoredKey.functionName)(\(columns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
+                ? "NULL"
+                : "\(StoredKey.functionName)(\(columns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
         }
         func entry(_ row: String, _ kind: Kind, keepsJoins: Bool) -> String {
             """
-            INSERT INTO \(Self.table) (name, row_id, kind, key, before) VALUES (\(literal(table.table)), \
+            INSERT INTO \(Self.table) (name, row_id, kind, key, before, at) VALUES (\(literal(table.table)), \
             \(row).\(rowID), \(kind.rawValue), \(values(row, keys)), \
-            \(keepsJoins ? values(row, joinColumns[table.table] ?? []) : "NULL"));
+            \(keepsJoins ? values(row, joinColumns[table.table] ?? []) : "NULL"), \
+            \(ServiceSchema.nowFunction)());
             """
         }
         // A row's ETag is written after its values: that alone is no change.
-        let columns = table.columns.map(\.name) + table.presenceColumns
+        let columns =
+            table.columns.map(\.name) + table.presenceColumns
             + [table.dynamicProperties, table.discriminator].compactMap { $0 }
         let watched = columns.isEmpty ? "" : " OF \(columns.map(quoted).joined(separator: ", "))"
-        return [("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, "")]
-            .map { event, row, kind, columns in
-                """
-                CREATE TRIGGER \(quoted("change$\(table.table)$\(event)")) AFTER \(event)\(columns) \
-                ON \(quoted(table.table)) BEGIN
-                  \(entry(row, kind, keepsJoins: kind != .insert))
-                END
-                """
-            }
+        return [
+            ("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, ""),
+        ]
+        .map { event, row, kind, columns in
+            """
+            CREATE TRIGGER \(quoted("change$\(table.table)$\(event)")) AFTER \(event)\(columns) \
+            ON \(quoted(table.table)) BEGIN
+              \(entry(row, kind, keepsJoins: kind != .insert))
+            END
+            """
+        }
     }
 
     private func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }

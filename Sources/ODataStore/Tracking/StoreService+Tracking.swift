@@ -179,7 +179,9 @@ extension StoreService {
         for (candidate, key) in keyed {
             let id = EntityID.canonical(set: table.set, key: key, shape: table.shape, model: model)
             // Another row may have the key by now; and who came after the last page was never seen.
-            guard !found.contains(id), candidate.insertedAt.map({ $0 <= token.seen }) ?? true else { continue }
+            guard !found.contains(id), candidate.mayHaveBeenMember,
+                candidate.insertedAt.map({ $0 <= token.seen }) ?? true
+            else { continue }
             page.removed.append(
                 RemovedEntity(id: id, key: key, reason: candidate.isDeleted ? .deleted : .changed))
         }

@@ -1,3 +1,4 @@
+import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
@@ -13,8 +14,18 @@ struct TrackedQuery: Sendable {
 
     /// The root.
     private(set) var root: Node
-    /// Link tables on the way to the root whose entries say which rows came or went, with the column of the root.
-    private(set) var links: [(table: String, rowIsSource: Bool)] = []
+    /// Which rows of the root's table are members at all.
+    private(set) var membership = Membership.all
+
+    /// Which rows of a table are members of the collection that a path addresses.
+    enum Membership: Sendable {
+        /// All of them.
+        case all
+        /// Those that a link table leads to from one entity; its entries say which came or went.
+        case linked(table: String, rowIsSource: Bool)
+        /// Those whose columns have the values of one entity's key.
+        case joined([(column: String, value: DatabaseValue)])
+    }
 
     private let mapping: StorageMapping
 
@@ -34,18 +45,19 @@ struct TrackedQuery: Sendable {
             case .key, .cast, .filter: continue
             case .navigation(let navigation, _, _):
                 // Only from one entity that the path names: whether it comes or goes is an error, not a change.
-                guard navigation.isCollection, case .key = steps[position - 1], links.isEmpty,
+                guard navigation.isCollection, case .key(let key) = steps[position - 1], case .all = membership,
                     let storage = mapping.tables[set]?.navigation[navigation.name]
                 else { return nil }
                 switch storage {
                 case .join(let target, let pairs):
-                    let keys = mapping.tables[set]?.keyColumns.map(\.name) ?? []
-                    guard pairs.allSatisfy({ keys.contains($0.source) }), mapping.tables[target]?.keyColumns.isEmpty == false,
-                        !storage.leadsToParts
-                    else { return nil }
+                    guard let values = Self.values(pairs, of: key, in: mapping.tables[set]), !storage.leadsToParts
+                    else {
+                        return nil
+                    }
+                    membership = .joined(values)
                     set = target
                 case .link(let target, let table, _, let column):
-                    links.append((table, rowIsSource: column == "source"))
+                    membership = .linked(table: table, rowIsSource: column == "source")
                     set = target
                 }
             default: return nil
@@ -62,6 +74,24 @@ struct TrackedQuery: Sendable {
         if let filter = try core.rowFilter(principal, set) {
             guard add(filter.condition, to: \.root) else { return nil }
         }
+    }
+
+    /// The values that a foreign key has which refers to the entity with a key; `nil` when it refers to anything
+    /// but the key, which could change.
+    private static func values(
+        _ pairs: [NavigationStorage.ColumnPair], of key: EntityKey, in table: TableStorage?
+    ) -> [(column: String, value: DatabaseValue)]? {
+        guard let table else { return nil }
+        let columns = table.keyColumns
+        var result: [(column: String, value: DatabaseValue)] = []
+        for pair in pairs {
+            guard let position = columns.firstIndex(where: { $0.name == pair.source }),
+                let value = key[table.shape.key[position].name],
+                let stored = try? columns[position].codec.encode(value)
+            else { return nil }
+            result.append((pair.target, stored))
+        }
+        return result
     }
 
     // MARK: Collecting
@@ -104,7 +134,7 @@ struct TrackedQuery: Sendable {
         _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>,
         variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>] = [:]
     ) -> Bool {
-        if expression.calls(.now) { return false }
+        if expression.calls(.now) || expression.isOpaque { return false }
         for path in expression.paths {
             guard follow(path, from: variables[path.variable] ?? node) != nil else { return false }
         }
@@ -132,7 +162,8 @@ struct TrackedQuery: Sendable {
                 guard let next = self.step(to: names.joined(separator: "/"), in: node) else { return nil }
                 node = next
                 names = []
-            case .cast, .dynamic, .computed: continue
+            case .cast, .dynamic, .computed, .annotation: continue
+            case .entitySet, .singleton, .key, .filter: return nil
             }
         }
         return node

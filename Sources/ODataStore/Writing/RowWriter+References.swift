@@ -150,7 +150,8 @@ extension RowWriter {
             else { continue }
             var arguments: [DatabaseValue] = []
             for constraint in navigation.constraints {
-                guard let value = entity[constraint.property], let column = plan.storage.column(at: constraint.property),
+                guard let value = entity[constraint.property],
+                    let column = plan.storage.column(at: constraint.property),
                     let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
                 arguments.append(stored)

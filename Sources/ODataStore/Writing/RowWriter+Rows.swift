@@ -297,7 +297,11 @@ extension RowWriter {
         if !replaces { patch.dynamicProperties = before.dynamicProperties }
         // A dynamic property that is null is one that is not there (OData CSDL 4.01, 6.3).
         for name in names {
-            patch.dynamicProperties[name] = entity.dynamicProperties[name].flatMap { $0.isNull ? nil : $0 }
+            if let value = entity.dynamicProperties[name], !value.isNull {
+                patch.dynamicProperties[name] = value
+            } else {
+                patch.dynamicProperties.removeValue(forKey: name)
+            }
         }
         return patch
     }

@@ -48,14 +48,14 @@ struct ShopData: EvaluationSource {
                     "OrderDate": .dateTimeOffset(
                         ODataDateTimeOffset("2024-02-29T23:30:15.25+02:00") ?? ODataDateTimeOffset(seconds: 0)),
                     "Took": .duration(ODataDuration(seconds: 90)),
-                    "Where": .geo(#"{"type":"Point","coordinates":[7.44,46.95]}"#),
+                    "Where": .geo(GeoValue(.geography, .point(.init(x: 7.44, y: 46.95)))),
                 ]),
             entity(
                 "Orders",
                 [
                     "OrderID": 2, "Freight": decimal("20.25"), "ShipCity": "Basel", "CustomerID": "A", "Pieces": 7,
                     "Weight": .double(.nan), "Tags": [], "Paid": false,
-                    "Where": .geo(#"{"type":"Point","coordinates":[7.59,47.56]}"#),
+                    "Where": .geo(GeoValue(.geography, .point(.init(x: 7.59, y: 47.56)))),
                 ]),
             entity(
                 "Orders", ["OrderID": 3, "ShipCity": "Zürich", "CustomerID": "B", "Total": .integer(.max), "Pieces": 0]),

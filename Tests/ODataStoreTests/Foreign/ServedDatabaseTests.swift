@@ -205,7 +205,7 @@ struct ServedDatabaseTests {
         await #expect(throws: ODataError.self) {
             try await database.execute(try database.request(.delete, "person(3)"))
         }
-        #expect(database.model.entitySet("person")?.allows("InsertRestrictions", "Insertable") == false)
+        #expect(!database.model.allows("InsertRestrictions", "Insertable", on: "person"))
         let page = try await database.page("person", track: true)
         #expect(page.deltaLink != nil)
         try fixture.elsewhere("DELETE FROM person WHERE id = 3")

@@ -105,7 +105,7 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Orders").count == 199)
     }
 
-    @Test("ends with an error where the link to the next page leads to the same page", .timeLimit(.minutes(1)))
+    @Test("ends with an error where the link to the next page leads to the same page", Patience.limit)
     func circle() async throws {
         let shop = try await Shop(pageSize: 50)
         let service = Gateway(

@@ -86,7 +86,7 @@ struct DoubtTests {
 
     @Test(
         "ends where a service finds a conflict every time, although the client's version is to win",
-        .timeLimit(.minutes(1)))
+        Patience.limit)
     func endlessConflict() async throws {
         let shop = try await Shop()
         let service = Gateway(

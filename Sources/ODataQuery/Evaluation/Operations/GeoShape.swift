@@ -1,6 +1,7 @@
 import Foundation
+import ODataModel
 
-/// The geometry behind the geo functions (OData URL Conventions 4.01, 5.1.1.11), on the GeoJSON text that a value holds.
+/// The geometry behind the geo functions (OData URL Conventions 4.01, 5.1.1.11), on the shape of a value.
 ///
 /// - Geography (reference system 4326 and other systems of longitude and latitude): lengths and distances are metres
 ///   along the geodesic of the WGS 84 ellipsoid by Vincenty's inverse formula, exact to less than a millimetre; near
@@ -32,55 +33,27 @@ public struct GeoShape: Hashable, Sendable {
     public let isGeography: Bool
     let content: Content
 
-    /// Reads a GeoJSON object with the `crs` that OData adds; without one the value is geography.
-    ///
-    /// - Returns: `nil` when the text is no GeoJSON geometry.
-    public init?(_ geoJSON: String) {
-        guard let literal = GeoLiteral(geoJSON: geoJSON, isGeography: true), let content = Self.content(literal.shape)
-        else { return nil }
-        isGeography = (4000..<5000).contains(literal.srid)
-        self.content = content
+    /// The geometry of a value; an empty point is no points.
+    public init(_ value: GeoValue) {
+        isGeography = value.family == .geography
+        content = Self.content(value.shape)
     }
 
-    private static func content(_ shape: GeoLiteral.Shape) -> Content? {
+    private static func content(_ shape: GeoValue.Shape) -> Content {
         switch shape {
-        case .collection(let shapes):
-            let contents = shapes.compactMap(content)
-            return contents.count == shapes.count ? .collection(contents) : nil
-        case .coordinates(let kind, let coordinates):
-            switch kind {
-            case .point: return position(coordinates).map { .points([$0]) }
-            case .multiPoint: return line(coordinates).map { .points($0) }
-            case .lineString: return line(coordinates).map { .lines([$0]) }
-            case .multiLineString: return lines(coordinates).map { .lines($0) }
-            case .polygon: return lines(coordinates).map { .polygons([$0]) }
-            case .multiPolygon:
-                guard case .list(let members) = coordinates else { return nil }
-                let polygons = members.compactMap(lines)
-                return polygons.count == members.count ? .polygons(polygons) : nil
-            case .collection: return nil
-            }
+        case .point(let position): .points(position.map { [Self.position($0)] } ?? [])
+        case .multiPoint(let positions): .points(line(positions))
+        case .lineString(let positions): .lines([line(positions)])
+        case .multiLineString(let lines): .lines(lines.map(line))
+        case .polygon(let rings): .polygons([rings.map(line)])
+        case .multiPolygon(let polygons): .polygons(polygons.map { $0.map(line) })
+        case .collection(let shapes): .collection(shapes.map(content))
         }
     }
 
-    private static func position(_ coordinates: GeoLiteral.Coordinates) -> Position? {
-        guard case .position(let numbers) = coordinates, numbers.count >= 2, let x = Double(numbers[0]),
-            let y = Double(numbers[1])
-        else { return nil }
-        return Position(x: x, y: y)
-    }
+    private static func line(_ positions: [GeoValue.Position]) -> [Position] { positions.map(position) }
 
-    private static func line(_ coordinates: GeoLiteral.Coordinates) -> [Position]? {
-        guard case .list(let members) = coordinates else { return nil }
-        let positions = members.compactMap(position)
-        return positions.count == members.count ? positions : nil
-    }
-
-    private static func lines(_ coordinates: GeoLiteral.Coordinates) -> [[Position]]? {
-        guard case .list(let members) = coordinates else { return nil }
-        let lines = members.compactMap(line)
-        return lines.count == members.count ? lines : nil
-    }
+    private static func position(_ position: GeoValue.Position) -> Position { Position(x: position.x, y: position.y) }
 
     // MARK: Functions
 

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "outpost-benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "outpost", path: "..")],
+    targets: [
+        // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
+        // so that the instruction set is chosen here and not by the library.
+        .target(
+            name: "CSimdjson",
+            cxxSettings: [.unsafeFlags(["-O3", "-march=haswell", "-DNDEBUG"], .when(platforms: [.linux]))],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+        .executableTarget(
+            name: "json-bench",
+            dependencies: [
+                .product(name: "ODataModel", package: "outpost"), .product(name: "ODataFormat", package: "outpost"),
+                "CSimdjson",
+            ]),
+    ],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,38 @@
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Characters within the parser's memory; no characters and no pointer for null.
+typedef struct {
+    const char *start;
+    size_t count;
+} sj_text;
+
+/// One order: every value as simdjson gives it without losing any of it.
+typedef struct {
+    int64_t orderID;
+    int64_t employeeID;
+    bool hasEmployeeID;
+    bool isPaid;
+    bool hasDiscount;
+    double discount;
+    sj_text freight;
+    sj_text customerID, orderDate, requiredDate, shippedDate, shipName, shipAddress, comment, tag;
+} sj_order;
+
+typedef struct sj_reader sj_reader;
+
+/// Makes a reader over a text that is followed by at least 64 readable bytes; `NULL` when it is no collection.
+sj_reader *_Nullable sj_open(const char *_Nonnull text, size_t count, size_t capacity);
+/// Reads the next order: 1, or 0 at the end, or -1 for an error.
+int sj_next(sj_reader *_Nonnull reader, sj_order *_Nonnull order);
+void sj_close(sj_reader *_Nonnull reader);
+
+#ifdef __cplusplus
+}
+#endif

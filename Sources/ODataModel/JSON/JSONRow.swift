@@ -1,0 +1,231 @@
+/// A row cursor over the objects of a JSON text: each is taken apart once, and its properties are converted when
+/// they are asked for, straight from the text. Nothing is built between the bytes and whoever takes the values: a
+/// typed struct, or a database statement.
+///
+/// ```swift
+/// let row = JSONRow(shape: shape, model: model)
+/// try scanner.beginArray()
+/// while try scanner.nextElement() {
+///     try row.read(&scanner)
+///     orders.append(try Order(row: row))
+/// }
+/// ```
+///
+/// It looks at the memory that the scanner looks at: what it gives is valid until the next ``read(_:)`` and only
+/// while that memory is.
+public final class JSONRow: PropertyReader {
+    /// A member's value as it stands in the text.
+    public enum Slot {
+        /// The object has no such member: not loaded.
+        case missing
+        /// `null`.
+        case null
+        /// `true` or `false`, and where in the scanner's buffer.
+        case boolean(Bool, offset: Int)
+        /// A number.
+        case number(JSONNumber)
+        /// A string.
+        case string(JSONString)
+        /// An object or array, checked and not taken apart: where it stands in the scanner's buffer.
+        case nested(Range<Int>)
+    }
+
+    /// A member that is no property of the shape: control information, annotations, related entities, or what
+    /// the model does not know.
+    public struct Member {
+        /// The name.
+        public let name: JSONString
+        /// Where the value stands in the scanner's buffer.
+        public let range: Range<Int>
+    }
+
+    /// The shape whose properties the members are.
+    public let shape: Shape
+    /// The model of nested values.
+    public let model: EntityDataModel
+    /// The members beside the properties, in the order of the text.
+    public private(set) var members: [Member] = []
+
+    // Plain memory, since these change with every row: arrays of a class would be checked for exclusive access
+    // and uniqueness each time.
+    private let slots: UnsafeMutablePointer<Slot>
+    /// By ordinal plus one: the property that followed last time. Services keep an order, if not the model's.
+    private let successors: UnsafeMutablePointer<Int32>
+    /// The ordinal that is likely to be asked for next.
+    private let predicted: UnsafeMutablePointer<Int>
+    private let count: Int
+    private let names: [String]
+    /// Where the row stands, for errors and nested values.
+    private var scanner: JSONScanner?
+
+    /// Makes a row with no values.
+    ///
+    /// - Parameters:
+    ///   - shape: the type of the objects.
+    ///   - model: the model of nested values.
+    public init(shape: Shape, model: EntityDataModel) {
+        self.shape = shape
+        self.model = model
+        count = shape.properties.count
+        names = shape.properties.map(\.name)
+        slots = .allocate(capacity: count)
+        slots.initialize(repeating: .missing, count: count)
+        successors = .allocate(capacity: count + 1)
+        for index in 0...count { (successors + index).initialize(to: Int32(index)) }
+        predicted = .allocate(capacity: 1)
+        predicted.initialize(to: 0)
+    }
+
+    deinit {
+        slots.deallocate()
+        successors.deallocate()
+        predicted.deallocate()
+    }
+
+    // MARK: Reading rows
+
+    /// Takes the object that comes next.
+    ///
+    /// - Throws: ``JSONError`` when it is none, when a property stands twice, or when the text ends; the row then
+    ///   has no values.
+    public func read(_ scanner: inout JSONScanner) throws(JSONError) {
+        do throws(JSONError) {
+            try readMembers(&scanner)
+        } catch {
+            forget()
+            throw error
+        }
+    }
+
+    /// Lets go of the text: every property is not loaded from now on.
+    public func forget() {
+        slots.update(repeating: .missing, count: count)
+        members.removeAll(keepingCapacity: true)
+        predicted.pointee = 0
+        scanner = nil
+    }
+
+    private func readMembers(_ scanner: inout JSONScanner) throws(JSONError) {
+        slots.update(repeating: .missing, count: count)
+        if !members.isEmpty { members.removeAll(keepingCapacity: true) }
+        predicted.pointee = 0
+        let table = shape.propertyNames
+        try scanner.beginObject()
+        var last = 0
+        while true {
+            // The name that is expected, as most texts have it; else whatever stands there.
+            var ordinal = Int(successors[last])
+            let taken = scanner.takeExpectedKey(ordinal, in: table)
+            if !taken {
+                guard let key = try scanner.nextKey() else { break }
+                guard let found = key.withUTF8({ table.ordinal(of: $0) }) else {
+                    let range = try scanner.skipValue()
+                    members.append(Member(name: key, range: range))
+                    continue
+                }
+                ordinal = found
+                successors[last] = Int32(ordinal)
+            }
+            last = ordinal + 1
+            if case .missing = slots[ordinal] {
+            } else {
+                throw scanner.error(.duplicateMember(names[ordinal]), expected: "each member name once")
+            }
+            do throws(JSONError) {
+                slots[ordinal] = try scanner.readSlot()
+            } catch {
+                throw error.within(names[ordinal])
+            }
+        }
+        self.scanner = scanner
+    }
+
+    // MARK: Values
+
+    /// A property's value as it stands in the text; the ordinal is the shape's.
+    public subscript(ordinal: Int) -> Slot {
+        ordinal >= 0 && ordinal < count ? slots[ordinal] : .missing
+    }
+
+    /// The converted value of a property; `nil` when it is not loaded.
+    ///
+    /// - Throws: ``JSONError`` with the place when the text is no value of the property's type.
+    public func value(at ordinal: Int) throws(JSONError) -> ODataValue? {
+        guard ordinal >= 0, ordinal < count else { return nil }
+        let slot = slots[ordinal]
+        let value: ODataValue?
+        switch slot {
+        case .missing: return nil
+        case .null: return .null
+        case .boolean(let flag, _) where shape.primitiveTypes[ordinal] == .boolean: return .boolean(flag)
+        case .string(let string):
+            guard let type = shape.primitiveTypes[ordinal] else { return try slow(slot, ordinal) }
+            if type == .string { return .string(string.string) }
+            value = string.withUTF8 { ODataValue(lexical: $0, type: type) }
+        case .number(let number):
+            guard let type = shape.primitiveTypes[ordinal] else { return try slow(slot, ordinal) }
+            value = ODataValue(number: number, type: type)
+        default: return try slow(slot, ordinal)
+        }
+        if let value { return value }
+        return try slow(slot, ordinal)
+    }
+
+    /// Reads a value again where it stands: structured ones, and those whose error needs a place.
+    private func slow(_ slot: Slot, _ ordinal: Int) throws(JSONError) -> ODataValue? {
+        guard var scanner else { return nil }
+        switch slot {
+        case .missing: return nil
+        case .null: return .null
+        case .boolean(_, let offset): scanner.revisit(at: offset)
+        case .number(let number): scanner.revisit(at: scanner.offset(of: number.text))
+        case .string(let string): scanner.revisit(at: string.offset)
+        case .nested(let range): scanner.revisit(at: range.lowerBound)
+        }
+        do throws(JSONError) {
+            return try ODataValue(json: &scanner, type: shape.properties[ordinal].type, model: model)
+        } catch {
+            throw error.within(names[ordinal])
+        }
+    }
+
+    /// The string that a member beside the properties has; `nil` for null and when there is no such member.
+    ///
+    /// - Parameter names: the spellings to look for, such as `@odata.etag` and `@etag`.
+    /// - Throws: ``JSONError`` with the place when the value is no string.
+    public func text(of names: StaticString...) throws(JSONError) -> String? {
+        guard var scanner else { return nil }
+        for member in members where names.contains(where: { member.name == $0 }) {
+            scanner.revisit(at: member.range.lowerBound)
+            return try scanner.takeNull() ? nil : try scanner.readString()
+        }
+        return nil
+    }
+
+    // MARK: PropertyReader
+
+    /// The shape's name.
+    public var typeName: QualifiedName { shape.name }
+
+    /// The value of a property.
+    ///
+    /// - Throws: ``EntityError/notLoaded(property:type:)``, ``EntityError/unknownProperty(_:type:)`` or
+    ///   ``EntityError/malformed(_:)``.
+    public func value(of name: String) throws(EntityError) -> ODataValue {
+        // Typed values ask in their own order, which is mostly the model's.
+        var ordinal = predicted.pointee
+        if ordinal >= count || names[ordinal] != name {
+            guard let found = shape.ordinal(of: name) else { throw .unknownProperty(name, type: shape.name) }
+            ordinal = found
+        }
+        predicted.pointee = ordinal + 1
+        let value: ODataValue?
+        do throws(JSONError) {
+            value = try self.value(at: ordinal)
+        } catch {
+            throw .malformed(error)
+        }
+        if let value { return value }
+        throw .notLoaded(property: name, type: shape.name)
+    }
+}

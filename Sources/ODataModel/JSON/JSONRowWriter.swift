@@ -1,0 +1,74 @@
+/// Writes typed values as JSON objects without an entity between: the sink of row cursors that makes payloads.
+///
+/// ```swift
+/// var rows = JSONRowWriter(shape: shape, model: model)
+/// rows.json.beginArray()
+/// for order in orders { try rows.write(order) }
+/// rows.json.endArray()
+/// send(rows.json.bytes)
+/// ```
+public struct JSONRowWriter: PropertyWriter {
+    /// Holds what has been written and not yet sent.
+    public var json: JSONWriter
+    private let shape: Shape
+    private let values: PropertiesOnlyWriter
+    private let names: [String]
+    private let keys: [JSONWriter.Key]
+    private var predicted = 0
+
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - shape: the type of the objects.
+    ///   - model: the model that enumeration members are looked up in.
+    ///   - isIEEE754Compatible: whether 64-bit integers and decimals are written as strings.
+    ///   - json: the writer to go on with.
+    public init(
+        shape: Shape, model: EntityDataModel, isIEEE754Compatible: Bool = false, json: JSONWriter = JSONWriter()
+    ) {
+        self.shape = shape
+        self.json = json
+        values = PropertiesOnlyWriter(model: model, isIEEE754Compatible: isIEEE754Compatible)
+        names = shape.properties.map(\.name)
+        keys = names.map { JSONWriter.Key($0) }
+    }
+
+    /// Writes a value as an object.
+    ///
+    /// - Throws: what the value's own `write(to:)` throws.
+    @inlinable
+    public mutating func write(_ value: some EntityRepresentable) throws {
+        begin()
+        try value.write(to: &self)
+        json.endObject()
+    }
+
+    @usableFromInline
+    mutating func begin() {
+        json.beginObject()
+        predicted = 0
+    }
+
+    /// Writes a property.
+    ///
+    /// - Throws: ``EntityError/unknownProperty(_:type:)`` when the type declares none and is not open.
+    public mutating func set(_ value: ODataValue, for name: String) throws(EntityError) {
+        var ordinal = predicted
+        if ordinal >= names.count || names[ordinal] != name {
+            guard let found = shape.ordinal(of: name) else {
+                guard shape.isOpen else { throw .unknownProperty(name, type: shape.name) }
+                json.key(name)
+                values.writeValue(value, type: nil, to: &json)
+                return
+            }
+            ordinal = found
+        }
+        predicted = ordinal + 1
+        json.key(keys[ordinal])
+        switch value {
+        case .enumeration, .complex, .collection, .integer, .decimal:
+            values.writeValue(value, type: shape.properties[ordinal].type, to: &json)
+        default: values.writeValue(value, type: nil, to: &json)
+        }
+    }
+}

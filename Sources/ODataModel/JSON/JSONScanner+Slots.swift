@@ -1,0 +1,58 @@
+extension JSONScanner {
+    /// Takes the next member's name when it is the one at `ordinal`, written as most texts have it, with comma and
+    /// colon; otherwise takes nothing.
+    @inline(__always)
+    mutating func takeExpectedKey(_ ordinal: Int, in table: PropertyNameTable) -> Bool {
+        var index = offset
+        if needsComma {
+            guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else { return false }
+            index += 1
+        }
+        let length = table.length(of: ordinal, in: bytes, at: index)
+        guard length > 0 else { return false }
+        offset = index + length
+        needsComma = false
+        return true
+    }
+
+    /// Takes the value that comes next without converting it.
+    @inline(__always)
+    mutating func readSlot() throws(JSONError) -> JSONRow.Slot {
+        switch try peekByte("a value") {
+        case UInt8(ascii: "\""):
+            let opening = offset
+            let closing = skipPlain(from: opening + 1)
+            if closing < bytes.count, bytes[closing] == UInt8(ascii: "\"") {
+                offset = closing + 1
+                needsComma = true
+                return .string(
+                    JSONString(
+                        raw: UnsafeBufferPointer(rebasing: bytes[(opening + 1)..<closing]), offset: opening,
+                        hasEscapes: false))
+            }
+            let string = try scanString()
+            needsComma = true
+            return .string(string)
+        case UInt8(ascii: "n"):
+            try readNull()
+            return .null
+        case UInt8(ascii: "t"), UInt8(ascii: "f"):
+            let start = offset
+            return .boolean(try readBoolean(), offset: start)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return .nested(try skipValue())
+        default: return .number(try readNumber())
+        }
+    }
+
+    /// Goes back to a value that was taken before.
+    mutating func revisit(at offset: Int) {
+        self.offset = offset
+        needsComma = false
+    }
+
+    /// Where a part of the buffer stands in it.
+    func offset(of part: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let start = part.baseAddress, let base = bytes.baseAddress else { return 0 }
+        return start - base
+    }
+}

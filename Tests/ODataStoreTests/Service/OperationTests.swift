@@ -1,0 +1,163 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("A service on its own model: operations")
+struct OperationTests {
+    private static let product = Bazaar.name("Product")
+
+    private func bazaar() async throws -> Bazaar {
+        let bazaar = try await Bazaar { definition in
+            let product = Self.product
+            try definition.function(
+                "Top", [.init("count", .primitive(.int64))], returns: .collection(.entity(product)), in: "Products"
+            ) { call in
+                .query("Products?$orderby=Price desc&$top=\(try call.argument("count") as Int)")
+            }
+            try definition.function("Top", returns: .collection(.entity(product)), in: "Products") { _ in
+                .query("Products?$orderby=Price desc")
+            }
+            try definition.function(
+                "TotalPrice", on: .entity(product), [.init("rate", .primitive(.double))], returns: .primitive(.double)
+            ) { call in
+                let price: Double = try call.boundEntity().read("Price")
+                return .value(.double(price * (1 + (try call.argument("rate")))))
+            }
+            try definition.function(
+                "Siblings", on: .entity(product), returns: .collection(.entity(product))
+            ) { call in
+                let name: String = try call.boundEntity().read("Name")
+                return .query("Products?$filter=Name ne '\(name)'&$orderby=Name")
+            }
+            try definition.function("Average", on: .collection(product), returns: .primitive(.double)) { call in
+                let prices = try call.boundEntities().map { try $0.read("Price") as Double }
+                return .value(.double(prices.isEmpty ? 0 : prices.reduce(0, +) / Double(prices.count)))
+            }
+            try definition.function("Twice", [.init("value", .primitive(.int64))], returns: .primitive(.int64)) {
+                call in
+                .value(.integer(2 * (try call.argument("value"))))
+            }
+            try definition.function(
+                "Twice", [.init("value", .primitive(.int64)), .init("more", .primitive(.int64))],
+                returns: .primitive(.int64)
+            ) { call in
+                let (value, more): (Int64, Int64) = (try call.argument("value"), try call.argument("more"))
+                return .value(.integer(2 * value + more))
+            }
+            try definition.action(
+                "Discount", on: .entity(product),
+                [.init("percentage", .primitive(.double)), .init("least", .primitive(.double), isOptional: true)],
+                returns: .entity(product)
+            ) { call in
+                let product = try call.boundEntity()
+                let percentage: Double = try call.argument("percentage")
+                let least: Double = try call.argument("least") ?? 0
+                let price = max(least, (try product.read("Price") as Double) * (1 - percentage / 100))
+                return .entity(try call.transaction.update(product, ["Price": .double(price)]))
+            }
+            try definition.action("Reset", on: .collection(product)) { call in
+                for product in try call.boundEntities() { try call.transaction.update(product, ["Price": .double(1)]) }
+                return .none
+            }
+            try definition.action("Break") { call in
+                try call.transaction.create(
+                    call.transaction.newEntity(in: "Categories", ["Name": "x"]), in: "Categories")
+                throw ODataError(status: 409, code: "Broken", message: "Not now.")
+            }
+        }
+        for (name, price) in [("a", 10), ("b", 30), ("c", 20)] {
+            try await bazaar.create("Products", #"{"Name":"\#(name)","Price":\#(price)}"#)
+        }
+        return bazaar
+    }
+
+    private func id(_ bazaar: Bazaar, _ name: String) async throws -> String {
+        try #require(try await bazaar.page("Products?$filter=Name eq '\(name)'").entities.first?.control.id)
+    }
+
+    @Test("11.5.4 Functions: unbound ones by import, overloads told apart by their parameters")
+    func functions() async throws {
+        let bazaar = try await bazaar()
+        #expect(try await bazaar.text("Twice(value=4)") == 8)
+        #expect(try await bazaar.text("Twice(value=4,more=1)") == 9)
+        #expect(try await bazaar.text("Twice(value=@v)?@v=5") == 10)
+        #expect(try await bazaar.names("Top(count=2)") == ["b", "c"])
+        #expect(try await bazaar.names("Top()") == ["b", "c", "a"])
+        let id = try await id(bazaar, "a")
+        #expect(try await bazaar.text("\(id)/Bazaar.TotalPrice(rate=0.5)") == .double(15))
+        #expect(try await bazaar.text("Products/Bazaar.Average()") == .double(20))
+    }
+
+    @Test("11.5.4 functions are composable: query options and path segments work on what they give")
+    func composition() async throws {
+        let bazaar = try await bazaar()
+        #expect(try await bazaar.names("Top(count=2)?$filter=Price lt 25") == ["c"])
+        #expect(try await bazaar.names("Top(count=2)?$orderby=Name desc&$top=1") == ["c"])
+        #expect(try await bazaar.names("Top(count=3)?$top=1&$skip=1") == ["c"])
+        #expect(try await bazaar.page("Top(count=2)?$count=true&$top=1").count == 2)
+        #expect(try await bazaar.page("Top(count=0)?$filter=Price gt 1&$count=true").count == 0)
+        guard case .count(let count) = try await bazaar.send(.read, "Top(count=2)/$count").body else { return }
+        #expect(count == 2)
+        let id = try await id(bazaar, "a")
+        #expect(try await bazaar.names("\(id)/Bazaar.Siblings()?$filter=Price gt 20") == ["b"])
+        let expanded = try await bazaar.page("Top()?$expand=Texts&$select=Name")
+        #expect(expanded.entities.allSatisfy { $0.related["Texts"] != nil })
+    }
+
+    @Test("11.5.4.1 missing, unknown and wrong parameters are refused with their names")
+    func parameters() async throws {
+        let bazaar = try await bazaar()
+        #expect(try await bazaar.refusal(.read, "Twice()") != nil)
+        #expect(try await bazaar.refusal(.read, "Twice(value='x')")?.status == 400)
+        let id = try await id(bazaar, "a")
+        let missing = try await bazaar.refusal(.create, "\(id)/Bazaar.Discount", "{}")
+        #expect(missing?.status == 400)
+        #expect(missing?.target == "percentage")
+        let unknown = try await bazaar.refusal(.create, "\(id)/Bazaar.Discount", #"{"percentage":5,"nonsense":1}"#)
+        #expect(unknown?.target == "nonsense")
+        let wrong = try await bazaar.refusal(.create, "\(id)/Bazaar.Discount", #"{"percentage":"much"}"#)
+        #expect(wrong?.target == "percentage")
+    }
+
+    @Test("11.5.5 Actions: they change in one transaction, give entities, or 204 for nothing")
+    func actions() async throws {
+        let bazaar = try await bazaar()
+        let id = try await id(bazaar, "a")
+        let response = try await bazaar.send(.create, "\(id)/Bazaar.Discount", #"{"percentage":50}"#)
+        guard case .entity(let product) = response.body else { throw ODataError.notFound("entity") }
+        #expect(product["Price"] == .double(5))
+        #expect(product["Version"] == 2)
+        guard
+            case .entity(let least) = try await bazaar.send(
+                .create, "\(id)/Bazaar.Discount", #"{"percentage":50,"least":4}"#
+            ).body
+        else { throw ODataError.notFound("entity") }
+        #expect(least["Price"] == .double(4))
+        #expect(try await bazaar.send(.create, "Products/Bazaar.Reset", "{}").status == 204)
+        #expect(try await bazaar.text("Products/Bazaar.Average()") == .double(1))
+        #expect(try await bazaar.refusal(.create, "Break", "{}")?.status == 409)
+        #expect(try await bazaar.page("Categories").entities.isEmpty)
+        #expect(try await bazaar.refusal(.read, "Break")?.status == 405)
+        #expect(try await bazaar.refusal(.create, "Top(count=1)")?.status == 405)
+        #expect(
+            try await bazaar.refusal(.create, "\(id)/Bazaar.Discount", #"{"percentage":1}"#, ifMatch: "W/\"1\"")?.status
+                == 412)
+        let nobody = "Products(00000000-0000-0000-0000-000000000000)/Bazaar.Discount"
+        #expect(try await bazaar.refusal(.create, nobody, #"{"percentage":1}"#)?.status == 404)
+    }
+
+    @Test("Registered operations and their imports are part of the model")
+    func model() async throws {
+        let bazaar = try await bazaar()
+        #expect(bazaar.service.model.operations(Bazaar.name("Twice")).count == 2)
+        #expect(bazaar.service.model.operationImports("Top").first?.entitySet == "Products")
+        #expect(throws: ModelError.self) {
+            var definition = ServiceDefinition(model: bazaar.service.model)
+            try definition.action("Break") { _ in .none }
+            try definition.action("Break") { _ in .none }
+        }
+    }
+}

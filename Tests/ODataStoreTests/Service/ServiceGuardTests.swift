@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("A service on its own model: authorisation, interceptors, isolation, repeats")
+struct ServiceGuardTests {
+    private static let ann = Principal(name: "ann")
+    private static let bob = Principal(name: "bob")
+
+    private func guarded() async throws -> Bazaar {
+        let bazaar = try await Bazaar { definition in
+            definition.authorization = { principal, set in
+                guard let principal else { return .none }
+                if principal.roles.contains("admin") { return .full }
+                switch set {
+                case "Orders": return Access(rowFilter: "Owner eq '\(principal.name)'", hiding: ["Margin"])
+                case "Products":
+                    return Access(rowFilter: "Category/Name ne 'Secret' and Price lt 100")
+                case "Categories": return .readOnly
+                default: return .full
+                }
+            }
+        }
+        let rows = """
+            {"Orders":[{"ID":1,"Owner":"ann","Margin":5,"Lines":[{"No":1,"Text":"a"}]},
+            {"ID":2,"Owner":"bob","Margin":7,"Lines":[{"No":1,"Text":"b"}]}],
+            "Categories":[{"ID":1,"Name":"Kitchen"},{"ID":2,"Name":"Secret"}],
+            "Products":[{"Name":"Mug","CategoryID":1},{"Name":"Plan","CategoryID":2},
+            {"Name":"Gold","CategoryID":1,"Price":500}]}
+            """
+        try await bazaar.service.seed(json: Array(rows.utf8))
+        return bazaar
+    }
+
+    @Test("11.2 rows that a caller may not see do not exist, in collections, counts, expands and conditions")
+    func rows() async throws {
+        let bazaar = try await guarded()
+        #expect(try await bazaar.page("Orders", principal: Self.ann).entities.map { $0["ID"] } == [1])
+        #expect(try await bazaar.page("Orders?$count=true", principal: Self.bob).count == 1)
+        #expect(try await bazaar.refusal(.read, "Orders(2)", principal: Self.ann)?.status == 404)
+        #expect(try await bazaar.refusal(.read, "Orders(2)/Lines", principal: Self.ann)?.status == 404)
+        #expect(try await bazaar.names("Products", principal: Self.ann) == ["Mug"])
+        #expect(try await bazaar.names("Categories(1)/Products", principal: Self.ann) == ["Mug"])
+        let categories = try await bazaar.page(
+            "Categories?$expand=Products($count=true)&$orderby=ID", principal: Self.ann)
+        let counts = categories.entities.map { category -> Int64? in
+            if case .many(_, let count, _)? = category.related["Products"] { count } else { nil }
+        }
+        #expect(counts == [1, 0])
+        let by = try await bazaar.names("Categories?$filter=Products/any(p:p/Price gt 100)", principal: Self.ann)
+        #expect(by == [])
+        #expect(try await bazaar.names("Categories?$filter=Products/$count gt 1", principal: Self.ann) == [])
+        let admin = Principal(name: "root", roles: ["admin"])
+        #expect(try await bazaar.page("Orders", principal: admin).entities.count == 2)
+    }
+
+    @Test("9.3.2 and 9.3.3: 401 for nobody known, 403 for somebody who may not")
+    func refusals() async throws {
+        let bazaar = try await guarded()
+        #expect(try await bazaar.refusal(.read, "Orders")?.status == 401)
+        #expect(try await bazaar.refusal(.create, "Categories", #"{"Name":"x"}"#, principal: Self.ann)?.status == 403)
+        #expect(try await bazaar.refusal(.delete, "Orders(2)", principal: Self.ann)?.status == 404)
+        #expect(try await bazaar.refusal(.update, "Orders(2)", #"{"Owner":"ann"}"#, principal: Self.ann)?.status == 404)
+        let away = try await bazaar.refusal(.update, "Orders(1)", #"{"Owner":"bob"}"#, principal: Self.ann)
+        #expect(away?.status == 403)
+        let alien = try await bazaar.refusal(.create, "Orders", #"{"Owner":"bob"}"#, principal: Self.ann)
+        #expect(alien?.status == 403)
+        let admin = Principal(name: "root", roles: ["admin"])
+        #expect(try await bazaar.entity("Orders(1)", principal: admin)?["Owner"] == "ann")
+        try await bazaar.send(.delete, "Orders/$filter(@f)/$each?@f=ID gt 0", principal: Self.ann)
+        #expect(try await bazaar.page("Orders", principal: admin).entities.map { $0["ID"] } == [2])
+    }
+
+    @Test("Hidden properties are neither given, nor usable in conditions, orders, paths or changes")
+    func properties() async throws {
+        let bazaar = try await guarded()
+        let order = try #require(try await bazaar.entity("Orders(1)", principal: Self.ann))
+        #expect(order["Margin"] == nil)
+        #expect(order["Owner"] == "ann")
+        for url in ["Orders?$filter=Margin gt 1", "Orders?$orderby=Margin", "Orders(1)/Margin"] {
+            #expect(try await bazaar.refusal(.read, url, principal: Self.ann)?.status == 403, "\(url)")
+        }
+        #expect(
+            try await bazaar.refusal(.update, "Orders(1)", #"{"Margin":9}"#, principal: Self.ann)?.status == 403)
+        var preferences = Preferences()
+        preferences.returns = .representation
+        let response = try await bazaar.send(
+            .update, "Orders(1)", "{}", preferences: preferences, principal: Self.ann)
+        guard case .entity(let returned) = response.body else { throw ODataError.notFound("entity") }
+        #expect(returned["Margin"] == nil)
+    }
+
+    @Test("Interceptors complete and refuse changes in their transaction, and requests around it")
+    func interceptors() async throws {
+        let bazaar = try await Bazaar { definition in
+            definition.before(.insert, "Categories") { category, _ in
+                if category["Name"] == "bad" {
+                    throw ODataError(status: 400, code: "Bad", message: "No such name.", target: "Name")
+                }
+            }
+            definition.before(.update, "Products") { patch, context in
+                if context.before?["Name"] == "Mug" { patch["Price"] = .double(42) }
+            }
+            definition.after(.delete, "Categories") { category, context in
+                try context.transaction.create(
+                    context.transaction.newEntity(in: "Notes", ["Deleted": category["Name"] ?? .null]), in: "Notes")
+            }
+            definition.beforeRequest { request in
+                if request.headers["X-Closed"] != nil {
+                    throw ODataError(status: 503, code: "Closed", message: "Closed.")
+                }
+            }
+            definition.afterRequest { _, response in response.headers["X-Seen"] = "yes" }
+        }
+        #expect(try await bazaar.refusal(.create, "Categories", #"{"Name":"bad"}"#)?.target == "Name")
+        let id = try #require(try await bazaar.create("Products", #"{"Name":"Mug"}"#).control.id)
+        try await bazaar.send(.update, id, #"{"Tags":["x"]}"#)
+        #expect(try await bazaar.entity(id)?["Price"] == .double(42))
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        try await bazaar.send(.delete, "Categories(1)")
+        #expect(try await bazaar.names("Notes", "Deleted") == ["Kitchen"])
+        var request = try bazaar.request(.read, "Products")
+        #expect(try await bazaar.service.execute(request).headers["X-Seen"] == "yes")
+        request.headers["X-Closed"] = "1"
+        let closed = request
+        await #expect(throws: ODataError.self) { try await bazaar.service.execute(closed) }
+    }
+
+    @Test("8.2.7 OData-Isolation: snapshot shows the data of the first page on all pages, and 410 when it is gone")
+    func isolation() async throws {
+        let bazaar = try await Bazaar()
+        let rows = (1...250).map { #"{"ID":\#($0),"Name":"n\#($0)"}"# }.joined(separator: ",")
+        try await bazaar.service.seed(json: Array(#"{"Categories":[\#(rows)]}"#.utf8))
+        var request = try bazaar.request(
+            .read, "Categories?$orderby=ID&$count=true&$expand=Products", preferences: Preferences(maxPageSize: 120))
+        request.isolation = .snapshot
+        request.format = ResponseFormat(serviceRoot: "http://s/")
+        var seen = 0
+        var pages = 0
+        var next: String?
+        repeat {
+            let response = try await bazaar.service.execute(request)
+            guard case .encoded(let stream, _) = response.body else { throw ODataError.notFound("page") }
+            let text = String(decoding: try await stream.collect(limit: 1 << 24), as: UTF8.self)
+            let value = try ODataValue(json: Array(text.utf8), type: .complex(nil), model: bazaar.service.model)
+            guard case .complex(let page) = value, case .collection(let items)? = page.dynamicProperties["value"] else {
+                throw ODataError.notFound("value")
+            }
+            #expect(text.contains("\"@count\":250"))
+            #expect(text.contains("$metadata#Categories"))
+            seen += items.count
+            pages += 1
+            for case .complex(let item) in items { #expect(item.dynamicProperties["Name"] != "changed") }
+            if pages == 1 {
+                try await bazaar.send(.delete, "Categories(200)")
+                try await bazaar.send(.update, "Categories(201)", #"{"Name":"changed"}"#)
+            }
+            next = text.range(of: "\"@nextLink\":\"").map { range in
+                String(text[range.upperBound...].prefix { $0 != "\"" })
+            }
+            if let next {
+                request = ODataRequest(
+                    following: next, preferences: Preferences(maxPageSize: 120), format: request.format)
+            }
+        } while next != nil
+        #expect(pages == 3)
+        #expect(seen == 250)
+        bazaar.clock.advance(by: 1000)
+        let late = request
+        do {
+            _ = try await bazaar.service.execute(late)
+            Issue.record("an old snapshot was still there")
+        } catch let error as ODataError {
+            #expect(error.status == 410)
+        }
+    }
+
+    @Test("Repeatable requests act once, and are answered alike")
+    func repeats() async throws {
+        let bazaar = try await Bazaar()
+        var request = try bazaar.request(.create, "Products", #"{"Name":"Mug"}"#)
+        request.repeatability = Repeatability(requestID: "r-1", firstSent: "Fri, 15 Jan 2027 07:00:00 GMT")
+        let first = try await bazaar.service.execute(request)
+        let second = try await bazaar.service.execute(request)
+        #expect(first.status == 201 && second.status == 201)
+        #expect(first.location == second.location)
+        #expect(second.repeatabilityResult == .accepted)
+        #expect(try await bazaar.names("Products") == ["Mug"])
+        let id = try #require(first.location)
+        var other = try bazaar.request(.delete, id)
+        other.repeatability = request.repeatability
+        let stolen = other
+        await #expect(throws: ODataError.self) { try await bazaar.service.execute(stolen) }
+        bazaar.clock.advance(by: 51 * 86_400)
+        let late = request
+        do {
+            _ = try await bazaar.service.execute(late)
+            Issue.record("a request of 51 days ago was taken")
+        } catch let error as ODataError {
+            #expect(error.status == 412)
+            #expect(error.repeatabilityResult == .rejected)
+        }
+    }
+}
