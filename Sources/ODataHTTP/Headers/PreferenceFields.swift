@@ -1,3 +1,4 @@
+import ODataQuery
 import ODataService
 
 /// `Prefer` and `Preference-Applied` (RFC 7240; OData Protocol 4.01, 8.2.8 and 8.3.6).
@@ -7,8 +8,10 @@ enum PreferenceFields {
     static func preferences(_ values: [String]) -> Preferences {
         var preferences = Preferences()
         for item in values.flatMap({ HeaderTokens.split($0, at: ",") }) where !item.isEmpty {
-            let (name, value) = nameAndValue(item)
-            if !apply(name, value, to: &preferences) { preferences.others.append(item) }
+            guard let preference = try? Preference(parsing: item), apply(preference, to: &preferences) else {
+                preferences.others.append(item)
+                continue
+            }
         }
         return preferences
     }
@@ -40,42 +43,22 @@ enum PreferenceFields {
             .map { $0.hasPrefix("odata.") ? String($0.dropFirst(6)) : $0 }
     }
 
-    private static func nameAndValue(_ item: String) -> (String, String?) {
-        // Parameters after a semicolon mean nothing for the preferences known here.
-        let main = HeaderTokens.split(item, at: ";").first ?? item
-        var name = main
-        var value: String?
-        if let equals = main.firstIndex(of: "=") {
-            name = HeaderTokens.trim(main[..<equals])
-            value = HeaderTokens.unquote(main[main.index(after: equals)...])
-        }
-        name = name.lowercased()
-        return (name.hasPrefix("odata.") ? String(name.dropFirst(6)) : name, value)
-    }
-
-    /// Takes over a preference; `false` when it is unknown or its value makes no sense.
-    private static func apply(_ name: String, _ value: String?, to preferences: inout Preferences) -> Bool {
-        switch (name, value) {
-        case ("maxpagesize", let value?):
-            guard let size = Int(value), size > 0 else { return false }
-            preferences.maxPageSize = preferences.maxPageSize ?? size
-        case ("return", let value?):
-            guard let returns = Preferences.Return(rawValue: value) else { return false }
-            // Of contradicting preferences the first counts (RFC 7240, 2).
-            preferences.returns = preferences.returns ?? returns
-        case ("track-changes", nil): preferences.trackChanges = true
-        case ("continue-on-error", nil), ("continue-on-error", "true"): preferences.continueOnError = true
-        case ("continue-on-error", "false"): preferences.continueOnError = false
-        case ("allow-entityreferences", nil): preferences.allowEntityReferences = true
-        case ("respond-async", nil): preferences.respondAsync = true
-        case ("include-annotations", let value?): preferences.includeAnnotations = value
-        case ("omit-values", let value?):
-            guard value == "nulls" || value == "defaults" else { return false }
-            preferences.omitValues = value
-        case ("wait", let value?):
-            guard let seconds = Int(value), seconds >= 0 else { return false }
-            preferences.wait = seconds
-        default: return false
+    /// Takes over a preference; `false` when it is none of those that requests hold.
+    private static func apply(_ preference: Preference, to preferences: inout Preferences) -> Bool {
+        switch preference {
+        // Of contradicting preferences the first counts (RFC 7240, 2).
+        case .maxPageSize(let size): preferences.maxPageSize = preferences.maxPageSize ?? size
+        case .returns(let returns):
+            preferences.returns = preferences.returns ?? (returns == .minimal ? .minimal : .representation)
+        case .trackChanges: preferences.trackChanges = true
+        case .continueOnError(let isWanted): preferences.continueOnError = isWanted
+        case .allowEntityReferences: preferences.allowEntityReferences = true
+        case .respondAsync: preferences.respondAsync = true
+        case .includeAnnotations(let patterns):
+            preferences.includeAnnotations = patterns.map(\.description).joined(separator: ",")
+        case .omitValues(let values): preferences.omitValues = values.rawValue
+        case .wait(let seconds): preferences.wait = seconds
+        case .callback, .other: return false
         }
         return true
     }

@@ -132,6 +132,11 @@ extension BindingSession {
             guard let it = scope.it else { throw unsupported("$it where there are no rows", at: variable.offset) }
             return PathState(variable: it, type: it.type, shape: it.shape, source: scope.itSource)
         case "$this": return Self.current(of: scope)
+        case "$these":
+            let type = TypeReference.collection(scope.current.type)
+            let these = RangeVariable(
+                name: "$these", identifier: RangeVariable.these, shape: scope.current.shape, type: type)
+            return PathState(variable: these, type: type, shape: these.shape, source: scope.source)
         default: throw unsupported("\(variable.text) in an expression", at: variable.offset)
         }
     }

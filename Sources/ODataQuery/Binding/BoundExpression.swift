@@ -68,6 +68,9 @@ public struct RangeVariable: Hashable, Sendable {
 
     /// The ``identifier`` of `$it` within the options of `$expand`, where the current instance is another one.
     public static let outermost = -1
+    /// The ``identifier`` of `$these`: the collection that the current instance is a member of (OData Data Aggregation
+    /// 4.0, 6.2.5). The type of the variable is that of the collection.
+    public static let these = -2
 
     /// Makes a variable.
     public init(name: String, identifier: Int, shape: Shape?, type: TypeReference) {

@@ -62,7 +62,11 @@ struct ResourceBinder {
         switch segment {
         case .name(let name, let arguments): try step(name, arguments)
         case .key(let key): try apply(key, at: nil)
-        case .literal(let text): try keySegment(text.text, at: text.offset)
+        case .literal(let text):
+            if case .property(let property, _, _) = place, property.type.isCollection, Int(text.text) != nil {
+                throw session.unsupported("An index into a collection", at: text.offset)
+            }
+            try keySegment(text.text, at: text.offset)
         case .metadata: try system(.metadata, "$metadata")
         case .batch: try system(.batch, "$batch")
         case .entity: try entityByID()

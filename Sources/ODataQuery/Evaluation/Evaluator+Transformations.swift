@@ -11,6 +11,7 @@ extension Evaluator {
     private func apply(
         _ transformation: BoundTransformation, to rows: [EvaluatedRow], in outer: Environment
     ) throws -> [EvaluatedRow] {
+        let outer = outer.with(.rows(rows), as: RangeVariable.these)
         switch transformation {
         case .identity: return rows
         case .filter(let condition, _): return try rows.filter { try isTrue(condition, in: outer.with($0)) }

@@ -108,9 +108,10 @@ public struct Evaluator: Sendable {
         var rows = try apply(query.apply, to: rows, in: outer)
         rows = try rows.map { try computing(query.compute, on: $0, in: outer) }
         if let search = query.search { rows = rows.filter { matches(search, $0, query.resultShape) } }
-        if let filter = query.filter { rows = try rows.filter { try isTrue(filter, in: outer.with($0)) } }
+        let these = outer.with(.rows(rows), as: RangeVariable.these)
+        if let filter = query.filter { rows = try rows.filter { try isTrue(filter, in: these.with($0)) } }
         let count = query.count ? rows.count : nil
-        rows = try sorted(rows, by: query.orderBy) { outer.with($0) }
+        rows = try sorted(rows, by: query.orderBy) { these.with($0) }
         rows = Array(rows.dropFirst(query.skip ?? 0).prefix(query.top ?? .max))
         rows = try rows.map { row in
             var result = row

@@ -1,8 +1,10 @@
 /// The names nearest to a misspelt one by edit distance, at most three, nearest first. Names that differ in more
 /// than a third of their characters (at least two) are not suggested.
-func nearest(to name: String, among names: some Sequence<String>) -> [String] {
+///
+/// - Parameter bound: the greatest distance, where another one is wanted.
+func nearest(to name: String, among names: some Sequence<String>, within bound: Int? = nil) -> [String] {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(QueryLimits.maxIdentifierLength))
-    let bound = max(2, wanted.count / 3)
+    let bound = bound ?? max(2, wanted.count / 3)
     var found: [(distance: Int, name: String)] = []
     for candidate in names {
         let letters = Array(candidate.lowercased().unicodeScalars.prefix(QueryLimits.maxIdentifierLength))
@@ -10,7 +12,11 @@ func nearest(to name: String, among names: some Sequence<String>) -> [String] {
         let distance = editDistance(wanted, letters)
         if distance <= bound { found.append((distance, candidate)) }
     }
-    return found.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
+    // Of those equally near the ones with the same first letter come first: few mistype it.
+    func rank(_ item: (distance: Int, name: String)) -> (Int, Int, String) {
+        (item.distance, item.name.lowercased().unicodeScalars.first == wanted.first ? 0 : 1, item.name)
+    }
+    return found.sorted { rank($0) < rank($1) }.prefix(3).map(\.name)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours between two words.

@@ -137,11 +137,7 @@ extension QueryParser {
                 "$metadata", "$batch", "$entity", "$all", "$crossjoin", "$count", "$value", "$ref", "$each", "$query",
                 "$filter",
             ]
-            var error = failure(
-                expected: "$metadata, $batch, $entity, $all, $crossjoin, $count, $value, $ref, $each, $query or $filter"
-            )
-            error.suggestions = nearest(to: text(start..<(try endOfName(from: start + 1))), among: names)
-            throw error
+            throw failure(expected: names.dropLast().joined(separator: ", ") + " or $filter", among: names)
         }
     }
 

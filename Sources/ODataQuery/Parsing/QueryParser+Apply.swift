@@ -58,11 +58,19 @@ extension QueryParser {
         case "traverse": result = .traverse(try traverseArguments())
         default:
             position = start
-            throw failure(expected: "a transformation such as filter, groupby, aggregate or compute")
+            throw failure(
+                expected: "a transformation such as filter, groupby, aggregate or compute",
+                among: Self.transformationNames)
         }
         try close()
         return result
     }
+
+    private static let transformationNames =
+        [
+            "aggregate", "groupby", "filter", "orderby", "search", "compute", "top", "skip", "concat", "expand", "join",
+            "outerjoin", "nest", "addnested", "ancestors", "descendants", "traverse", "identity",
+        ] + RankedMethod.allCases.map(\.rawValue)
 
     private mutating func list<Item>(
         _ item: (inout QueryParser) throws(QueryError) -> Item
@@ -144,7 +152,9 @@ extension QueryParser {
             return method
         }
         position = start
-        throw failure(expected: "sum, min, max, average, countdistinct or a qualified method")
+        throw failure(
+            expected: "sum, min, max, average, countdistinct or a qualified method",
+            among: ["sum", "min", "max", "average", "countdistinct"])
     }
 
     // MARK: groupby
@@ -257,7 +267,9 @@ extension QueryParser {
         let (root, qualifier, node) = try hierarchyReference()
         guard takeSeparator(",") else { throw failure(expected: "\u{201C},\u{201D} and preorder or postorder") }
         let isPreorder = isWord("preorder")
-        guard takeWord("preorder") || takeWord("postorder") else { throw failure(expected: "preorder or postorder") }
+        guard takeWord("preorder") || takeWord("postorder") else {
+            throw failure(expected: "preorder or postorder", among: ["preorder", "postorder"])
+        }
         var arguments = Transformation.TraverseArguments(
             root: root, qualifier: qualifier, node: node, isPreorder: isPreorder)
         guard takeSeparator(",") else { return arguments }

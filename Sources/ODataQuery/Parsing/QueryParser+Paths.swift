@@ -37,7 +37,8 @@ extension QueryParser {
             return try continuePath([try countStep(&tallest)], tallest: tallest)
         default:
             position = start
-            throw failure(expected: "$it, $this, $root or $these")
+            throw failure(
+                expected: "$it, $this, $root or $these", among: ["$it", "$this", "$root", "$these", "$count"])
         }
         return try continuePath([.variable(Identifier(variable, at: source.offset(at: start)))], tallest: 0)
     }
@@ -164,10 +165,43 @@ extension QueryParser {
         if take(")") { return .steps([.call(name, [])]) }
         if let named = try namedArguments(&tallest) { return .steps([.call(name, named)]) }
         position = start
-        let values = try positionalArguments()
+        let values = name.text.contains(".") ? try positionalArguments() : try plainArguments(of: name)
         tallest = max(tallest, height)
         if values.count == 1, !name.text.contains(".") { return .steps([.name(name), .key(.single(values[0]))]) }
         return .positional(values)
+    }
+
+    /// The parentheses after a name that no function has: a key, or the arguments of a misspelt function, which the
+    /// binder refuses by its name. Neither is made of operators, so that a mistake is told where it is.
+    private mutating func plainArguments(of name: Identifier) throws(QueryError) -> [Expression] {
+        guard name.text != "aggregate" else {
+            throw failure(expected: "a collection before aggregate, as in Items/aggregate(…)")
+        }
+        try require("(")
+        skipSpace()
+        var values: [Expression] = []
+        var tallest = 0
+        repeat {
+            let start = offset
+            if current == UInt8(ascii: "\"") {
+                values.append(.literal(Literal(.string(try jsonString()), type: .string, at: start)))
+                try node()
+            } else {
+                values.append(try primary())
+            }
+            tallest = max(tallest, height)
+        } while takeSeparator(",")
+        let end = position
+        skipSpace()
+        guard take(")") else {
+            position = end
+            var error = failure(expected: "\u{201C},\u{201D} or \u{201C})\u{201D}")
+            let functions = CanonicalFunction.allCases.map(\.rawValue)
+            if error.suggestions.isEmpty { error.suggestions = nearest(to: name.text, among: functions) }
+            throw error
+        }
+        try node(height: tallest + 1)
+        return values
     }
 
     /// `name=value,…)` after the opening parenthesis; `nil`, and nothing read, when it does not start so.

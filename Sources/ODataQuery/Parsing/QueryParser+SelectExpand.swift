@@ -151,7 +151,7 @@ extension QueryParser {
                 let names = allowed.filter { $0 != .alias }.map { "$\($0.rawValue)" }.sorted()
                 throw QueryError(
                     .syntax, "\(full) cannot be nested in \(owner) here; expected \(names.joined(separator: ", ")).",
-                    offset: source.offset(at: start))
+                    offset: source.offset(at: start), suggestions: nearest(to: full, among: names))
             }
             guard seen.insert(isAlias ? full : option.rawValue).inserted else {
                 throw failure("\(full) is given twice.", at: start)

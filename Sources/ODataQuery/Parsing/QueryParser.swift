@@ -237,9 +237,43 @@ struct QueryParser {
             .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.", offset: offset)
     }
 
-    /// An error at the position that says what was expected and what stands there.
+    /// An error at the position that says what was expected and what stands there. Where that is a misspelt operator
+    /// or keyword after white space, the error is at the word.
     func failure(expected: String) -> QueryError {
-        QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)
+        var word = self
+        word.skipSpace()
+        // Who fails may have stepped over the white space already.
+        let isAfterSpace = word.position > 0 && word.source.bytes[word.position - 1] == 32
+        if isAfterSpace, word.isNameStart(at: word.position),
+            let end = try? word.endOfName(from: word.position)
+        {
+            let suggestions = Self.keywords(near: text(word.position..<end))
+            if !suggestions.isEmpty {
+                return QueryError(
+                    .syntax, "Expected \(expected), found \(word.found).", offset: word.offset, suggestions: suggestions
+                )
+            }
+        }
+        return QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)
+    }
+
+    /// An error at the position where one of several names must stand, with those that come near to what does.
+    func failure(expected: String, among names: [String]) -> QueryError {
+        let start = current == UInt8(ascii: "$") ? position + 1 : position
+        let end = isNameStart(at: start) ? (try? endOfName(from: start)) ?? start : start
+        return QueryError(
+            .syntax, "Expected \(expected), found \(found).", offset: offset,
+            suggestions: nearest(to: text(position..<end), among: names))
+    }
+
+    /// The operators and keywords that a word may be a misspelling of: those one letter away, two for longer ones.
+    private static func keywords(near word: String) -> [String] {
+        let all =
+            BinaryOperator.allCases.map(\.rawValue) + [
+                "in", "not", "asc", "desc", "with", "as", "from",
+            ]
+        let bound = word.count > 4 ? 2 : 1
+        return nearest(to: word, among: all, within: bound).filter { $0.lowercased() != word.lowercased() }
     }
 
     /// An error at an earlier position.

@@ -146,6 +146,7 @@ extension QueryWriter {
             write("\(enumeration.type)'\(enumeration.members)'")
             return
         }
+        if lift(literal.value, literal.type) { return }
         switch literal.value {
         case .null: write("null")
         case .boolean(let value): write(value ? "true" : "false")

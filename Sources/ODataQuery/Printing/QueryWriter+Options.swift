@@ -55,8 +55,8 @@ extension QueryWriter {
         if let filter = options.filter { body(&self, "$filter") { $0.write(filter) } }
         if let search = options.search { body(&self, "$search") { $0.write(search) } }
         if !options.orderBy.isEmpty { body(&self, "$orderby") { $0.list(options.orderBy) { $0.write($1) } } }
-        if let skip = options.skip { body(&self, "$skip") { $0.write("\(skip)") } }
-        if let top = options.top { body(&self, "$top") { $0.write("\(top)") } }
+        if let skip = options.skip { body(&self, "$skip") { $0.write(number: skip) } }
+        if let top = options.top { body(&self, "$top") { $0.write(number: top) } }
         if let count = options.count {
             if dialect == .v2 {
                 body(&self, "$inlinecount") { $0.write(count ? "allpages" : "none") }
@@ -66,8 +66,8 @@ extension QueryWriter {
         }
         if !options.select.isEmpty { body(&self, "$select") { $0.list(options.select) { $0.write($1) } } }
         if !options.expand.isEmpty { body(&self, "$expand") { $0.list(options.expand) { $0.write($1) } } }
-        if let token = options.skipToken { body(&self, "$skiptoken") { $0.write(data: token) } }
-        if let token = options.deltaToken { body(&self, "$deltatoken") { $0.write(data: token) } }
+        if let token = options.skipToken { body(&self, "$skiptoken") { $0.write(token: token) } }
+        if let token = options.deltaToken { body(&self, "$deltatoken") { $0.write(token: token) } }
         if let format = options.format { body(&self, "$format") { $0.write(data: format) } }
         if let id = options.id { body(&self, "$id") { $0.write(data: id) } }
         if let index = options.index { body(&self, "$index") { $0.write("\(index)") } }
@@ -76,6 +76,14 @@ extension QueryWriter {
         for (name, value) in options.aliases.sorted(by: { $0.key < $1.key }) {
             body(&self, "@\(name)") { $0.write(value) }
         }
+    }
+
+    private mutating func write(number: Int) {
+        if !lift(.integer(Int64(number))) { write("\(number)") }
+    }
+
+    private mutating func write(token: String) {
+        if !lift(.string(token)) { write(data: token) }
     }
 
     // MARK: Items

@@ -17,6 +17,8 @@ struct QueryWriter {
     /// Whether the path is being written; the query part otherwise.
     var isPath = false
     private var bytes: [UInt8] = []
+    /// The literals lifted out of the text so far; `nil` when they are written.
+    var lifted: [ODataValue]?
 
     init(_ form: Form, dialect: QueryDialect = .v4) {
         self.form = form

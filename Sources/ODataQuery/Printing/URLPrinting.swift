@@ -11,18 +11,25 @@ extension ODataURL: CustomStringConvertible {
 
     private func text(_ form: QueryWriter.Form, dialect: QueryDialect) -> String {
         var writer = QueryWriter(form, dialect: dialect)
-        writer.isPath = true
-        writer.write(path)
-        writer.isPath = false
-        if !options.isEmpty {
-            writer.delimiter("?")
-            writer.write(options)
-        }
-        if let fragment {
-            writer.delimiter("#")
-            writer.write(data: fragment)
-        }
+        writer.write(self)
         return writer.text
+    }
+}
+
+extension QueryWriter {
+    /// Path, query and fragment.
+    mutating func write(_ url: ODataURL) {
+        isPath = true
+        write(url.path)
+        isPath = false
+        if !url.options.isEmpty {
+            delimiter("?")
+            write(url.options)
+        }
+        if let fragment = url.fragment {
+            delimiter("#")
+            write(data: fragment)
+        }
     }
 }
 

@@ -44,6 +44,9 @@ struct ApplyEvaluationTests {
             ("aggregate(Items/Product/Name with countdistinct as P)", ["P=3"]),
             ("aggregate(Items/Product with countdistinct as P)", ["P=3"]),
             ("aggregate(Freight with sum from Customer/Country with max as M)", ["M=30.75"]),
+            (
+                "filter(Freight mul 2 gt $these/aggregate(Freight with sum))/aggregate(OrderID with max as I)", ["I=2"]
+            ),
             ("topcount(1,Freight)/aggregate(OrderID with max as I)", ["I=2"]),
             ("bottomcount(2,Pieces)/aggregate(OrderID with sum as I)", ["I=7"]),
             ("topsum(25,Freight)/aggregate($count as N)", ["N=2"]),

@@ -1,0 +1,192 @@
+import ODataModel
+
+extension ODataURL {
+    /// The same request in what OData 2.0 and 3.0 can say, for ``urlEncoded(dialect:)``.
+    ///
+    /// Nested `$expand` and `$select` become paths, `contains` becomes `substringof`, `in` becomes a chain of
+    /// comparisons, `/$ref` becomes `/$links/`, dates and times of day become their older types.
+    ///
+    /// - Throws: ``QueryError`` with kind `unsupported` and the feature's name for what the older versions cannot say.
+    public func translatedToV2() throws(QueryError) -> ODataURL {
+        var result = self
+        result.path = try V2Translation.path(path)
+        result.options = try V2Translation.options(options)
+        return result
+    }
+}
+
+/// Rewrites syntax trees of 4.01 into those of OData 2.0 and 3.0.
+private enum V2Translation {
+    static func refused(_ feature: String, at offset: Int? = nil) -> QueryError {
+        QueryError(
+            .unsupported(feature: feature), "\(feature) cannot be said in OData 2.0 and 3.0.", offset: offset)
+    }
+
+    // MARK: Path
+
+    static func path(_ path: ResourcePath) throws(QueryError) -> ResourcePath {
+        var segments: [PathSegment] = []
+        for segment in path.segments {
+            switch segment {
+            case .name(let name, .key(let key)): segments.append(.name(name, .key(try self.key(key))))
+            case .name(let name, .named(let parts)): segments.append(.name(name, .named(try arguments(parts))))
+            case .key(let key): segments.append(.key(try self.key(key)))
+            case .reference:
+                guard let last = segments.popLast() else { throw refused("$ref") }
+                segments += [.links, last]
+            case .all, .crossJoin, .entity, .each, .query, .filter: throw refused("\(segment)")
+            default: segments.append(segment)
+            }
+        }
+        return ResourcePath(segments)
+    }
+
+    private static func key(_ key: KeyPredicate) throws(QueryError) -> KeyPredicate {
+        switch key {
+        case .single(let value): .single(try expression(value))
+        case .compound(let parts): .compound(try arguments(parts))
+        }
+    }
+
+    private static func arguments(
+        _ arguments: [Expression.NamedArgument]
+    ) throws(QueryError) -> [Expression.NamedArgument] {
+        try arguments.map { argument throws(QueryError) in
+            .init(name: argument.name, value: try expression(argument.value))
+        }
+    }
+
+    // MARK: Options
+
+    static func options(_ options: QueryOptions) throws(QueryError) -> QueryOptions {
+        for (name, isGiven) in [
+            ("$search", options.search != nil), ("$compute", !options.compute.isEmpty),
+            ("$apply", !options.apply.isEmpty), ("$index", options.index != nil),
+            ("$levels", options.levels != nil), ("A parameter alias", !options.aliases.isEmpty),
+            ("$schemaversion", options.schemaVersion != nil), ("$at", !options.temporal.isEmpty),
+        ] where isGiven { throw refused(name) }
+        var result = options
+        result.filter = try options.filter.map { filter throws(QueryError) in try expression(filter) }
+        result.orderBy = try options.orderBy.map { item throws(QueryError) in
+            OrderItem(try expression(item.expression), isDescending: item.isDescending)
+        }
+        result.select = try select(options.select, below: [])
+        result.expand = []
+        try expand(options.expand, below: [], into: &result)
+        return result
+    }
+
+    private static func select(
+        _ items: [SelectItem], below prefix: [Identifier]
+    ) throws(QueryError) -> [SelectItem] {
+        var result: [SelectItem] = []
+        for item in items {
+            var rest = item.options
+            rest.select = []
+            guard rest.isEmpty else { throw refused("An option nested in $select") }
+            switch item.kind {
+            case .all: result.append(prefix.isEmpty ? SelectItem(.all) : SelectItem(.path(prefix + ["*"])))
+            case .path(let path) where item.options.select.isEmpty: result.append(SelectItem(.path(prefix + path)))
+            // What is selected within complex values is the whole value.
+            case .path(let path): result.append(SelectItem(.path(prefix + path)))
+            case .operations, .operation: throw refused("An operation in $select")
+            }
+        }
+        return result
+    }
+
+    private static func expand(
+        _ items: [ExpandItem], below prefix: [Identifier], into result: inout QueryOptions
+    ) throws(QueryError) {
+        for item in items {
+            let path = prefix + item.path
+            guard item.form == .entities, item.path != ["*"] else {
+                throw refused("$expand of anything but entities", at: path.first?.offset)
+            }
+            var rest = item.options
+            rest.select = []
+            rest.expand = []
+            guard rest.isEmpty else { throw refused("An option nested in $expand", at: path.first?.offset) }
+            // What is deeper says what comes before it as well.
+            if item.options.expand.isEmpty { result.expand.append(ExpandItem(path: path)) }
+            if !item.options.select.isEmpty || !result.select.isEmpty {
+                // With $select, an expanded property must be selected too; without one of its own, whole.
+                if result.select.isEmpty { result.select = [SelectItem(.all)] }
+                result.select +=
+                    item.options.select.isEmpty
+                    ? [SelectItem(.path(path))] : try select(item.options.select, below: path)
+            }
+            try expand(item.options.expand, below: path, into: &result)
+        }
+    }
+
+    // MARK: Expressions
+
+    /// The functions that the older versions have.
+    private static let functions: Set<CanonicalFunction> = [
+        .substringof, .endswith, .startswith, .length, .indexof, .replace, .substring, .tolower, .toupper, .trim,
+        .concat, .day, .hour, .minute, .month, .second, .year, .round, .floor, .ceiling, .years, .minutes, .geoDistance,
+        .geoIntersects, .geoLength,
+    ]
+
+    static func expression(_ expression: Expression) throws(QueryError) -> Expression {
+        switch expression {
+        case .literal(let literal): return .literal(try self.literal(literal))
+        case .path(let steps): return .path(try steps.map { step throws(QueryError) in try self.step(step) })
+        case .unary(let symbol, let inner): return .unary(symbol, try self.expression(inner))
+        case .binary(let symbol, let left, let right):
+            guard symbol != .has, symbol != .divideBy else { throw refused(symbol.rawValue, at: left.offset) }
+            return .binary(symbol, try self.expression(left), try self.expression(right))
+        case .membership(let operand, .list(let items)) where !items.isEmpty:
+            let value = try self.expression(operand)
+            let tests = try items.map { item throws(QueryError) in
+                Expression.binary(.equal, value, try self.expression(item))
+            }
+            return Expression.joined(tests[...], by: .or)
+        case .call(let name, let arguments):
+            var arguments = try arguments.map { argument throws(QueryError) in try self.expression(argument) }
+            var function = CanonicalFunction(name: name.text)
+            if function == .contains {
+                function = .substringof
+                arguments.reverse()
+            }
+            guard let function, functions.contains(function) else { throw refused(name.text, at: name.offset) }
+            return .call(Identifier(function.rawValue, at: name.offset), arguments)
+        case .typeTest(let test, let operand, let type):
+            return .typeTest(test, try operand.map { operand throws(QueryError) in try self.expression(operand) }, type)
+        case .membership, .alias, .namedCall, .list, .json:
+            throw refused("This expression", at: expression.offset)
+        }
+    }
+
+    private static func step(_ step: PathStep) throws(QueryError) -> PathStep {
+        switch step {
+        case .name(let name) where !name.text.hasPrefix("@"): return step
+        case .any(let variable, let predicate):
+            return .any(
+                variable: variable,
+                predicate: try predicate.map { predicate throws(QueryError) in try expression(predicate) })
+        case .all(let variable, let predicate): return .all(variable: variable, predicate: try expression(predicate))
+        case .variable(let name) where name.text == "$it": return step
+        default: throw refused("This step of a path", at: step.offset)
+        }
+    }
+
+    private static func literal(_ literal: Literal) throws(QueryError) -> Literal {
+        if literal.enumeration != nil { throw refused("An enumeration", at: literal.offset) }
+        switch literal.value {
+        case .date(let date):
+            let (seconds, overflow) = date.daysSinceEpoch.multipliedReportingOverflow(by: 86_400)
+            if overflow { throw refused("A date beyond 64 bits", at: literal.offset) }
+            return Literal(.dateTime(ODataDateTime(seconds: seconds)), type: .dateTime, at: literal.offset)
+        case .timeOfDay(let time):
+            let second = DateArithmetic.picosecondsPerSecond
+            let (seconds, rest) = time.picoseconds.quotientAndRemainder(dividingBy: second)
+            return Literal(
+                .duration(ODataDuration(seconds: seconds, picoseconds: rest)), type: .time, at: literal.offset)
+        case .duration where literal.type != .time: throw refused("A duration", at: literal.offset)
+        case .complex, .collection, .enumeration: throw refused("This literal", at: literal.offset)
+        default: return literal
+        }
+    }
+}
