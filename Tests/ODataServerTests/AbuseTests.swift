@@ -42,7 +42,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ])
     func `what is no request ends its connection alone`(_ text: String) async throws {
-        try await withServer(.init(idleTimeout: .seconds(1)), handler: Self.collect) { server in
+        try await withServer(.init(idleTimeout: .seconds(4)), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(text.utf8)
             let answer = await connection.readToEnd()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `silent connections hold nobody up, and are closed in time`() async throws {
-        try await withServer(.init(idleTimeout: .seconds(2)), handler: Self.collect) { server in
+        try await withServer(.init(idleTimeout: .seconds(4)), handler: Self.collect) { server in
             let silent = try (0..<300).map { _ in try RawConnection(port: server.port) }
             let half = try RawConnection(port: server.port)
             half.send("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ".utf8)
@@ -61,7 +61,7 @@ import Testing
             let start = ContinuousClock.now
             #expect(await half.readToEnd().hasPrefix("HTTP/1.1 200") == false)
             #expect(await silent[0].readToEnd() == "")
-            #expect(ContinuousClock.now - start < .seconds(9))
+            #expect(ContinuousClock.now - start < .seconds(20))
             for connection in silent + [half] { connection.close() }
         }
     }

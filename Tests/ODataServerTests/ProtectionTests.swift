@@ -157,8 +157,10 @@ import Testing
             #expect(try await server.send("/health", method: .post).response.status == .methodNotAllowed)
             #expect(try await server.send("/odata/").response.status == .unauthorized)
         }
-        try await withServer(.init(health: .init(path: "/up") { false }), handler: Self.who) { server in
-            #expect(try await server.send("/up").response.status == .serviceUnavailable)
+        let ailing = ODataServer.Configuration(health: HealthEndpoint(path: "/up") { false })
+        try await withServer(ailing, handler: Self.who) { server in
+            let answer = try await server.send("/up")
+            #expect(answer.response.status == .serviceUnavailable)
         }
     }
 }

@@ -58,7 +58,7 @@ struct RawConnection: Sendable {
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard descriptor >= 0 else { throw CocoaError(.fileReadUnknown) }
-        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -92,7 +92,7 @@ struct RawConnection: Sendable {
         return true
     }
 
-    /// Everything until the other side closes, or nothing comes for ten seconds; the head of a response alone where
+    /// Everything until the other side closes, or nothing comes for twenty seconds; the head of a response alone where
     /// the rest does not matter.
     func readToEnd(untilHead: Bool = false) async -> String {
         await withCheckedContinuation { continuation in

@@ -184,7 +184,11 @@ struct URLParser {
         }
         let isFull = name.hasPrefix("$")
         let lowered = (isFull ? String(name.dropFirst()) : name).lowercased()
-        if let option = OptionName(rawValue: lowered), option != .alias, isFull || option.isShortNameReserved {
+        // V2 has no short names: there they are those of function imports' parameters.
+        let isShort = settings.dialect == .v4 && !isFull
+        if let option = OptionName(rawValue: lowered), option != .alias,
+            isFull || (isShort && option.isShortNameReserved)
+        {
             if option == .levels {
                 throw QueryError(.syntax, "$levels is allowed within $expand only.", offset: offset, part: "$levels")
             }

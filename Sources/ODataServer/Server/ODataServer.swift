@@ -56,7 +56,7 @@ public struct ODataServer: Sendable {
             responder: responder, server: try configuration.serverBuilder(),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
-                serverName: configuration.serverName),
+                serverName: configuration.serverName, backlog: Self.backlog),
             onServerRunning: { channel in
                 announce.yield(channel.localAddress?.port ?? 0)
                 announce.finish()
@@ -78,6 +78,9 @@ public struct ODataServer: Sendable {
         }
         return RunningServer(configuration: configuration, port: bound, group: group, task: task)
     }
+
+    /// How many connections may wait to be accepted: many clients come at once after an interruption.
+    private static let backlog = 4096
 
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
