@@ -64,6 +64,7 @@ enum ValueOrder {
     }
 }
 
+<<<<<<< HEAD
 /// Values that are equal for `groupby` and `countdistinct`: numbers by value, instants without their offset,
 /// strings by code points.
 struct GroupKey: Hashable {
@@ -127,6 +128,8 @@ struct GroupKey: Hashable {
     }
 }
 
+=======
+>>>>>>> query
 extension ODataValue {
     /// The number as a double; `nil` when it is none.
     var double: Double? {
