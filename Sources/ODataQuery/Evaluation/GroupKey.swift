@@ -33,7 +33,7 @@ struct GroupKey: Hashable {
         case .timeOfDay(let value): tag("T", "\(value.picoseconds)")
         case .dateTimeOffset, .dateTime: tag("i", "\(value.picoseconds ?? 0)")
         case .duration: tag("p", "\(value.picoseconds ?? 0)")
-        case .geo(let value): tag("G", value)
+        case .geo(let value): tag("G", value.wellKnownText)
         case .complex(let entity):
             tag("c", "\(entity.shape.properties.count)")
             for property in entity.shape.properties { append(entity[property.name] ?? .null) }
