@@ -63,3 +63,42 @@ enum ValueOrder {
         return left.double?.isNaN == false && right.double?.isNaN == true
     }
 }
+
+extension ODataValue {
+    /// The number as a double; `nil` when it is none.
+    var double: Double? {
+        switch self {
+        case .integer(let value), .enumeration(let value): Double(value)
+        case .single(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): value.doubleValue
+        default: nil
+        }
+    }
+
+    /// The number as a decimal; `nil` when it is none, or no finite one.
+    var decimal: ODataDecimal? {
+        switch self {
+        case .integer(let value): ODataDecimal(value)
+        case .decimal(let value): value
+        case .double(let value): value.isFinite ? ODataDecimal("\(value)") : nil
+        case .single(let value): value.isFinite ? ODataDecimal("\(value)") : nil
+        default: nil
+        }
+    }
+
+    /// The picoseconds of a duration, or since 1970 of an instant.
+    var picoseconds: Int128? {
+        switch self {
+        case .duration(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        case .dateTime(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        case .dateTimeOffset(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
+        default: nil
+        }
+    }
+
+    /// The text of a string; `nil` when it is none.
+    var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+}
