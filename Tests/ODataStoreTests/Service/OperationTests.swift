@@ -169,7 +169,7 @@ struct VirtualSetTests {
             let category = definition.model.shape(Bazaar.name("Category"))
             definition.virtualSet("Fixed") { read in
                 guard let category else { return [] }
-                return try (1...5).map { number in
+                return try (1...5).map { (number: Int64) in
                     let count = try read.transaction.entities("Categories").count
                     return Entity(shape: category, ["ID": .integer(number), "Name": .string("n\(number + Int64(count))")])
                 }
