@@ -165,7 +165,8 @@ extension StoreService {
         guard rest.isEmpty else { throw ODataError.notImplemented("A path behind entities that are not stored") }
         guard var query = bound.query else {
             return ODataResponse(
-                body: isCollection ? .page(EntityPage(entities: entities)) : entities.first.map { .entity($0) } ?? .none)
+                body: isCollection ? .page(EntityPage(entities: entities)) : entities.first.map { .entity($0) } ?? .none
+            )
         }
         let memory = EntitiesInMemory(entities, model: model, now: options.now())
         if case .count = bound.resource.target {

@@ -169,9 +169,9 @@ struct VirtualSetTests {
             let category = definition.model.shape(Bazaar.name("Category"))
             definition.virtualSet("Fixed") { read in
                 guard let category else { return [] }
-                return try (1...5).map { number in
-                    let count = try read.transaction.entities("Categories").count
-                    return Entity(shape: category, ["ID": .integer(number), "Name": .string("n\(number + Int64(count))")])
+                let count = try read.transaction.entities("Categories").count
+                return (1...5).map { number in
+                    Entity(shape: category, ["ID": .integer(Int64(number)), "Name": .string("n\(number + count)")])
                 }
             }
             try definition.function("Made", returns: .collection(.entity(Bazaar.name("Category")))) { _ in
