@@ -108,6 +108,9 @@ extension StoreService {
 
     // MARK: Transactions
 
+    /// How many transactions are made before the log of changes is looked at again.
+    static let changesBetweenCleanups = 1000
+
     /// What came of a transaction.
     struct Outcome: Sendable {
         var performed: [Performed]
@@ -120,6 +123,9 @@ extension StoreService {
     private func transact(
         _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
+        if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
+            try await forgetOldChanges()
+        }
         let now = options.now().seconds
         let lifetime = options.repeatabilityLifetime
         guard let given = try Repeatability.shared(by: requests) else {

@@ -163,8 +163,7 @@ public struct SeedRows: Sendable {
         if replacesAll { try ServiceSchema.removeAllRows(core.mapping, in: database) }
         let writer = core.seedingWriter
         let streams = StreamStore.Inserter(database: database)
-        var request = ODataRequest(.create, ODataURL())
-        request.headers = [:]
+        let request = ODataRequest(.create, ODataURL())
         var numbers: [String: Int] = [:]
         for row in ordered(core.mapping.model) {
             let number = numbers[row.set, default: 0]

@@ -61,10 +61,8 @@ struct Bazaar {
         let bound = try Binder(model: service.model).bind(request.url)
         switch bound.resource.target {
         case .operation(let operation):
-            let shape = Shape.untyped
             guard case .complex(let members) = try ODataValue(json: bytes, type: .complex(nil), model: service.model)
             else { return .none }
-            _ = shape
             var arguments: [String: ODataValue] = [:]
             for (name, value) in members.dynamicProperties {
                 let type = operation.parameters.first { $0.name == name }?.type.primitive
