@@ -91,6 +91,7 @@ actor SnapshotSpool {
                 status: 410, code: "SnapshotExpired",
                 message: "The snapshot is no longer kept; read the collection again.", target: "$skiptoken")
         }
+        guard position <= snapshot.count else { throw PageToken.invalid }
         snapshot.lastUsed = options.now().seconds
         snapshots[id] = snapshot
         let size = max(1, min(request.preferences.maxPageSize ?? .max, options.pageSizeLimit))

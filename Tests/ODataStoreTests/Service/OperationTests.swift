@@ -149,6 +149,19 @@ struct OperationTests {
         #expect(try await bazaar.refusal(.create, nobody, #"{"percentage":1}"#)?.status == 404)
     }
 
+    @Test("11.5.4 a function cannot change anything")
+    func functionsOnlyRead() async throws {
+        let bazaar = try await Bazaar { definition in
+            try definition.function("Sneak", returns: .primitive(.int64)) { call in
+                let category = try call.transaction.newEntity(in: "Categories", ["Name": "x"])
+                try call.transaction.create(category, in: "Categories")
+                return .value(1)
+            }
+        }
+        #expect(try await bazaar.refusal(.read, "Sneak()") != nil)
+        #expect(try await bazaar.page("Categories").entities.isEmpty)
+    }
+
     @Test("Registered operations and their imports are part of the model")
     func model() async throws {
         let bazaar = try await bazaar()

@@ -58,6 +58,30 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.refusal(.delete, try #require(mug.control.id))?.status == 409)
     }
 
+    @Test("A deletion takes a hundred levels of entities with it, and not one more")
+    func cascadeLimit() async throws {
+        let tree = """
+            <Property Name="ParentID" Type="Edm.Int32"/>
+            <NavigationProperty Name="Parent" Type="Bazaar.Category" Partner="Children">
+            <ReferentialConstraint Property="ParentID" ReferencedProperty="ID"/></NavigationProperty>
+            <NavigationProperty Name="Children" Type="Collection(Bazaar.Category)" Partner="Parent">
+            <OnDelete Action="Cascade"/></NavigationProperty>
+            """
+        let binding = #"<NavigationPropertyBinding Path="Products" Target="Products"/></EntitySet>"#
+        let bazaar = try await Bazaar(replacing: [
+            Self.products: Self.products + tree,
+            binding: #"<NavigationPropertyBinding Path="Parent" Target="Categories"/>"#
+                + #"<NavigationPropertyBinding Path="Children" Target="Categories"/>"# + binding,
+        ])
+        let count = RowWriter.maxCascadeDepth + 2
+        let rows = (1...count).map { #"{"ID":\#($0),"Name":"n\#($0)","ParentID":\#($0 == 1 ? "null" : "\($0 - 1)")}"# }
+        try await bazaar.service.seed(json: Array(#"{"Categories":[\#(rows.joined(separator: ","))]}"#.utf8))
+        #expect(try await bazaar.refusal(.delete, "Categories(1)")?.status == 409)
+        #expect(try await bazaar.page("Categories").entities.count == count)
+        #expect(try await bazaar.send(.delete, "Categories(2)").status == 204)
+        #expect(try await bazaar.page("Categories").entities.count == 1)
+    }
+
     @Test("Foreign keys lead to entities, where that is asked for: 400 with the navigation property as target")
     func principals() async throws {
         var options = StoreService.Options()
