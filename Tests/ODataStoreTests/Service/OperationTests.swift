@@ -149,6 +149,30 @@ struct OperationTests {
         #expect(try await bazaar.refusal(.create, nobody, #"{"percentage":1}"#)?.status == 404)
     }
 
+    @Test("11.5.4 complex results take $select, $filter and $orderby; entities within others are answered as they are")
+    func complexResults() async throws {
+        let bazaar = try await Bazaar { definition in
+            let name = Bazaar.name("Address")
+            let shape = definition.model.shape(name)
+            func address(_ city: String) -> ODataValue {
+                shape.map { .complex(Entity(shape: $0, ["City": .string(city), "Street": "s"])) } ?? .null
+            }
+            let (bonn, rome) = (address("Bonn"), address("Rome"))
+            try definition.function("Place", returns: .complex(name)) { _ in .value(bonn) }
+            try definition.function("Places", returns: .collection(.complex(name))) { _ in .value([bonn, rome]) }
+            try definition.function("Lines", returns: .collection(.entity(Bazaar.name("Line")))) { call in
+                .entities(try call.transaction.entities("Orders(1)/Lines"))
+            }
+        }
+        guard case .complex(let place)? = try await bazaar.text("Place()?$select=City") else { return }
+        #expect(place["City"] == "Bonn")
+        #expect(place["Street"] == nil)
+        guard case .collection(let places)? = try await bazaar.text("Places()?$filter=City eq 'Rome'") else { return }
+        #expect(places.count == 1)
+        try await bazaar.create("Orders", #"{"Lines":[{"No":1,"Text":"a"},{"No":2,"Text":"b"}]}"#)
+        #expect(try await bazaar.names("Lines()?$filter=No gt 1", "Text") == ["b"])
+    }
+
     @Test("11.5.4 a function cannot change anything")
     func functionsOnlyRead() async throws {
         let bazaar = try await Bazaar { definition in
