@@ -14,6 +14,8 @@ extension HTTPField.Name {
     public static let odataIsolation = odata("OData-Isolation")
     /// `Isolation`, the name of ``odataIsolation`` since 4.01 (OData Protocol 4.01, 8.2.6).
     public static let isolation = odata("Isolation")
+    /// `Slug`: the name proposed for what a stream creates (RFC 5023, 9.7; OData Protocol 4.01, 11.4.7.1).
+    static let slug = odata("Slug")
     /// `AsyncResult`: the status of a request that was answered later (OData Protocol 4.01, 8.3.1).
     public static let asyncResult = odata("AsyncResult")
     /// `Accept-Charset` (RFC 9110, 12.5.2).

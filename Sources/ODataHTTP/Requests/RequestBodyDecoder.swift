@@ -202,7 +202,8 @@ struct RequestBodyDecoder {
     private func checked(
         _ values: [String: ODataValue], _ declared: ArraySlice<Operation.Parameter>, _ operation: Operation
     ) throws(ODataError) -> [String: ODataValue] {
-        for parameter in declared where !parameter.isNullable {
+        let optional = "Org.OData.Core.V1.OptionalParameter"
+        for parameter in declared where !parameter.isNullable && parameter.annotations.annotation(optional) == nil {
             guard let value = values[parameter.name], !value.isNull else {
                 throw ODataError(
                     status: 400, code: "MissingParameter",

@@ -117,6 +117,7 @@ public struct RequestDecoder: Sendable {
         request.repeatability = try repeatability(fields)
         request.isolation = isolation
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
+        if let slug = fields[.slug] { request.headers["Slug"] = slug }
         var incoming = IncomingRequest(
             request: request, bound: bound, format: format, contentType: agreement.contentType,
             namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)

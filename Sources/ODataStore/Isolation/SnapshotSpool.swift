@@ -71,9 +71,14 @@ actor SnapshotSpool {
 
     // MARK: Further pages
 
-    /// Answers a request for a further page; `nil` when its link is of something else.
-    func page(_ request: ODataRequest) async throws -> ODataResponse? {
-        guard let token = request.url.options.skipToken, token.hasPrefix(Self.mark) else { return nil }
+    /// Whether a request follows a link of a snapshot.
+    static func isFurtherPage(_ request: ODataRequest) -> Bool {
+        request.url.options.skipToken?.hasPrefix(mark) ?? false
+    }
+
+    /// Answers a request for a further page.
+    func page(_ request: ODataRequest) async throws -> ODataResponse {
+        guard let token = request.url.options.skipToken, token.hasPrefix(Self.mark) else { throw PageToken.invalid }
         removeForgotten()
         let parts = token.dropFirst(Self.mark.count).split(separator: ".")
         guard parts.count == 2, let position = Int(parts[1]), position >= 0 else { throw PageToken.invalid }
@@ -86,6 +91,7 @@ actor SnapshotSpool {
                 status: 410, code: "SnapshotExpired",
                 message: "The snapshot is no longer kept; read the collection again.", target: "$skiptoken")
         }
+        guard position <= snapshot.count else { throw PageToken.invalid }
         snapshot.lastUsed = options.now().seconds
         snapshots[id] = snapshot
         let size = max(1, min(request.preferences.maxPageSize ?? .max, options.pageSizeLimit))

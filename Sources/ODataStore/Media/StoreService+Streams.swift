@@ -188,7 +188,7 @@ extension StoreService {
             if !query.apply.isEmpty { return false }
             add(query)
         }
-        let candidates = sets.filter { core.mapping.tables[$0]?.hasStreams(in: model) ?? false }
+        let candidates = sets.intersection(core.streamSets)
         guard !candidates.isEmpty else { return false }
         return try await database.read { database in
             try candidates.contains { try StreamStore.hasAny($0, in: database) }

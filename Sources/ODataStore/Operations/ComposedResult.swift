@@ -114,8 +114,9 @@ struct EntityPlace: Sendable {
     /// The place of entities that were read from one set; `nil` when they were not.
     init?(ofStored entities: [Entity], in core: ServiceCore, isCollection: Bool) {
         let names = Set(entities.compactMap { entity in entity.control.id.map { String($0.prefix { $0 != "(" }) } })
+        // A slash within a key is percent-encoded: one that is not leads to what another entity contains.
         guard names.count == 1, let name = names.first, let table = core.mapping.tables[name],
-            entities.allSatisfy({ $0.control.id != nil })
+            entities.allSatisfy({ $0.control.id?.contains("/") == false })
         else { return nil }
         self.isCollection = isCollection
         shape = table.shape
@@ -143,14 +144,14 @@ struct ComposedRead {
     var bound: BoundURL
     /// The ids in the operation's own order.
     var order: [String]?
-    /// What the path ended in before it was put together.
-    var context: BoundResource.Target?
+    /// Whether it is one entity, the operation's own result, which need not be there.
+    var isOwnEntity: Bool
     /// Whether the result is the operation's own collection, in no other order.
     var keepsOrder: Bool
 
     init(
         _ place: EntityPlace, _ rest: [BoundSegment], _ bound: BoundURL, _ request: ODataRequest,
-        operation: ODataModel.Operation, binder: Binder, model: EntityDataModel
+        binder: Binder
     ) throws {
         var target = bound.resource.target
         var query = bound.query
@@ -175,10 +176,12 @@ struct ComposedRead {
             }
         }
         if rest.isEmpty, query?.orderBy.isEmpty == true { query?.orderBy = place.orderBy }
-        context = target
-        keepsOrder = false
-        if rest.isEmpty, case .entities = target, query?.orderBy.isEmpty == true, query?.apply.isEmpty == true {
-            keepsOrder = true
+        (isOwnEntity, keepsOrder) = (false, false)
+        switch target {
+        case .entity: isOwnEntity = rest.isEmpty
+        case .entities:
+            keepsOrder = rest.isEmpty && query?.orderBy.isEmpty == true && query?.apply.isEmpty == true
+        default: break
         }
         self.bound = BoundURL(resource: BoundResource(steps: place.steps + rest, target: target), query: query)
     }

@@ -147,14 +147,29 @@ extension StoreService {
             guard rest.isEmpty, !bound.resource.target.isRawValue else {
                 return try Self.part(of: value, type, rest, bound.resource.target, model)
             }
-            return ODataResponse(body: .value(value, type))
+            return ODataResponse(body: .value(try narrowed(value, by: bound.query), type))
         case .transient(let entities, let isCollection):
             return try transient(entities, isCollection: isCollection, rest, bound, request)
         case .stored(let place, let order):
-            var continued = try ComposedRead(
-                place, rest, bound, request, operation: operation, binder: core.binder, model: model)
+            var continued = try ComposedRead(place, rest, bound, request, binder: core.binder)
             continued.order = order
             return try await read(continued, request, provider)
+        }
+    }
+
+    /// Complex values as query options want them.
+    private func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
+        guard let query else { return value }
+        switch value {
+        case .complex(let instance):
+            let memory = EntitiesInMemory([instance], model: model, now: options.now())
+            return try memory.page(query).entities.first.map { .complex($0) } ?? value
+        case .collection(let members):
+            let instances = members.compactMap { if case .complex(let instance) = $0 { instance } else { nil } }
+            guard instances.count == members.count else { return value }
+            let memory = EntitiesInMemory(instances, model: model, now: options.now())
+            return .collection(try memory.page(query).entities.map { .complex($0) })
+        default: return value
         }
     }
 
@@ -165,7 +180,8 @@ extension StoreService {
         guard rest.isEmpty else { throw ODataError.notImplemented("A path behind entities that are not stored") }
         guard var query = bound.query else {
             return ODataResponse(
-                body: isCollection ? .page(EntityPage(entities: entities)) : entities.first.map { .entity($0) } ?? .none)
+                body: isCollection ? .page(EntityPage(entities: entities)) : entities.first.map { .entity($0) } ?? .none
+            )
         }
         let memory = EntitiesInMemory(entities, model: model, now: options.now())
         if case .count = bound.resource.target {
@@ -182,9 +198,11 @@ extension StoreService {
     ) async throws -> ODataResponse {
         let bound = try restricted(composed.bound, request)
         guard let order = composed.order, composed.keepsOrder else {
-            var response = try await read(bound, request, provider)
-            if case .entity? = composed.context, response.status == 404 { response.status = 204 }
-            return response
+            do {
+                return try await read(bound, request, provider)
+            } catch let error as ODataError where error.status == 404 && composed.isOwnEntity {
+                return ODataResponse(status: 204)
+            }
         }
         // The operation gave its entities in an order that no column has.
         var all = bound

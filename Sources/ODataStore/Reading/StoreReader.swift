@@ -100,14 +100,21 @@ public struct StoreReader: Sendable {
     func prepare(
         _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
-        var options = SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database))
-        options.rowFilter = configuration.rowFilter
+        let options = restricting(
+            SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
         try checkParents(segments, options, database)
         return (try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments), options)
     }
 
+    /// The options with what the caller may not see.
+    func restricting(_ options: SQLCompiler.Options) -> SQLCompiler.Options {
+        var options = options
+        options.rowFilter = configuration.rowFilter
+        return options
+    }
+
     /// 404 when an entity on the way to the last one is not there.
-    private func checkParents(
+    func checkParents(
         _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ database: Database
     ) throws {
         guard

@@ -12,6 +12,8 @@ final class ServiceCore: Sendable {
     let binder: Binder
     /// Reads everything, whoever asks.
     let reader: StoreReader
+    /// The sets whose entities have streams.
+    let streamSets: Set<String>
     /// Where the ETags of each set come from.
     let etags: [String: ETagRule]
     /// The rules of writers.
@@ -28,6 +30,7 @@ final class ServiceCore: Sendable {
             mapping: mapping,
             configuration: StoreReader.Configuration(
                 maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedRowLimit, now: options.now))
+        streamSets = Set(mapping.tables.values.filter { $0.hasStreams(in: mapping.model) }.map(\.set))
         etags = mapping.tables.mapValues {
             ETagRule(of: $0, in: mapping.model, isWanted: definition.givesETagsToAll)
         }

@@ -43,8 +43,19 @@ public struct ServiceTransaction {
         return try StoreReader.entities(compiled, query, core.mapping, options, database, limit: limit)
     }
 
-    /// The number of entities that a collection's URL addresses.
-    public func count(_ url: String) throws -> Int { try entities(url).count }
+    /// The number of entities that a collection's URL addresses, whatever `$top` and `$skip` say.
+    public func count(_ url: String) throws -> Int {
+        let parsed: ODataURL
+        do throws(QueryError) { parsed = try ODataURL(parsing: url) } catch { throw ODataError(error) }
+        let bound = try core.bind(parsed)
+        guard case .entities(let shape, let set) = bound.resource.target else { return try entities(bound).count }
+        var query = bound.query ?? StoreReader.query(shape, set)
+        query.orderBy = []
+        query.expand = []
+        let (compiled, _) = try core.reader.prepare(
+            query, bound.resource.steps, now: core.options.now(), database)
+        return Int(try StoreReader.count(compiled, database))
+    }
 
     /// Makes an entity of a set's declared type with nothing in it.
     public func newEntity(in set: String, _ properties: [String: ODataValue] = [:]) throws -> Entity {

@@ -40,6 +40,12 @@ extension StoreService {
     private func perform(
         _ uploaded: Uploaded, _ bound: BoundURL, _ provider: StoreProvider, in database: Database
     ) throws -> Performed {
+        if core.definition.authorization != nil, bound.resource.operation == nil {
+            // What lies within an entity that the caller does not see is not there either.
+            let compiler = SQLCompiler.Options(now: options.now())
+            try provider.reader.checkParents(
+                bound.resource.steps, provider.reader.restricting(compiler), database)
+        }
         if bound.resource.operation != nil { return .result(try callAction(bound, uploaded.request, in: database)) }
         if let response = try changeStream(uploaded, bound, provider, in: database) { return .response(response) }
         return .response(try provider.perform(uploaded.request, bound, in: database))
@@ -69,7 +75,12 @@ extension StoreService {
             var read = request
             read.method = .read
             read.ifMatch = nil
-            return try await answer(result, operation, at: position, of: bound, read, provider)
+            do {
+                return try await answer(result, operation, at: position, of: bound, read, provider)
+            } catch let error as ODataError where [401, 403, 404].contains(error.status) {
+                // It acted, whatever the caller may see of the result.
+                return ODataResponse(status: 204)
+            }
         case .response(var response):
             let restriction = AccessRestriction(core: core, principal: request.principal)
             let options = request.url.options
@@ -97,6 +108,9 @@ extension StoreService {
 
     // MARK: Transactions
 
+    /// How many transactions are made before the log of changes is looked at again.
+    static let changesBetweenCleanups = 1000
+
     /// What came of a transaction.
     struct Outcome: Sendable {
         var performed: [Performed]
@@ -109,6 +123,9 @@ extension StoreService {
     private func transact(
         _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
+        if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
+            try await forgetOldChanges()
+        }
         let now = options.now().seconds
         let lifetime = options.repeatabilityLifetime
         guard let given = try Repeatability.shared(by: requests) else {

@@ -7,7 +7,7 @@ import ODataService
 extension StoreService {
     func read(_ request: ODataRequest) async throws -> ODataResponse {
         if let response = try await trackedRead(request) { return response }
-        if let response = try await snapshots.page(request) { return response }
+        if SnapshotSpool.isFurtherPage(request) { return try await snapshots.page(request) }
         let provider = provider(for: request.principal)
         let bound = try provider.bind(request)
         switch bound.resource.target {

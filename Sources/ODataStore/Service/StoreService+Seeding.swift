@@ -123,23 +123,32 @@ public struct SeedRows: Sendable {
         _ scanner: inout JSONScanner, _ set: String, _ type: QualifiedName, _ references: [SeedReference],
         _ reader: EntityPayloadReader
     ) throws(JSONError) -> Row {
-        // Once as what it is, and once for the members that the model does not know.
+        // Once for the members that the model does not know, and once as what it is.
+        let wanted = Set(references.map(\.member) + ["$content", "ContentType"])
+        var members: [String: ODataValue] = [:]
         var ahead = scanner
-        let raw = try ODataValue(json: &ahead, type: .untyped("Edm.Untyped"), model: reader.model)
+        try ahead.beginObject()
+        while let key = try ahead.nextKey() {
+            let name = key.string
+            if wanted.contains(name) {
+                members[name] = try ODataValue(json: &ahead, type: .untyped("Edm.Untyped"), model: reader.model)
+            } else {
+                try ahead.skipValue()
+            }
+        }
         var row = Row(set: set, entity: try reader.readInstance(&scanner, declared: type))
-        guard case .complex(let members) = raw else { return row }
         for reference in references {
-            if let value = members.dynamicProperties[reference.member], !value.isNull,
+            if let value = members[reference.member], !value.isNull,
                 row.entity.shape.navigationProperty(reference.navigation) != nil
             {
                 row.references.append((reference, value))
                 row.entity.dynamicProperties[reference.member] = nil
             }
         }
-        if case .string(let text)? = members.dynamicProperties["$content"], let data = Data(base64Encoded: text) {
+        if case .string(let text)? = members["$content"], let data = Data(base64Encoded: text) {
             row.content = Array(data)
             row.entity.dynamicProperties["$content"] = nil
-            if case .string(let type)? = members.dynamicProperties["ContentType"] { row.contentType = type }
+            if case .string(let type)? = members["ContentType"] { row.contentType = type }
         }
         return row
     }
@@ -154,8 +163,7 @@ public struct SeedRows: Sendable {
         if replacesAll { try ServiceSchema.removeAllRows(core.mapping, in: database) }
         let writer = core.seedingWriter
         let streams = StreamStore.Inserter(database: database)
-        var request = ODataRequest(.create, ODataURL())
-        request.headers = [:]
+        let request = ODataRequest(.create, ODataURL())
         var numbers: [String: Int] = [:]
         for row in ordered(core.mapping.model) {
             let number = numbers[row.set, default: 0]

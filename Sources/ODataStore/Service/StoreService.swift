@@ -3,6 +3,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import Synchronization
 
 /// A complete OData service on a model of its own, in a file or in memory.
 ///
@@ -65,6 +66,8 @@ public final class StoreService: ODataProvider {
     /// Whether the tables were made when the service was opened: then it has no rows yet.
     public let isNew: Bool
     private let store: StoreDatabase?
+    /// The number of transactions that changed something since the service was opened.
+    let changeCount = Atomic<Int>(0)
 
     /// Collections are read from a snapshot where that is asked for.
     public var supportsIsolation: Bool { true }
@@ -117,6 +120,7 @@ public final class StoreService: ODataProvider {
         streams = StreamStore(database: database, options: options)
         snapshots = SnapshotSpool(options: options)
         try await streams.removeLeftovers()
+        try await forgetOldChanges()
     }
 
     /// The model; reading it never fails.

@@ -35,8 +35,9 @@ extension StoreService {
             seen: position.version, stage: .page(""))
     }
 
-    /// Forgets what nobody is promised to be told of any more.
-    private func forgetOldChanges() async throws {
+    /// Forgets what nobody is promised to be told of any more: when the service is opened, when delta links are asked
+    /// for, and now and then while it is changed.
+    func forgetOldChanges() async throws {
         let time = options.now().seconds - options.deletionLifetime
         guard try await database.read({ try ChangeLog.reaches(before: time, in: $0) }) else { return }
         try await database.write { try ChangeLog.forget(before: time, in: $0) }

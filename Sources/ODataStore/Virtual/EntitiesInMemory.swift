@@ -66,7 +66,8 @@ struct EntitiesInMemory: EvaluationSource {
             let related = page.rows.map { self.entity($0, shape, [:]) }
             entity.related[name] =
                 navigation.isCollection
-                ? .many(related, count: page.count.map(Int64.init)) : related.first.map { .one($0) } ?? RelatedEntities.none
+                ? .many(related, count: page.count.map(Int64.init))
+                : related.first.map { .one($0) } ?? RelatedEntities.none
         }
         entity.markUnchanged()
         return entity

@@ -47,7 +47,8 @@ extension StoreService {
             ).map { entity in
                 var entity = entity
                 if let key = entity.key {
-                    entity.control.id = EntityID.canonical(set: set.name, key: key, shape: shape, model: core.mapping.model)
+                    entity.control.id = EntityID.canonical(
+                        set: set.name, key: key, shape: shape, model: core.mapping.model)
                 }
                 entity.markUnchanged()
                 return entity

@@ -109,7 +109,12 @@ extension RowWriter {
         return result
     }
 
+    /// How many levels of entities a deletion takes with it.
+    static let maxCascadeDepth = 100
+
     /// Deletes what hung on a row that is gone, or takes its foreign keys away.
+    ///
+    /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
     func settle(
         _ hanging: [(rows: [EntityKey], dependents: Dependents)], request: ODataRequest, database: Database
     ) throws {
@@ -120,6 +125,12 @@ extension RowWriter {
         request.ifNoneMatch = nil
         var writer = self
         writer.rules.requiresETags = false
+        writer.cascadeDepth += 1
+        guard writer.cascadeDepth <= Self.maxCascadeDepth else {
+            throw ODataError(
+                status: 409, code: "CascadeTooDeep",
+                message: "The deletion would take more than \(Self.maxCascadeDepth) levels of entities with it.")
+        }
         for (keys, dependents) in hanging {
             for key in keys {
                 // A circle of references may have led here before.

@@ -24,6 +24,8 @@ public struct RowWriter: Sendable {
     let check: ValueCheck
     /// What a writer does beyond the single row.
     var rules: WriteRules
+    /// How many deletions that others caused lie above this one.
+    var cascadeDepth = 0
     /// Whose rows hold foreign keys to the rows of a set, by set; empty where nobody watches over them.
     let dependents: [String: [Dependents]]
 

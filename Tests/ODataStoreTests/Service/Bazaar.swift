@@ -22,9 +22,10 @@ struct Bazaar {
 
     init(
         at place: StoreService.Place = .memory, options: StoreService.Options = StoreService.Options(),
-        _ change: (inout ServiceDefinition) throws -> Void = { _ in }
+        replacing changes: [String: String] = [:], _ change: (inout ServiceDefinition) throws -> Void = { _ in }
     ) async throws {
-        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
+        let metadata = changes.reduce(Self.metadata) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(metadata.utf8)))
         definition.values = [
             .created("CreatedAt"), .modified("ModifiedAt"), .contentType("ContentType"), .contentLength("Size"),
             .slug("Name", of: QualifiedName("Bazaar", "Picture"), or: "unnamed"),
@@ -60,10 +61,8 @@ struct Bazaar {
         let bound = try Binder(model: service.model).bind(request.url)
         switch bound.resource.target {
         case .operation(let operation):
-            let shape = Shape.untyped
             guard case .complex(let members) = try ODataValue(json: bytes, type: .complex(nil), model: service.model)
             else { return .none }
-            _ = shape
             var arguments: [String: ODataValue] = [:]
             for (name, value) in members.dynamicProperties {
                 let type = operation.parameters.first { $0.name == name }?.type.primitive

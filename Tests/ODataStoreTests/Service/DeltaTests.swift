@@ -204,6 +204,20 @@ struct DeltaTests {
         #expect(await status(bazaar, link) == 410)
     }
 
+    @Test("The log of changes does not grow for ever, whether or not somebody asks for it")
+    func logIsForgotten() async throws {
+        let bazaar = try await Bazaar()
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        bazaar.clock.advance(by: 31 * 86_400)
+        for number in 0..<StoreService.changesBetweenCleanups {
+            try await bazaar.send(.update, "Categories(1)", #"{"Name":"n\#(number)"}"#)
+        }
+        let oldest = try await bazaar.service.database.read {
+            try Int64.fetchOne($0, sql: "SELECT min(at) FROM outpost_change")
+        }
+        #expect(oldest == bazaar.clock.now.seconds)
+    }
+
     private func status(_ bazaar: Bazaar, _ link: String) async -> Int {
         do {
             return try await bazaar.service.execute(ODataRequest(following: link)).status

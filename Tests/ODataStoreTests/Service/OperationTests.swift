@@ -149,6 +149,43 @@ struct OperationTests {
         #expect(try await bazaar.refusal(.create, nobody, #"{"percentage":1}"#)?.status == 404)
     }
 
+    @Test("11.5.4 complex results take $select, $filter and $orderby; entities within others are answered as they are")
+    func complexResults() async throws {
+        let bazaar = try await Bazaar { definition in
+            let name = Bazaar.name("Address")
+            let shape = definition.model.shape(name)
+            func address(_ city: String) -> ODataValue {
+                shape.map { .complex(Entity(shape: $0, ["City": .string(city), "Street": "s"])) } ?? .null
+            }
+            let (bonn, rome) = (address("Bonn"), address("Rome"))
+            try definition.function("Place", returns: .complex(name)) { _ in .value(bonn) }
+            try definition.function("Places", returns: .collection(.complex(name))) { _ in .value([bonn, rome]) }
+            try definition.function("Lines", returns: .collection(.entity(Bazaar.name("Line")))) { call in
+                .entities(try call.transaction.entities("Orders(1)/Lines"))
+            }
+        }
+        guard case .complex(let place)? = try await bazaar.text("Place()?$select=City") else { return }
+        #expect(place["City"] == "Bonn")
+        #expect(place["Street"] == nil)
+        guard case .collection(let places)? = try await bazaar.text("Places()?$filter=City eq 'Rome'") else { return }
+        #expect(places.count == 1)
+        try await bazaar.create("Orders", #"{"Lines":[{"No":1,"Text":"a"},{"No":2,"Text":"b"}]}"#)
+        #expect(try await bazaar.names("Lines()?$filter=No gt 1", "Text") == ["b"])
+    }
+
+    @Test("11.5.4 a function cannot change anything")
+    func functionsOnlyRead() async throws {
+        let bazaar = try await Bazaar { definition in
+            try definition.function("Sneak", returns: .primitive(.int64)) { call in
+                let category = try call.transaction.newEntity(in: "Categories", ["Name": "x"])
+                try call.transaction.create(category, in: "Categories")
+                return .value(1)
+            }
+        }
+        #expect(try await bazaar.refusal(.read, "Sneak()") != nil)
+        #expect(try await bazaar.page("Categories").entities.isEmpty)
+    }
+
     @Test("Registered operations and their imports are part of the model")
     func model() async throws {
         let bazaar = try await bazaar()
@@ -169,9 +206,9 @@ struct VirtualSetTests {
             let category = definition.model.shape(Bazaar.name("Category"))
             definition.virtualSet("Fixed") { read in
                 guard let category else { return [] }
-                return try (1...5).map { (number: Int64) in
-                    let count = try read.transaction.entities("Categories").count
-                    return Entity(shape: category, ["ID": .integer(number), "Name": .string("n\(number + Int64(count))")])
+                let count = try read.transaction.entities("Categories").count
+                return (1...5).map { number in
+                    Entity(shape: category, ["ID": .integer(Int64(number)), "Name": .string("n\(number + count)")])
                 }
             }
             try definition.function("Made", returns: .collection(.entity(Bazaar.name("Category")))) { _ in

@@ -66,6 +66,19 @@ struct ServiceGuardTests {
         #expect(try await bazaar.refusal(.create, "Categories", #"{"Name":"x"}"#, principal: Self.ann)?.status == 403)
         #expect(try await bazaar.refusal(.delete, "Orders(2)", principal: Self.ann)?.status == 404)
         #expect(try await bazaar.refusal(.update, "Orders(2)", #"{"Owner":"ann"}"#, principal: Self.ann)?.status == 404)
+        for (method, url) in [
+            (ODataRequest.Method.update, "Orders(2)/Lines(1)"), (.delete, "Orders(2)/Lines(1)"),
+            (.create, "Orders(2)/Lines"), (.replace, "Orders(2)/Invoice"),
+        ] {
+            let body = method == .delete ? nil : #"{"Text":"x"}"#
+            #expect(
+                try await bazaar.refusal(
+                    method, url, url.hasSuffix("Invoice") ? "{}" : body, principal: Self.ann)?.status == 404,
+                "\(method) \(url)")
+        }
+        let tracked = try await bazaar.send(
+            .read, "Orders", preferences: Preferences(trackChanges: true), principal: Self.ann)
+        #expect(!tracked.preferencesApplied.contains("track-changes"))
         let away = try await bazaar.refusal(.update, "Orders(1)", #"{"Owner":"bob"}"#, principal: Self.ann)
         #expect(away?.status == 403)
         let alien = try await bazaar.refusal(.create, "Orders", #"{"Owner":"bob"}"#, principal: Self.ann)

@@ -1,0 +1,178 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("A service on its own model: constraints, references and ETags as the model says")
+struct ServiceConstraintTests {
+    private static let products =
+        #"<NavigationProperty Name="Products" Type="Collection(Bazaar.Product)" Partner="Category"/>"#
+
+    private func onDelete(_ action: String, _ more: [String: String] = [:]) async throws -> Bazaar {
+        let property = """
+            <NavigationProperty Name="Products" Type="Collection(Bazaar.Product)" Partner="Category">
+            <OnDelete Action="\(action)"/></NavigationProperty>
+            """
+        let bazaar = try await Bazaar(replacing: [Self.products: property].merging(more) { first, _ in first })
+        try await bazaar.create("Categories", #"{"Name":"Kitchen","Products":[{"Name":"Mug"}]}"#)
+        try await bazaar.create("Categories", #"{"Name":"Office"}"#)
+        return bazaar
+    }
+
+    @Test("CSDL 8.6 OnDelete None keeps an entity that others refer to: 409")
+    func none() async throws {
+        let bazaar = try await onDelete("None")
+        #expect(try await bazaar.refusal(.delete, "Categories(1)")?.status == 409)
+        #expect(try await bazaar.names("Categories(1)/Products") == ["Mug"])
+        #expect(try await bazaar.send(.delete, "Categories(2)").status == 204)
+    }
+
+    @Test("CSDL 8.6 OnDelete Cascade, SetNull and SetDefault")
+    func actions() async throws {
+        let cascade = try await onDelete("Cascade")
+        try await cascade.send(.delete, "Categories(1)")
+        #expect(try await cascade.page("Products").entities.isEmpty)
+        let null = try await onDelete("SetNull")
+        try await null.send(.delete, "Categories(1)")
+        #expect(try await null.page("Products").entities.map { $0["CategoryID"] } == [.null])
+        let property = #"<Property Name="CategoryID" Type="Edm.Int32"/>"#
+        let standard = try await onDelete(
+            "SetDefault", [property: #"<Property Name="CategoryID" Type="Edm.Int32" DefaultValue="2"/>"#])
+        try await standard.send(.delete, "Categories(1)")
+        #expect(try await standard.names("Categories(2)/Products") == ["Mug"])
+        // What is changed along with it is a change like any other.
+        #expect(try await standard.page("Products").entities.map { $0["Version"] } == [2])
+    }
+
+    @Test("11.4.5 a foreign key that must not be null keeps its entity where the model says nothing")
+    func required() async throws {
+        let bazaar = try await Bazaar(replacing: [
+            #"<OnDelete Action="Cascade"/>"#: "",
+            #"<NavigationProperty Name="Texts" Type="Collection(Bazaar.ProductText)" Partner="Product">"#:
+                #"<NavigationProperty Name="Texts" Type="Collection(Bazaar.ProductText)" Partner="Product">"#,
+        ])
+        let mug = try await bazaar.create("Products", #"{"Name":"Mug","Texts":[{"Language":"EN"}]}"#)
+        #expect(try await bazaar.refusal(.delete, try #require(mug.control.id))?.status == 409)
+    }
+
+    @Test("A deletion takes a hundred levels of entities with it, and not one more")
+    func cascadeLimit() async throws {
+        let tree = """
+            <Property Name="ParentID" Type="Edm.Int32"/>
+            <NavigationProperty Name="Parent" Type="Bazaar.Category" Partner="Children">
+            <ReferentialConstraint Property="ParentID" ReferencedProperty="ID"/></NavigationProperty>
+            <NavigationProperty Name="Children" Type="Collection(Bazaar.Category)" Partner="Parent">
+            <OnDelete Action="Cascade"/></NavigationProperty>
+            """
+        let binding = #"<NavigationPropertyBinding Path="Products" Target="Products"/></EntitySet>"#
+        let bazaar = try await Bazaar(replacing: [
+            Self.products: Self.products + tree,
+            binding: #"<NavigationPropertyBinding Path="Parent" Target="Categories"/>"#
+                + #"<NavigationPropertyBinding Path="Children" Target="Categories"/>"# + binding,
+        ])
+        let count = RowWriter.maxCascadeDepth + 2
+        let rows = (1...count).map { #"{"ID":\#($0),"Name":"n\#($0)","ParentID":\#($0 == 1 ? "null" : "\($0 - 1)")}"# }
+        try await bazaar.service.seed(json: Array(#"{"Categories":[\#(rows.joined(separator: ","))]}"#.utf8))
+        #expect(try await bazaar.refusal(.delete, "Categories(1)")?.status == 409)
+        #expect(try await bazaar.page("Categories").entities.count == count)
+        #expect(try await bazaar.send(.delete, "Categories(2)").status == 204)
+        #expect(try await bazaar.page("Categories").entities.count == 1)
+    }
+
+    @Test("Foreign keys lead to entities, where that is asked for: 400 with the navigation property as target")
+    func principals() async throws {
+        var options = StoreService.Options()
+        options.requiresPrincipals = true
+        let bazaar = try await Bazaar(options: options)
+        let refused = try await bazaar.refusal(.create, "Products", #"{"Name":"Mug","CategoryID":9}"#)
+        #expect(refused?.status == 400)
+        #expect(refused?.target == "Category")
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        let id = try #require(try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#).control.id)
+        #expect(try await bazaar.refusal(.update, id, #"{"CategoryID":9}"#)?.target == "Category")
+        // Without it, orders may come before their customers.
+        let lenient = try await Bazaar()
+        #expect(try await lenient.create("Products", #"{"Name":"Mug","CategoryID":9}"#)["CategoryID"] == 9)
+    }
+
+    @Test("8.3.1 ETags: a number of the service's own is never given twice")
+    func sequence() async throws {
+        let bazaar = try await Bazaar { $0.givesETagsToAll = true }
+        let first = try #require(try await bazaar.create("Categories", #"{"ID":1,"Name":"Kitchen"}"#).control.etag)
+        let second = try #require(try await bazaar.send(.update, "Categories(1)", #"{"Name":"Cuisine"}"#).etag)
+        #expect(first != second)
+        try await bazaar.send(.delete, "Categories(1)", ifMatch: second)
+        let third = try #require(try await bazaar.create("Categories", #"{"ID":1,"Name":"Kitchen"}"#).control.etag)
+        #expect(![first, second].contains(third))
+        #expect(try await bazaar.refusal(.delete, "Categories(1)", ifMatch: first)?.status == 412)
+    }
+
+    @Test("Core.OptimisticConcurrency over other properties: the ETag changes with them alone")
+    func values() async throws {
+        let set = #"<EntitySet Name="Orders" EntityType="Bazaar.Order"/>"#
+        let bazaar = try await Bazaar(replacing: [
+            set: """
+            <EntitySet Name="Orders" EntityType="Bazaar.Order"><Annotation Term="Core.OptimisticConcurrency">
+            <Collection><PropertyPath>Owner</PropertyPath></Collection></Annotation></EntitySet>
+            """
+        ])
+        let first = try await bazaar.create("Orders", #"{"Owner":"ann","Margin":1}"#).control.etag
+        let same = try await bazaar.send(.update, "Orders(1)", #"{"Margin":2}"#).etag
+        let other = try await bazaar.send(.update, "Orders(1)", #"{"Owner":"bob"}"#).etag
+        #expect(first != nil)
+        #expect(same == first)
+        #expect(other != first)
+    }
+
+    @Test("Core.AlternateKeys: values are unique, and entities are found and changed by them")
+    func alternateKeys() async throws {
+        let key = #"<EntityType Name="Note" OpenType="true"><Key><PropertyRef Name="ID"/></Key>"#
+        let bazaar = try await Bazaar(replacing: [
+            key: key + """
+                <Property Name="Code" Type="Edm.String"/><Annotation Term="Core.AlternateKeys"><Collection>
+                <Record Type="Core.AlternateKey"><PropertyValue Property="Key"><Collection>
+                <Record Type="Core.PropertyRef"><PropertyValue Property="Name" PropertyPath="Code"/>
+                <PropertyValue Property="Alias" String="Code"/></Record></Collection></PropertyValue></Record>
+                </Collection></Annotation>
+                """
+        ])
+        try await bazaar.create("Notes", #"{"Code":"a"}"#)
+        #expect(try await bazaar.refusal(.create, "Notes", #"{"Code":"a"}"#)?.status == 409)
+        try await bazaar.create("Notes", #"{"Code":"b"}"#)
+        try await bazaar.send(.update, "Notes(Code='b')", #"{"Text":"changed"}"#)
+        #expect(try await bazaar.entity("Notes(2)")?.dynamicProperties["Text"] == "changed")
+        #expect(try await bazaar.refusal(.update, "Notes(Code='c')", "{}")?.status == 404)
+        try await bazaar.send(.delete, "Notes(Code='a')")
+        #expect(try await bazaar.page("Notes").entities.count == 1)
+    }
+
+    @Test("11.4.2.2 a deep insert is made whole or not at all")
+    func allOrNothing() async throws {
+        let bazaar = try await Bazaar()
+        let bad = #"{"Name":"Kitchen","Products":[{"Name":"Mug"},{"Name":"a name that is far too long"}]}"#
+        #expect(try await bazaar.refusal(.create, "Categories", bad)?.target == "Name")
+        #expect(try await bazaar.page("Categories").entities.isEmpty)
+        #expect(try await bazaar.page("Products").entities.isEmpty)
+    }
+
+    @Test("An upload that is repeated acts once, and leaves one stream")
+    func repeatedUpload() async throws {
+        let bazaar = try await Bazaar()
+        func upload() throws -> ODataRequest {
+            var request = try bazaar.request(.create, "Pictures")
+            request.body = .media(ByteStream([1, 2, 3]), contentType: "image/png")
+            request.repeatability = Repeatability(requestID: "r-7", firstSent: "Fri, 15 Jan 2027 07:00:00 GMT")
+            return request
+        }
+        let first = try await bazaar.service.execute(upload())
+        let second = try await bazaar.service.execute(upload())
+        #expect(first.location == second.location)
+        let left = try await bazaar.service.database.read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_stream")
+        }
+        #expect(left == 1)
+    }
+}
