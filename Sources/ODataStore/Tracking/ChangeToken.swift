@@ -1,3 +1,4 @@
+import ODataModel
 import ODataQuery
 import ODataService
 
