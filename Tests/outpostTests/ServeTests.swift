@@ -29,7 +29,8 @@ import Testing
         #expect(feed.contains("<feed") && feed.contains("<m:count>"), "\(feed.prefix(300))")
         let created = try curl(
             "--request", "POST", "--header", "Content-Type: application/json", "--header", "Accept: application/json",
-            "--data", "{\"CustomerID\":\"NEWCO\",\"CompanyName\":\"New\"}", "--write-out", "|%{http_code}",
+            "--data", "{\"CustomerID\":\"NEWCO\",\"CompanyName\":\"New\",\"Country\":\"Norway\"}", "--write-out",
+            "|%{http_code}",
             root + "Customers")
         #expect(created.hasSuffix("|201"), "\(created)")
         let merged = try curl(
