@@ -17,7 +17,7 @@ import Testing
             <Key><PropertyRef Name="ID"/></Key>
             <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
             <Property Name="Name" Type="Edm.String"/>
-            <Property Name="Price" Type="Edm.Decimal" Scale="2"/>
+            <Property Name="Price" Type="Edm.Decimal" Scale="variable"/>
             <Property Name="Since" Type="Edm.Date"/>
             <Property Name="Made" Type="Edm.DateTimeOffset"/>
             <Property Name="Opens" Type="Edm.TimeOfDay"/>
@@ -268,7 +268,7 @@ import Testing
     @Test func `the documents of a V2 service`() async throws {
         let (metadata, _) = try await exchange("GET /v2/$metadata\n\n") { _, _ in ODataResponse() }
         #expect(metadata.contains("DataServiceVersion: 2.0\n") && metadata.contains("Type=\"Edm.DateTime\""))
-        #expect(!metadata.contains("Tags") && !metadata.contains("Main"))
+        #expect(!metadata.contains("Tags") && !metadata.contains("Main") && !metadata.contains("variable"))
         let (atom, _) = try await exchange("GET /v2/\n\n") { _, _ in ODataResponse() }
         #expect(atom.contains("Content-Type: application/atomsvc+xml\n") && atom.contains("href=\"Items\""))
         let (json, _) = try await exchange("GET /v2/?$format=json\n\n") { _, _ in ODataResponse() }
