@@ -20,6 +20,7 @@ need() { # need TEST PACKAGE…
 need 'command -v pkg-config' pkg-config
 need 'pkg-config --exists sqlite3' libsqlite3-dev
 need 'pkg-config --exists libxml-2.0' libxml2-dev
+need 'pkg-config --exists zlib' zlib1g-dev
 need 'command -v openssl' openssl
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3

@@ -8,13 +8,13 @@ private let floors: [[String]] = [
     ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite"],
     ["ODataService"],
     ["ODataStore", "ODataHTTP", "ODataCache"],
-    ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession"],
+    ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession", "CZlib"],
     ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI"],
     ["outpost", "reference-service", "odata-generate"],
 ]
 
 /// System libraries stand below the target that uses them, on its own floor or lower.
-private let systemLibraries: Set = ["CLibXML2", "CSQLite"]
+private let systemLibraries: Set = ["CLibXML2", "CSQLite", "CZlib"]
 
 @Suite("The floors of the house")
 struct FloorTests {
