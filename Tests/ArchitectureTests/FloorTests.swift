@@ -8,7 +8,7 @@ private let floors: [[String]] = [
     ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite"],
     ["ODataService"],
     ["ODataStore", "ODataHTTP", "ODataCache"],
-    ["ODataClient", "ODataServer", "CZlib", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession"],
+    ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession", "CZlib"],
     ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI"],
     ["outpost", "reference-service", "odata-generate"],
 ]

@@ -24,7 +24,8 @@ import Testing
 
     @Test func `requests cut at every byte leave the server as it was`() async throws {
         let request = Array(
-            "POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"ID\":1}".utf8)
+            "POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"ID\":1}"
+                .utf8)
         try await withServer(handler: Self.collect) { server in
             for length in 0..<request.count {
                 let connection = try RawConnection(port: server.port)

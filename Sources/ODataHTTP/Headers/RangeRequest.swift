@@ -62,7 +62,8 @@ struct RangeRequest {
     ///   - etag: its entity tag, which `If-Range` must be equal to.
     func selection(of length: Int64, etag: String?) -> Selection {
         if let validator {
-            guard let etag, EntityTags.isStronglyEqual(validator, etag) else { return .whole }
+            // A weak tag tells of the same state, not of the same bytes.
+            guard validator == etag, !validator.hasPrefix("W/") else { return .whole }
         }
         switch specifier {
         case .last(let count):

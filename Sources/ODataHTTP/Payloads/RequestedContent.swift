@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 
 /// Leaves out of an answer what the client prefers not to get: null or default values (`omit-values`) and
@@ -7,7 +8,7 @@ import ODataService
 /// Applies to answers that the provider gives as entities. What it gives encoded, it has written itself, and says so
 /// in the preferences applied.
 struct RequestedContent {
-    private let omitted: OmittedValues?
+    private let omitted: Preference.OmittedValues?
     private let annotations: AnnotationFilter?
     private let annotationText: String?
 
@@ -15,7 +16,7 @@ struct RequestedContent {
     init(_ request: ODataRequest) {
         // Changes of a delta are told even where they are null.
         let isDelta = request.url.options.deltaToken != nil
-        omitted = isDelta ? nil : request.preferences.omitValues.flatMap { OmittedValues(rawValue: $0) }
+        omitted = isDelta ? nil : request.preferences.omitValues.flatMap { Preference.OmittedValues(rawValue: $0) }
         annotationText = request.preferences.includeAnnotations
         annotations = annotationText.map { AnnotationFilter($0) }
     }
@@ -46,7 +47,8 @@ struct RequestedContent {
         if let annotations, !entity.control.annotations.isEmpty {
             entity.control.annotations = entity.control.annotations.filter { annotations.includes(key: $0.key) }
         }
-        let annotated = Set(entity.control.annotations.keys.compactMap { $0.split(separator: "@").first.map(String.init) })
+        let annotated = Set(
+            entity.control.annotations.keys.compactMap { $0.split(separator: "@").first.map(String.init) })
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
             if let omitted, omitted.omits(value, of: property), !annotated.contains(property.name) {
@@ -82,13 +84,9 @@ struct RequestedContent {
     }
 }
 
-/// `omit-values` (OData Protocol 4.01, 8.2.8.6).
-enum OmittedValues: String {
-    case nulls
-    case defaults
-
+extension Preference.OmittedValues {
     /// Whether a property with this value may be left out.
-    func omits(_ value: ODataValue, of property: Property) -> Bool {
+    fileprivate func omits(_ value: ODataValue, of property: Property) -> Bool {
         switch (self, property.defaultValue) {
         case (.nulls, _), (.defaults, nil): value.isNull
         case (.defaults, let text?):

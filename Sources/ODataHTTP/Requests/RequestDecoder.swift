@@ -111,8 +111,8 @@ public struct RequestDecoder: Sendable {
         format.serviceRoot = publicRoot.resolved(for: message).description
         var request = ODataRequest(method, url, format: format)
         request.preferences = PreferenceFields.preferences(fields[values: .prefer])
-        request.ifMatch = Self.joined(fields[values: .ifMatch])
-        request.ifNoneMatch = Self.joined(fields[values: .ifNoneMatch])
+        request.ifMatch = try Conditions.tags(fields[values: .ifMatch], of: "If-Match")
+        request.ifNoneMatch = try Conditions.tags(fields[values: .ifNoneMatch], of: "If-None-Match")
         try requireSingleResource(request, bound.resource)
         request.repeatability = try repeatability(fields)
         request.isolation = isolation
@@ -205,10 +205,6 @@ public struct RequestDecoder: Sendable {
 
     // MARK: Headers
 
-    private static func joined(_ values: [String]) -> String? {
-        values.isEmpty ? nil : values.joined(separator: ", ")
-    }
-
     /// The isolation that is asked for; what cannot be given must not be left out (Protocol 8.2.6).
     private func isolation(_ fields: HTTPFields) throws(ODataError) -> ODataRequest.Isolation? {
         // Where both stand, the name of 4.01 counts.
@@ -241,7 +237,7 @@ public struct RequestDecoder: Sendable {
             guard request.ifMatch == nil, request.ifNoneMatch == nil else {
                 throw ODataError(
                     status: 400, code: "InvalidHeader",
-                        message: "Conditions are stated on the requests of a batch, not on the batch.",
+                    message: "Conditions are stated on the requests of a batch, not on the batch.",
                     target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
             }
         case .entities where request.method != .read && request.ifMatch != nil:

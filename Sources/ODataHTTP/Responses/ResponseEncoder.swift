@@ -47,10 +47,10 @@ public struct ResponseEncoder: Sendable {
 
     /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
     private func unchanged(_ response: ODataResponse, _ request: ODataRequest) -> ODataResponse {
-        guard response.status == 200, let condition = request.ifNoneMatch else { return response }
+        guard response.status == 200 else { return response }
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
-        guard let etag, EntityTags(condition).contains(etag) else { return response }
+        guard let etag, request.alreadyHas(etag) else { return response }
         var unchanged = ODataResponse(status: 304, etag: etag)
         unchanged.headers = response.headers
         return unchanged

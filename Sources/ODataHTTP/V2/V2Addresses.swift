@@ -40,7 +40,8 @@ struct V2Addresses {
     /// - Throws: 400 when it is of another service or no URL.
     func entityID(_ text: String) throws(ODataError) -> String {
         guard let relative = serviceRoot.relative(text) else {
-            throw ODataError(status: 400, code: "InvalidReference", message: "\(text.prefix(200)) is of another service.")
+            throw ODataError(
+                status: 400, code: "InvalidReference", message: "\(text.prefix(200)) is of another service.")
         }
         // The id of another request of a batch stands for what it made.
         if relative.hasPrefix("$") { return relative }

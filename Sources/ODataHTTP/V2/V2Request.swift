@@ -51,8 +51,8 @@ struct V2RequestDecoder {
         }
         let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
         var request = ODataRequest(try self.method(method, bound), url)
-        request.ifMatch = fields[.ifMatch]
-        request.ifNoneMatch = fields[.ifNoneMatch]
+        request.ifMatch = try Conditions.tags(fields[values: .ifMatch], of: "If-Match")
+        request.ifNoneMatch = try Conditions.tags(fields[values: .ifNoneMatch], of: "If-None-Match")
         // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
@@ -227,8 +227,9 @@ struct V2RequestDecoder {
                 }
                 continue
             }
-            guard case .literal(let literal)? = try? Expression(
-                parsing: option.value, options: ParsingOptions(dialect: .v2))
+            guard
+                case .literal(let literal)? = try? Expression(
+                    parsing: option.value, options: ParsingOptions(dialect: .v2))
             else {
                 throw ODataError(
                     status: 400, code: "InvalidValue", message: "\(parameter.name) is no literal.",

@@ -19,11 +19,7 @@ struct V2ResponseEncoder {
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
         if let etag { message.headerFields[.eTag] = etag }
         if let location = response.location { message.headerFields[.location] = addresses.link(location) }
-        if request.request.method == .read, let condition = request.request.ifNoneMatch, let etag,
-            EntityTags(condition).contains(etag)
-        {
-            message.status = .notModified
-        }
+        if request.request.method == .read, let etag, request.request.alreadyHas(etag) { message.status = .notModified }
         guard ![204, 304].contains(message.status.code), let body = try self.body(response, request) else {
             if message.status == .ok || message.status == .created { message.status = .noContent }
             return (message, ByteStream([]))
@@ -61,7 +57,9 @@ struct V2ResponseEncoder {
         switch response.body {
         case .none: return nil
         case .entity(let entity):
-            let address = request.request.method == .create ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
+            let address =
+                request.request.method == .create
+                ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
             return data(encoder.entity(entities.visible(entity, at: address)), .entry)
         case .page(let page): return data(feed(page, request, encoder, entities), .feed)
         case .value(let value, let type):

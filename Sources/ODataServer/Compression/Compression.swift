@@ -29,7 +29,8 @@ enum Compression {
             answer.headerFields[.contentEncoding] == nil, stream.length.map({ $0 >= minLength }) ?? true,
             let type = answer.headerFields[.contentType]?.prefix(while: { $0 != ";" }).lowercased()
         else { return false }
-        return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml") || type.hasPrefix("multipart/")
+        return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
+            || type.hasPrefix("multipart/")
             || type == "application/http"
     }
 

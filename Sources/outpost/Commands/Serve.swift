@@ -89,6 +89,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        OpenFileLimit.raise()
         let source = try await source()
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
         configuration.tls = access.tls

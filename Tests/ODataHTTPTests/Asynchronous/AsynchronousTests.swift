@@ -88,7 +88,10 @@ import Testing
 
     @Test(
         "12.1.1 item 16: clients of 4.0, and those that accept it, get the answer as application/http",
-        arguments: ["OData-MaxVersion: 4.0\n", "OData-MaxVersion: 4.0\nAccept: application/http\n", "Accept: application/http\n"])
+        arguments: [
+            "OData-MaxVersion: 4.0\n", "OData-MaxVersion: 4.0\nAccept: application/http\n",
+            "Accept: application/http\n",
+        ])
     func applicationHTTP(_ fields: String) async throws {
         let service = try Service()
         await service.finish()

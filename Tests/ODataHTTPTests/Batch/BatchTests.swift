@@ -176,7 +176,9 @@ import Testing
     @Test("8.2.1 parts have the format of the batch unless they state one")
     func inheritedFormat() async throws {
         let handler = try handler { items in
-            items.map { BatchResult(id: $0.id, result: .success(ODataResponse(body: .value("x", .primitive(.string))))) }
+            items.map {
+                BatchResult(id: $0.id, result: .success(ODataResponse(body: .value("x", .primitive(.string)))))
+            }
         }
         var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/service/$batch")
         message.headerFields[.contentType] = "application/json"

@@ -35,14 +35,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Forwarded: for=1.2.3.4;proto=https;host=\"api.example:8443\", proto=http;host=inner", "https://api.example:8443/service/"),
-        ("X-Forwarded-Proto: https\nX-Forwarded-Host: api.example\nX-Forwarded-Prefix: /a/b/", "https://api.example/a/b/service/"),
+        (
+            "Forwarded: for=1.2.3.4;proto=https;host=\"api.example:8443\", proto=http;host=inner",
+            "https://api.example:8443/service/"
+        ),
+        (
+            "X-Forwarded-Proto: https\nX-Forwarded-Host: api.example\nX-Forwarded-Prefix: /a/b/",
+            "https://api.example/a/b/service/"
+        ),
         ("X-Forwarded-Host: api.example\nX-Forwarded-Port: 8080", "http://api.example:8080/service/"),
-        ("X-Forwarded-Proto: https\nX-Forwarded-Host: api.example\nX-Forwarded-Port: 443", "https://api.example/service/"),
+        (
+            "X-Forwarded-Proto: https\nX-Forwarded-Host: api.example\nX-Forwarded-Port: 443",
+            "https://api.example/service/"
+        ),
         ("X-Forwarded-Proto: javascript\nX-Forwarded-Host: a\"b/c", "http://host/service/"),
         ("X-Forwarded-Prefix: //evil.example", "http://host/service/"),
     ])
-    func `forwarded fields are believed where the configuration says so`(_ fields: String, _ root: String) async throws {
+    func `forwarded fields are believed where the configuration says so`(_ fields: String, _ root: String) async throws
+    {
         let request = "GET /service/Products\n\(fields)\n\n"
         #expect(self.root(in: try await answer(request, .init(trustsForwarded: true))) == root)
         #expect(self.root(in: try await answer(request, .init())) == "http://host/service/")

@@ -30,7 +30,9 @@ import Testing
         #expect(selection("bytes=0-", length: 0) == .unsatisfiable)
     }
 
-    @Test(arguments: ["bytes=4-2", "bytes=a-b", "bytes", "lines=1-2", "bytes=0-1,3-4", "bytes=", "bytes=--1", "bytes=+1-2"])
+    @Test(arguments: [
+        "bytes=4-2", "bytes=a-b", "bytes", "lines=1-2", "bytes=0-1,3-4", "bytes=", "bytes=--1", "bytes=+1-2",
+    ])
     func `what is no single range is ignored`(text: String) {
         #expect(selection(text) == .whole)
     }

@@ -109,7 +109,9 @@ import Testing
             #expect(incoming.request.method == .read)
             #expect(incoming.request.url == expected, "\(body)")
         }
-        for bad in ["{\"a\":1}", "{\"$top\":1,\"$top\":2}", "{\"$top\":[]}", "{\"$top\":1}x", "[", "{\"$filter\":\"Name eq\"}"] {
+        for bad in [
+            "{\"a\":1}", "{\"$top\":1,\"$top\":2}", "{\"$top\":[]}", "{\"$top\":1}x", "[", "{\"$filter\":\"Name eq\"}",
+        ] {
             let error = await refusal("POST /service/Products/$query\nContent-Type: application/json\n\n\(bad)")
             #expect(error?.status == 400, "\(bad)")
         }
@@ -129,7 +131,8 @@ import Testing
     @Test("11.4.13 the changes to each member of a collection")
     func each() async throws {
         let incoming = try await decode(
-            "PATCH /service/Products/$filter(@f)/$each?@f=ID%20gt%201\nContent-Type: application/json\n\n{\"Name\":\"x\"}")
+            "PATCH /service/Products/$filter(@f)/$each?@f=ID%20gt%201\nContent-Type: application/json\n\n{\"Name\":\"x\"}"
+        )
         guard case .entity(let changes) = incoming.request.body else {
             Issue.record("\(incoming.request.body)")
             return
@@ -155,7 +158,10 @@ import Testing
         #expect(page.removed.map(\.reason) == [.deleted, .changed])
         #expect(page.removed[0].key?.parts.first?.value == 2 && page.removed[1].id == "Products(3)")
         let head = "PATCH /service/Products\nContent-Type: application/json\n\n"
-        for bad in ["{\"value\":[{\"ID\":1}", "{\"value\":[{\"Nme\":1}]}", "{\"value\":[{\"@removed\":{\"reason\":\"deleted\"}}]}"] {
+        for bad in [
+            "{\"value\":[{\"ID\":1}", "{\"value\":[{\"Nme\":1}]}",
+            "{\"value\":[{\"@removed\":{\"reason\":\"deleted\"}}]}",
+        ] {
             #expect(await refusal(head + bad)?.status == 400, "\(bad)")
         }
         #expect(await refusal("PUT /service/Products\nContent-Type: application/json\n\n{}")?.status == 501)
@@ -210,6 +216,8 @@ import Testing
             ("GET /service/Products\nOData-MaxVersion: 2.0\n\n", 400),
             ("GET /service/Products\nOData-Isolation: snapshot\n\n", 412),
             ("GET /service/Products\nIsolation: snapshot\n\n", 412),
+            ("DELETE /service/Products(1)\nIf-Match: 1\n\n", 400),
+            ("GET /service/Products(1)\nIf-None-Match: \"1\n\n", 400),
             ("GET /service/Products?$unknown=1\n\n", 400), ("GET /service/Products/$query\n\n", 405),
             ("POST /service/Products\nContent-Encoding: gzip\nContent-Type: application/json\n\n{}", 415),
             ("POST /service/Products\nContent-Type: application/json\n\n{\"ID\":1} x", 400),

@@ -92,7 +92,9 @@ final class ScriptedProvider: ODataProvider {
         }
         #expect(byOption.contains("Content-Type: application/json\n"))
         #expect(byOption.contains("\"$Version\":\"4.01\"") && byOption.contains("\"ODataDemo\":{"))
-        let byHeader = try await answer("GET /service/$metadata\nAccept: application/json\n\n") { _, _ in ODataResponse() }
+        let byHeader = try await answer("GET /service/$metadata\nAccept: application/json\n\n") { _, _ in
+            ODataResponse()
+        }
         #expect(byHeader == byOption)
     }
 
@@ -245,7 +247,8 @@ final class ScriptedProvider: ODataProvider {
                 body: .batch(
                     items.map { item in
                         BatchResult(
-                            id: item.id, result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
+                            id: item.id,
+                            result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
                     }))
         }
         let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")

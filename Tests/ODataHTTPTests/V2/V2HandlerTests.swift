@@ -17,7 +17,7 @@ import Testing
             <Key><PropertyRef Name="ID"/></Key>
             <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
             <Property Name="Name" Type="Edm.String"/>
-            <Property Name="Price" Type="Edm.Decimal" Scale="2"/>
+            <Property Name="Price" Type="Edm.Decimal" Scale="variable"/>
             <Property Name="Since" Type="Edm.Date"/>
             <Property Name="Made" Type="Edm.DateTimeOffset"/>
             <Property Name="Opens" Type="Edm.TimeOfDay"/>
@@ -151,8 +151,14 @@ import Testing
             ("Items?$filter=datetime'2020-01-01T00:00:00' lt Made", "Items?$filter=2020-01-01T00:00:00Z lt Made"),
             ("Items?$filter=Opens lt time'PT8H'", "Items?$filter=Opens lt 08:00:00"),
             ("Items?$filter=Color eq 'Red'", "Items?$filter=Color eq Shop.Color'Red'"),
-            ("Items?$filter=substringof('re',Name) and Price gt 1.5M", "Items?$filter=contains(Name,'re') and Price gt 1.5"),
-            ("Items?$expand=Group/Items&$select=ID,Group/Code", "Items?$expand=Group($expand=Items;$select=Code)&$select=ID"),
+            (
+                "Items?$filter=substringof('re',Name) and Price gt 1.5M",
+                "Items?$filter=contains(Name,'re') and Price gt 1.5"
+            ),
+            (
+                "Items?$expand=Group/Items&$select=ID,Group/Code",
+                "Items?$expand=Group($expand=Items;$select=Code)&$select=ID"
+            ),
             ("Items(1)/$links/Group", "Items(1)/Group/$ref"), ("Groups('a')/$links/Items", "Groups('a')/Items/$ref"),
             ("Items/$count?$filter=ID gt 1", "Items/$count?$filter=ID gt 1"),
         ])
@@ -197,7 +203,9 @@ import Testing
         ("PUT /v2/Items(1)", ODataRequest.Method.replace), ("MERGE /v2/Items(1)", .update),
         ("POST /v2/Items(1)\nX-HTTP-Method: MERGE", .update), ("PATCH /v2/Items(1)", .update),
     ])
-    func `PUT replaces, MERGE changes, and nothing comes back`(_ head: String, _ method: ODataRequest.Method) async throws {
+    func `PUT replaces, MERGE changes, and nothing comes back`(_ head: String, _ method: ODataRequest.Method)
+        async throws
+    {
         let (text, request) = try await exchange(
             "\(head)\nIf-Match: W/\"7\"\nContent-Type: application/json\n\n{\"d\":{\"Name\":\"x\"}}"
         ) { _, _ in ODataResponse(status: 204) }
@@ -260,7 +268,7 @@ import Testing
     @Test func `the documents of a V2 service`() async throws {
         let (metadata, _) = try await exchange("GET /v2/$metadata\n\n") { _, _ in ODataResponse() }
         #expect(metadata.contains("DataServiceVersion: 2.0\n") && metadata.contains("Type=\"Edm.DateTime\""))
-        #expect(!metadata.contains("Tags") && !metadata.contains("Main"))
+        #expect(!metadata.contains("Tags") && !metadata.contains("Main") && !metadata.contains("variable"))
         let (atom, _) = try await exchange("GET /v2/\n\n") { _, _ in ODataResponse() }
         #expect(atom.contains("Content-Type: application/atomsvc+xml\n") && atom.contains("href=\"Items\""))
         let (json, _) = try await exchange("GET /v2/?$format=json\n\n") { _, _ in ODataResponse() }
@@ -270,7 +278,8 @@ import Testing
     @Test func `a refusal is V2's error in the format asked for`() async throws {
         let (json, _) = try await exchange("GET /v2/Nothing?$format=json\n\n") { _, _ in ODataResponse() }
         #expect(json.hasPrefix("404\n"))
-        #expect(json.contains("{\"error\":{\"code\":\"UnknownName\",\"message\":{\"lang\":\"en\",\"value\":"), "\(json)")
+        #expect(
+            json.contains("{\"error\":{\"code\":\"UnknownName\",\"message\":{\"lang\":\"en\",\"value\":"), "\(json)")
         let (xml, _) = try await exchange("GET /v2/Items(1)\n\n") { _, _ in throw ODataError.notFound("Items(1)") }
         #expect(xml.contains("Content-Type: application/xml\n") && xml.contains("code>NotFound</"), "\(xml)")
     }

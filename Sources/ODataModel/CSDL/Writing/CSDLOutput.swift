@@ -213,9 +213,10 @@ struct CSDLOutput {
         xml.attribute("Precision", facets.precision.map(String.init))
         switch facets.scale {
         case .fixed(let digits): xml.attribute("Scale", String(digits))
-        case .variable: xml.attribute("Scale", "variable")
-        case .floating: xml.attribute("Scale", "floating")
-        case nil: break
+        // Before V4 a scale is a number or nothing.
+        case .variable where isV4: xml.attribute("Scale", "variable")
+        case .floating where isV4: xml.attribute("Scale", "floating")
+        case .variable, .floating, nil: break
         }
         xml.attribute("Unicode", facets.isUnicode.map { $0 ? "true" : "false" })
         xml.attribute("SRID", facets.isSRIDVariable ? "variable" : facets.srid.map(String.init))

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+/// What `outpost serve` gives to clients of other kinds: a foreign one asks.
+@Suite struct ServeTests {
+    private func curl(_ arguments: String...) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["curl", "--silent", "--max-time", "30"] + arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test func `clients of OData 2.0 read, create, change and delete the same data`() async throws {
+        let site = try Site()
+        try await site.serve()
+        let root = site.url + "v2/"
+        let metadata = try curl(root + "$metadata")
+        #expect(metadata.contains("DataServiceVersion=\"2.0\"") && metadata.contains("<FunctionImport") == false)
+        let one = try curl(root + "Orders(1001)?$format=json")
+        #expect(one.hasPrefix("{\"d\":{\"__metadata\":{"), "\(one.prefix(300))")
+        #expect(one.contains("\"uri\":\"\(root)Orders(1001)\""))
+        let feed = try curl(root + "Customers?$top=2&$inlinecount=allpages")
+        #expect(feed.contains("<feed") && feed.contains("<m:count>"), "\(feed.prefix(300))")
+        let created = try curl(
+            "--request", "POST", "--header", "Content-Type: application/json", "--header", "Accept: application/json",
+            "--data", "{\"CustomerID\":\"NEWCO\",\"CompanyName\":\"New\",\"Country\":\"Norway\"}", "--write-out",
+            "|%{http_code}",
+            root + "Customers")
+        #expect(created.hasSuffix("|201"), "\(created)")
+        let merged = try curl(
+            "--request", "MERGE", "--header", "Content-Type: application/json", "--header", "If-Match: *", "--data",
+            "{\"City\":\"Oslo\"}", "--write-out", "%{http_code}", root + "Customers('NEWCO')")
+        #expect(merged == "204", "\(merged)")
+        #expect(
+            try SQLite.text("SELECT City FROM Customers WHERE CustomerID = 'NEWCO'", in: site.database) == "Oslo")
+        let deleted = try curl(
+            "--request", "DELETE", "--header", "If-Match: *", "--write-out", "%{http_code}",
+            root + "Customers('NEWCO')")
+        #expect(deleted == "204", "\(deleted)")
+    }
+
+    @Test func `links lead back through a proxy, scripts of an origin may read, and pages are packed`() async throws {
+        let site = try Site()
+        try await site.serve(
+            nil, port: 0, "--base-url", "https://api.example/shop", "--cors", "https://app.example", "--page-size", "2")
+        let page = try curl(site.url + "Customers")
+        #expect(page.contains("https://api.example/shop/$metadata#Customers"), "\(page.prefix(300))")
+        #expect(page.contains("https://api.example/shop/Customers?$skiptoken="))
+        let old = try curl(site.url + "v2/Customers?$format=json")
+        #expect(old.contains("https://api.example/shop/v2/Customers"), "\(old.prefix(300))")
+        let head = try curl(
+            "--header", "Origin: https://app.example", "--header", "Accept-Encoding: gzip", "--dump-header", "-",
+            "--output", "/dev/null", site.url + "$metadata"
+        ).lowercased()
+        #expect(head.contains("access-control-allow-origin: https://app.example"), "\(head)")
+        #expect(head.contains("content-encoding: gzip"))
+        #expect(try curl(site.url + "health") == "{\"status\":\"pass\"}")
+    }
+
+    @Test func `a metadata document is served with its rows`() async throws {
+        let site = try Site()
+        let model = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="N"><EntityType Name="Item"><Key>
+            <PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="Since" Type="Edm.Date"/></EntityType><EntityContainer Name="C">
+            <EntitySet Name="Items" EntityType="N.Item"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        try Data(model.utf8).write(to: URL(fileURLWithPath: site.path("model.xml")))
+        try Data(#"{"Items":[{"ID":1,"Since":"2020-02-29"},{"ID":2}]}"#.utf8).write(
+            to: URL(fileURLWithPath: site.path("rows.json")))
+        let (process, output, _) = site.tool.process(
+            ["serve", site.path("model.xml"), "--rows", site.path("rows.json"), "--port", "0", "--json"])
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var text = ""
+        while !text.contains("}") {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { break }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        let url = try ServeReport(text).url
+        #expect(try curl(url + "Items/$count") == "2")
+        #expect(try curl(url + "Items(1)/Since/$value") == "2020-02-29")
+        #expect(try curl(url + "v2/Items(1)/Since?$format=json") == #"{"d":{"Since":"\/Date(1582934400000)\/"}}"#)
+    }
+
+    @Test(
+        "options that do not go together are said so",
+        arguments: [
+            (["--token-issuer", "https://login.example/"], "--token-audience"),
+            (["--tls-clients", "ca.pem"], "--tls-"),
+            (["--cors", "*", "--cors", "https://a.example"], "--cors"), (["--base-url", "shop"], "--base-url"),
+        ])
+    func mistakes(_ arguments: [String], _ option: String) async throws {
+        let site = try Site()
+        try await site.serve()
+        site.stop()
+        let (process, _, errors) = site.tool.process(["serve", site.database, "--port", "0"] + arguments)
+        try process.run()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus != 0)
+        #expect(text.contains(option), "\(text)")
+    }
+}
