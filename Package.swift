@@ -81,7 +81,8 @@ let package = Package(
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataFormat", "ODataService", httpTypes], swiftSettings: settings),
         .target(
-            name: "ODataStore", dependencies: ["ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
+            name: "ODataStore",
+            dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
         // floor 5
         .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
