@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers clean
+.PHONY: build test demo lint setup asan tsan consumers differential clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -27,6 +27,9 @@ tsan: ## tests under the thread sanitizer
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
+
+differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
+	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin
