@@ -121,6 +121,26 @@ struct EvaluatorTests {
         #expect(one.rows[0].expanded["Reports"]?.rows[0].expanded.isEmpty == true)
     }
 
+    @Test("A cast at the end of $expand leaves the entities of the derived type")
+    func expandDerived() throws {
+        let rows = try data.page("Items?$expand=Product/Shop.OldProduct").rows
+        #expect(rows.map { $0.expanded["Product"]?.rows.count } == [0, 0, 0, 1])
+    }
+
+    @Test("Options nested in $select apply to the members of a collection")
+    func selectMembers() throws {
+        let page = try data.page(
+            "Orders(1)?$select=Tags($filter=contains($this,'e');$orderby=$this;$top=1),Stops($filter=City%20eq%20'Bern')"
+        )
+        let properties = try #require(page.rows.first?.properties)
+        #expect(properties.first == .init(name: "Tags", value: ["blue"]))
+        guard case .collection(let stops)? = properties.last?.value else {
+            Issue.record("no stops")
+            return
+        }
+        #expect(stops.count == 1)
+    }
+
     @Test("$levels=max ends where a circle closes")
     func circle() throws {
         let shape = try #require(data.model.shape(ofSet: "Employees"))
