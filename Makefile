@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers docs fuzz clean
+.PHONY: build test demo lint setup asan tsan consumers differential docs fuzz clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -33,6 +33,9 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 
 fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=JSON SECONDS=60
 	scripts/fuzz.sh $(TARGET) $(SECONDS)
+
+differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
+	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin

@@ -19,6 +19,13 @@ public final class StoreProvider: ODataProvider {
     public struct Options: Sendable {
         /// The most rows of a page; a request may ask for fewer by `maxpagesize`.
         public var pageSizeLimit = 1000
+        /// The most rows of each expanded collection; `nil` for no limit.
+        public var expandedPageSizeLimit: Int?
+        /// What one answer may cost.
+        public var limits = ReadLimits()
+        /// The functions that queries may call besides the canonical ones; connections must have them registered
+        /// by ``StoreFunctions/register(_:in:)``.
+        public var functions = FunctionRegistry()
         /// Whether everything that changes something is refused.
         public var isReadOnly = false
         /// The most bytes of a property's raw value, and of other bodies that are taken whole.
@@ -55,6 +62,7 @@ public final class StoreProvider: ODataProvider {
     let options: Options
     let binder: Binder
     let reader: StoreReader
+    private let cache = QueryCache()
 
     /// Makes a provider.
     ///
@@ -73,16 +81,18 @@ public final class StoreProvider: ODataProvider {
         self.mapping = mapping
         self.options = options
         writer = RowWriter(mapping: mapping, hook: hook, rules: rules)
-        binder = Binder(model: mapping.model)
+        binder = Binder(model: mapping.model, functions: options.functions)
         let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
         reader = StoreReader(
             mapping: mapping,
             configuration: StoreReader.Configuration(
-                maxPageSize: options.pageSizeLimit, now: options.now,
+                maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedPageSizeLimit,
+                limits: options.limits, now: options.now,
                 hasHiddenOwners: { database in
                     // Nearly always empty: then no query needs to look at it.
                     try hiddenTables.contains { table in
-                        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))") ?? false
+                        try Bool.fetchOne(
+                            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
                     }
                 }))
     }
@@ -112,8 +122,8 @@ public final class StoreProvider: ODataProvider {
             if case .batch(let items) = request.body {
                 return try await batch(items, continueOnError: request.preferences.continueOnError)
             }
+            if request.method == .read { return try await read(request) }
             let bound = try bind(request)
-            if request.method == .read { return try await read(bound, request) }
             let prepared = try await prepared(request, bound)
             let response = try await database.write { [self] in try perform(prepared, bound, in: $0) }
             return try await completed(response, request)
@@ -140,7 +150,14 @@ public final class StoreProvider: ODataProvider {
 
     // MARK: Reading
 
-    private func read(_ bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
+    private func read(_ request: ODataRequest) async throws -> ODataResponse {
+        // All pages of a request are one query.
+        var plain = request
+        plain.url.options.skipToken = nil
+        let entry = try cache.entry(plain.url) { try bind(plain) }
+        var resolved = entry.url
+        resolved.query?.skipToken = request.url.options.skipToken
+        let bound = resolved
         switch bound.resource.target {
         case .service: return ODataResponse(body: .serviceDocument)
         case .metadata: return ODataResponse(body: .metadata(model))
@@ -150,7 +167,7 @@ public final class StoreProvider: ODataProvider {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
             }
             return try await database.read { [self] in try call(operation, bound.resource, request, in: $0) }
-        default: return try await reader.read(bound, request: request, in: database)
+        default: return try await reader.read(bound, request: request, in: database, cache: entry)
         }
     }
 

@@ -105,7 +105,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ) throws {
         let fragment = statement.countStatement(chunk)
         let cursor = try Row.fetchCursor(
-            database.cachedStatement(sql: fragment.sql), arguments: StatementArguments(fragment.arguments))
+            StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))
         while let row = try cursor.next() {
             let parent: Int = row[0]
             if chunk.indices.contains(parent) { counts[chunk[parent]] = row[1] }
@@ -122,7 +122,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
         var parents: [Int] = []
         var sources: [[[DatabaseValue]]] = []
         let fragment = statement.statement(chunk)
-        let prepared = try database.cachedStatement(sql: fragment.sql)
+        let prepared = try StatementCache.statement(fragment.sql, in: database)
         let cursor = try Row.fetchCursor(prepared, arguments: StatementArguments(fragment.arguments))
         while try cursor.next() != nil {
             let row = StoredRow(statement: prepared.sqliteStatement)
@@ -138,6 +138,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
                     rows[chunk[parent], default: Rows()].last = plan.sort.map { row.value($0) }
                 }
             }
+            try paging.budget?.take()
             items.append(try renderer.item(row, plan))
             parents.append(parent)
             sources.append(plan.expandSources.map { $0.map { row.value($0) } })

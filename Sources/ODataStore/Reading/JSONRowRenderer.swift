@@ -50,7 +50,7 @@ struct JSONRowRenderer: RowRenderer {
         writer.beginObject()
         if format.metadata != .none { try writeControl(row, plan, derived, to: &writer) }
         for (index, field) in fields.enumerated() {
-            let prepared = derived == nil ? keys?.keys[index] : nil
+            let prepared = derived == nil && plan.variant == nil ? keys?.keys[index] : nil
             try write(field, prepared, row, plan, to: &writer)
         }
         if let (index, names) = plan.dynamic, !row.isNull(index) {
@@ -67,7 +67,7 @@ struct JSONRowRenderer: RowRenderer {
     private func writeControl(
         _ row: StoredRow, _ plan: ResultPlan, _ derived: Shape?, to writer: inout JSONWriter
     ) throws {
-        if derived != nil || format.metadata == .full, plan.set != nil {
+        if derived != nil || format.metadata == .full, row.isEntity(plan) {
             writer.key(typeKey)
             writer.string("#\((derived ?? plan.shape).name)")
         }
@@ -76,7 +76,7 @@ struct JSONRowRenderer: RowRenderer {
             writer.key(idKey)
             writer.string(EntityID.canonical(set: set, key: key, shape: plan.shape, model: model))
         }
-        if case .column(let index) = plan.etag, !row.isNull(index) {
+        if case .column(let index) = plan.etag, !row.isNull(index), row.isEntity(plan) {
             writer.key(etagKey)
             row.withText(index) { writer.string(utf8: $0) }
         }
@@ -112,6 +112,16 @@ struct JSONRowRenderer: RowRenderer {
             writer.beginObject()
             for field in fields { try write(field, nil, row, plan, to: &writer) }
             writer.endObject()
+        case .link(let name, let set, let shape, let parts):
+            guard format.metadata != .none else { return }
+            writer.key("\(name)\(prefix)navigationLink")
+            writer.string(try row.id(set, shape, parts, plan, model))
+        case .related(let name, _, let presence, let fields):
+            key(name)
+            guard !row.isNull(presence) else { return writer.null() }
+            writer.beginObject()
+            for field in fields { try write(field, nil, row, plan, to: &writer) }
+            writer.endObject()
         case .nested(let name, let fields):
             key(name)
             writer.beginObject()
@@ -122,8 +132,9 @@ struct JSONRowRenderer: RowRenderer {
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
+        case .link: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
-        case .complex(_, _, _, _, let fields), .nested(_, let fields):
+        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields):
             fields.contains { isLoaded($0, row, plan) }
         }
     }
@@ -186,7 +197,9 @@ extension ResultPlan.Field {
     /// The property's name.
     var name: String {
         switch self {
-        case .value(let name, _, _), .complex(let name, _, _, _, _), .nested(let name, _): name
+        case .value(let name, _, _), .complex(let name, _, _, _, _), .nested(let name, _),
+            .related(let name, _, _, _), .link(let name, _, _, _):
+            name
         }
     }
 }

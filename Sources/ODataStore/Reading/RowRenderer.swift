@@ -41,13 +41,13 @@ struct EntityRenderer: RowRenderer {
             try setDynamic(text, names, in: &entity, row, plan)
         }
         // Whatever was selected, the key is there: without it nobody can change the entity.
-        if !plan.hasKeyInFields {
+        if !plan.hasKeyInFields, row.isEntity(plan) {
             for (part, (_, slot)) in zip(entity.shape.key, plan.key) {
                 guard let ordinal = entity.shape.ordinal(of: part.path) else { continue }
                 entity.values[ordinal] = try row.decode(slot, plan, model)
             }
         }
-        if case .column(let index) = plan.etag { entity.control.etag = row.text(index) }
+        if case .column(let index) = plan.etag, row.isEntity(plan) { entity.control.etag = row.text(index) }
         entity.control.type = derived?.name
         if let set = plan.set, let key = try row.key(plan, model) {
             entity.control.id = EntityID.canonical(set: set, key: key, shape: plan.shape, model: model)
@@ -79,6 +79,17 @@ struct EntityRenderer: RowRenderer {
             for field in fields { try set(field, in: &value, row, plan) }
             value.markUnchanged()
             entity[name] = .complex(value)
+        case .link(let name, let set, let shape, let key):
+            entity.related[name] = .references([try row.id(set, shape, key, plan, model)])
+        case .related(let name, let shape, let presence, let fields):
+            guard !row.isNull(presence) else {
+                entity.related[name] = RelatedEntities.none
+                return
+            }
+            var related = Entity(shape: shape)
+            for field in fields { try set(field, in: &related, row, plan) }
+            related.markUnchanged()
+            entity.related[name] = .one(related)
         case .nested(_, let fields):
             // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
             for field in fields { try set(field, in: &entity, row, plan) }
@@ -87,8 +98,9 @@ struct EntityRenderer: RowRenderer {
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
+        case .link: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
-        case .complex(_, _, _, _, let fields), .nested(_, let fields):
+        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields):
             fields.contains { isLoaded($0, row, plan) }
         }
     }

@@ -7,7 +7,7 @@ import ODataService
 extension StoreReader {
     func collection(
         _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
-        _ reader: any DatabaseReader
+        _ reader: any DatabaseReader, _ cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
@@ -16,28 +16,29 @@ extension StoreReader {
         let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
             .map { max(1, $0) }
         let link = nextLink(request)
-        let paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
+        let budget = RowBudget(configuration.limits)
+        var expanding = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
+        expanding.budget = budget
+        let paging = expanding
         var response: ODataResponse
         if let format = request.format {
-            let (run, options, total) = try await Self.translating {
-                try await reader.read { database in
-                    try start(query, segments, token, now, pageSize, database)
-                }
+            let (run, options, total) = try await reading(reader) { database in
+                try start(query, segments, token, now, pageSize, budget, database, cache)
             }
             let renderer = JSONRowRenderer(
                 model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
             let writer = PageWriter(
-                reader: reader, mapping: mapping, options: options, query: query, paging: paging, renderer: renderer,
+                reader: reader, limits: configuration.limits, mapping: mapping, options: options, query: query,
+                paging: paging, renderer: renderer,
                 run: run,
                 head: head(query, target, renderer, total), nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
         } else {
-            let page = try await Self.translating {
-                try await reader.read { database in
-                    let (run, options, total) = try start(query, segments, token, now, pageSize, database)
-                    return try decoded(run, query, options, total, link, paging, database)
-                }
+            let page = try await reading(reader) { database in
+                let (run, options, total) = try start(
+                    query, segments, token, now, pageSize, budget, database, cache)
+                return try decoded(run, query, options, total, link, paging, database)
             }
             response = ODataResponse(body: .page(page))
         }
@@ -50,11 +51,19 @@ extension StoreReader {
     /// Compiles, checks the token and counts, in one transaction.
     private func start(
         _ query: BoundQuery, _ segments: [BoundSegment], _ token: PageToken?, _ now: ODataDateTimeOffset,
-        _ pageSize: Int?, _ database: Database
+        _ pageSize: Int?, _ budget: RowBudget?, _ database: Database, _ cache: QueryCache.Entry?
     ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
-        let (compiled, options) = try prepare(query, segments, now: now, database)
+        let (compiled, options) = try prepare(query, segments, now: now, database, cache)
         if let token, token.digest != compiled.digest { throw PageToken.foreign }
-        let run = try PageRun(compiled, after: token, pageSize: pageSize)
+        var snapshot: ResultSnapshots.Snapshot?
+        if !compiled.canResume, pageSize != nil, !compiled.isSingleRow {
+            snapshot =
+                try token.map {
+                    guard let id = $0.snapshot else { throw PageToken.foreign }
+                    return try snapshots.find(id, compiled)
+                } ?? snapshots.take(compiled, database)
+        }
+        let run = try PageRun(compiled, after: token, pageSize: pageSize, snapshot: snapshot, budget: budget)
         return (run, options, query.count ? try Self.count(compiled, database) : nil)
     }
 
@@ -75,7 +84,7 @@ extension StoreReader {
             return true
         }
         try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
-            .expand(&entities, sources, query.expand, of: plan.set)
+            .expand(&entities, sources, run.compiled.expand, of: plan.set)
         var page = EntityPage(entities: entities, count: total)
         if outcome == .pageIsFull { page.nextLink = run.token(now: options.now).map(nextLink) }
         return page

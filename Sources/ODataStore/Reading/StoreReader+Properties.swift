@@ -23,11 +23,9 @@ extension StoreReader {
         var query = Self.query(shape, Self.set(of: segments))
         query.projection = .some(ordinals: [ordinal], names: [])
         let wanted = query
-        let found = try await Self.translating {
-            try await reader.read { database -> Entity? in
-                let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-                return try Self.entities(compiled, wanted, mapping, options, database, limit: 1).first
-            }
+        let found = try await reading(reader) { database -> Entity? in
+            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
+            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1).first
         }
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
         let (value, type) = try Self.follow(resource.steps[first...], in: entity)

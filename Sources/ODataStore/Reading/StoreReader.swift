@@ -20,6 +20,8 @@ public struct StoreReader: Sendable {
         public var maxExpandedRows: Int?
         /// The time that `now()` gives.
         public var now: @Sendable () -> ODataDateTimeOffset
+        /// What one answer may cost.
+        public var limits: ReadLimits
         /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
         public var hasHiddenOwners: @Sendable (Database) throws -> Bool
         /// The rows of a set that exist for the caller; all where it is `nil`.
@@ -30,14 +32,17 @@ public struct StoreReader: Sendable {
         /// - Parameters:
         ///   - maxPageSize: the most rows of a page; `nil` leaves it to the request.
         ///   - maxExpandedRows: the most rows of each expanded collection; `nil` for no limit.
+        ///   - limits: what one answer may cost.
         ///   - now: the time that `now()` gives.
         ///   - hasHiddenOwners: tells whether rows of unfinished downloads are to be hidden.
         public init(
-            maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, now: @escaping @Sendable () -> ODataDateTimeOffset,
+            maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, limits: ReadLimits = ReadLimits(),
+            now: @escaping @Sendable () -> ODataDateTimeOffset,
             hasHiddenOwners: @escaping @Sendable (Database) throws -> Bool = { _ in false }
         ) {
             self.maxPageSize = maxPageSize
             self.maxExpandedRows = maxExpandedRows
+            self.limits = limits
             self.now = now
             self.hasHiddenOwners = hasHiddenOwners
         }
@@ -47,6 +52,8 @@ public struct StoreReader: Sendable {
     public let mapping: StorageMapping
     /// What the reader was told.
     public let configuration: Configuration
+    /// The results that are kept for their next pages.
+    let snapshots = ResultSnapshots()
 
     /// Makes a reader.
     public init(mapping: StorageMapping, configuration: Configuration) {
@@ -66,14 +73,20 @@ public struct StoreReader: Sendable {
     public func read(
         _ url: BoundURL, request: ODataRequest, in reader: any DatabaseReader
     ) async throws -> ODataResponse {
+        try await read(url, request: request, in: reader, cache: nil)
+    }
+
+    func read(
+        _ url: BoundURL, request: ODataRequest, in reader: any DatabaseReader, cache: QueryCache.Entry?
+    ) async throws -> ODataResponse {
         let segments = url.resource.steps
         switch url.resource.target {
         case .entities:
             guard let query = url.query else { throw ODataError.notImplemented("this collection") }
-            return try await collection(query, segments, url.resource.target, request, reader)
+            return try await collection(query, segments, url.resource.target, request, reader, cache)
         case .entity(let shape, let set):
             let query = url.query ?? Self.query(shape, set)
-            return try await entity(query, segments, request, reader)
+            return try await entity(query, segments, request, reader, cache)
         case .count(let shape, let set):
             if case .property? = segments.last { throw ODataError.notImplemented("$count of a collection of values") }
             let query = url.query ?? Self.query(shape, set)
@@ -84,7 +97,15 @@ public struct StoreReader: Sendable {
         case .property where url.query.map { $0.variable.shape == nil } == true:
             throw ODataError.notImplemented("Query options on a collection of primitive values")
         case .property, .rawValue: return try await property(url.resource, request, reader)
-        case .service, .metadata, .batch, .entityByID, .operation, .all, .crossJoin:
+        case .crossJoin(let sets, _):
+            guard let query = url.query else { throw ODataError.notImplemented("$crossjoin here") }
+            // A path has one set; several are a cross join.
+            let segments = sets.compactMap { set in
+                mapping.model.shape(set.type).map { BoundSegment.entitySet(set, $0) }
+            }
+            return try await collection(query, segments, url.resource.target, request, reader, cache)
+        case .all: throw ODataError.notImplemented("$all")
+        case .service, .metadata, .batch, .entityByID, .operation:
             throw ODataError.notImplemented("this resource in a store's reader")
         }
     }
@@ -96,14 +117,43 @@ public struct StoreReader: Sendable {
             variable: RangeVariable(name: "$it", identifier: 0, shape: shape, type: .entity(shape.name)))
     }
 
-    /// Compiles in a transaction, which tells what is hidden.
+    /// Compiles in a transaction, which tells what is hidden, or finds what was compiled before.
     func prepare(
-        _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database
+        _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database,
+        _ cache: QueryCache.Entry? = nil
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
-        let options = restricting(
+        var options = restricting(
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
+        if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
         try checkParents(segments, options, database)
-        return (try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments), options)
+        if let compiled = cache?.find(options) { return (compiled, options) }
+        var compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
+        if compiled.usesSearch {
+            options.searchIndexes = try searchIndexes(database)
+            if !options.searchIndexes.isEmpty {
+                compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
+            }
+        } else if !compiled.usesNow {
+            cache?.keep(compiled, options)
+        }
+        return (compiled, options)
+    }
+
+    /// The tables that have a full-text index.
+    private func searchIndexes(_ database: Database) throws -> Set<String> {
+        let names = try String.fetchSet(
+            database, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB 'search$*'")
+        return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
+    }
+
+    /// Reads in one transaction, within the limits.
+    func reading<Value: Sendable>(
+        _ reader: any DatabaseReader, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let limits = configuration.limits
+        return try await Self.translating {
+            try await reader.read { database in try limits.timed(database) { try body(database) } }
+        }
     }
 
     /// The options with what the caller may not see.
@@ -130,7 +180,7 @@ public struct StoreReader: Sendable {
         let exists: SQLFragment =
             "SELECT 1 FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions)) LIMIT 1"
         let found = try Int.fetchOne(
-            database.cachedStatement(sql: exists.sql), arguments: StatementArguments(exists.arguments))
+            StatementCache.statement(exists.sql, in: database), arguments: StatementArguments(exists.arguments))
         if found == nil { throw ODataError.notFound(Self.name(of: parents)) }
     }
 
@@ -155,14 +205,14 @@ public struct StoreReader: Sendable {
     // MARK: Entities and counts
 
     private func entity(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader,
+        _ cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
-        let paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
-        let found = try await Self.translating {
-            try await reader.read { database -> Entity? in
-                let (compiled, options) = try prepare(query, segments, now: configuration.now(), database)
-                return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
-            }
+        var paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
+        paging.budget = RowBudget(configuration.limits)
+        let found = try await reading(reader) { [paging] database -> Entity? in
+            let (compiled, options) = try prepare(query, segments, now: configuration.now(), database, cache)
+            return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
         }
         guard let entity = found else {
             // A single-valued navigation property that leads nowhere is no error (OData Protocol 4.01, 11.2.7).
@@ -191,28 +241,27 @@ public struct StoreReader: Sendable {
             return entities.count < limit
         }
         try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
-            .expand(&entities, sources, query.expand, of: compiled.plan.set)
+            .expand(&entities, sources, compiled.expand, of: compiled.plan.set)
         return entities
     }
 
     private func count(
         _ query: BoundQuery, _ segments: [BoundSegment], _ reader: any DatabaseReader
     ) async throws -> ODataResponse {
-        try await Self.translating {
-            try await reader.read { database in
-                var query = query
-                query.orderBy = []
-                query.expand = []
-                let (compiled, _) = try prepare(query, segments, now: configuration.now(), database)
-                return ODataResponse(body: .count(try Self.count(compiled, database)))
-            }
+        try await reading(reader) { database in
+            var query = query
+            query.orderBy = []
+            query.expand = []
+            let (compiled, _) = try prepare(query, segments, now: configuration.now(), database)
+            return ODataResponse(body: .count(try Self.count(compiled, database)))
         }
     }
 
     static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
         let fragment = compiled.countStatement
         return try Int64.fetchOne(
-            database.cachedStatement(sql: fragment.sql), arguments: StatementArguments(fragment.arguments)) ?? 0
+            StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))
+            ?? 0
     }
 
     private func references(
@@ -223,13 +272,11 @@ public struct StoreReader: Sendable {
         query.projection = .some(ordinals: [], names: [])
         query.expand = []
         let wanted = query
-        let ids = try await Self.translating {
-            try await reader.read { database in
-                let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-                return try Self.entities(
-                    compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1
-                ).compactMap(\.control.id)
-            }
+        let ids = try await reading(reader) { database in
+            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
+            return try Self.entities(
+                compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1
+            ).compactMap(\.control.id)
         }
         if !isCollection, ids.isEmpty { return ODataResponse(status: 204) }
         return ODataResponse(body: .references(ids, isCollection: isCollection))
@@ -249,4 +296,9 @@ public struct StoreReader: Sendable {
                 status: 400, code: "InvalidOperation", message: String(message.dropFirst(FunctionError.mark.count)))
         }
     }
+}
+
+extension BoundQuery {
+    /// Whether `$search` stands in the options of this query or one expanded in it.
+    var hasSearch: Bool { search != nil || expand.contains(where: \.query.hasSearch) }
 }

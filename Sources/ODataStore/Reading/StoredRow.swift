@@ -56,12 +56,28 @@ struct StoredRow {
         return withBlob(notLoaded) { ResultPlan.isLoaded(slot, $0) }
     }
 
-    /// The fields of the row's type, with its shape where it is a derived one.
+    /// The fields of the row's type or kind, with its shape where it is a derived one.
     func variant(_ plan: ResultPlan) -> (derived: Shape?, fields: [ResultPlan.Field]) {
+        guard let variant = plan.variant else { return declared(plan) }
+        let kind = Int(integer(variant))
+        guard plan.variants.indices.contains(kind) else { return (nil, plan.fields) }
+        guard plan.variants[kind].isEntity else { return (nil, plan.variants[kind].fields) }
+        let (derived, fields) = declared(plan)
+        return (derived, fields + plan.variants[kind].fields)
+    }
+
+    private func declared(_ plan: ResultPlan) -> (derived: Shape?, fields: [ResultPlan.Field]) {
         guard let discriminator = plan.discriminator, let name = text(discriminator),
             let variant = plan.derivedFields[name], variant.shape != plan.shape
         else { return (nil, plan.fields) }
         return (variant.shape, variant.fields)
+    }
+
+    /// Whether the row is an entity of the plan's set.
+    func isEntity(_ plan: ResultPlan) -> Bool {
+        guard plan.set != nil, let variant = plan.variant else { return plan.set != nil }
+        let kind = Int(integer(variant))
+        return plan.variants.indices.contains(kind) && plan.variants[kind].isEntity
     }
 
     /// The value of a slot.
@@ -88,8 +104,17 @@ struct StoredRow {
 
     /// The key; `nil` for rows without one.
     func key(_ plan: ResultPlan, _ model: EntityDataModel) throws -> EntityKey? {
-        if plan.key.isEmpty { return nil }
+        if plan.key.isEmpty || !isEntity(plan) { return nil }
         return EntityKey(
             try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
+    }
+
+    /// The id of a row of another set whose key is among the columns.
+    func id(
+        _ set: String, _ shape: Shape, _ key: [(name: String, slot: ResultPlan.Slot)], _ plan: ResultPlan,
+        _ model: EntityDataModel
+    ) throws -> String {
+        let key = EntityKey(try key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
+        return EntityID.canonical(set: set, key: key, shape: shape, model: model)
     }
 }

@@ -136,4 +136,48 @@ struct PagingTests {
         #expect(first == Array(all.prefix(1)) && all.count == 2)
         #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
     }
+
+    @Test("Rows that nothing tells apart are paged over a result that is kept (rule 21)")
+    func snapshots() async throws {
+        let reader = traders.reader()
+        func page(_ url: String) async throws -> EntityPage {
+            var request = ODataRequest(.read, try ODataURL(parsing: url))
+            request.preferences.maxPageSize = 2
+            let response = try await reader.read(try traders.bind(url), request: request, in: traders.queue)
+            guard case .page(let page) = response.body else { throw ODataError.notFound(url) }
+            return page
+        }
+        let url = "Items?$apply=concat(filter(Quantity gt 0),aggregate(Quantity with sum as Q))&$top=4"
+        let first = try await page(url)
+        #expect(first.entities.compactMap { $0["Line"] } == [1, 2])
+        // What changes now is not seen by the pages that follow.
+        try await traders.queue.write { try $0.execute(sql: "DELETE FROM item") }
+        let second = try await page(try #require(first.nextLink))
+        #expect(second.entities.compactMap { $0["Quantity"] } == [10, 2])
+        #expect(second.nextLink == nil)
+        #expect(try await page(url).entities.map { $0["Q"] } == [.null])
+        // Another reader does not have the result.
+        let error = await #expect(throws: ODataError.self) {
+            let link = try #require(first.nextLink)
+            _ = try await traders.page(link, page: 2)
+        }
+        #expect(error?.status == 410)
+    }
+
+    @Test("$crossjoin has all combinations, with links or the rows themselves, and is paged by their keys")
+    func crossJoin() async throws {
+        let format = ResponseFormat(serviceRoot: "http://nw/")
+        let plain = try await traders.json(
+            "$crossjoin(Customers,Employees)?$filter=Customers/ID eq 'A' and Employees/ID lt 3", format: format)
+        #expect(
+            plain.contains(
+                #"[{"Customers@navigationLink":"Customers('A')","Employees@navigationLink":"Employees(1)"},"#),
+            "\(plain)")
+        let inline = try await traders.json(
+            "$crossjoin(Items,Orders)?$filter=Items/OrderID eq Orders/OrderID and Items/Line eq 2&$expand=Orders($select=OrderID)",
+            format: ResponseFormat(metadata: .none))
+        #expect(inline == #"{"value":[{"Orders":{"OrderID":1}}]}"#)
+        let counted = try await traders.page("$crossjoin(Customers,Orders)?$count=true", page: 7)
+        #expect(counted.count == 20 && counted.entities.count == 7 && counted.nextLink != nil)
+    }
 }

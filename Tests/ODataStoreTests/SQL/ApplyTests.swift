@@ -75,4 +75,133 @@ struct ApplyTests {
             "Orders?$compute=OrderID mul 2 as Twice&$filter=Twice gt 4&$orderby=Twice desc&$select=OrderID,Twice")
         #expect(page.entities.map { $0["Twice"] } == [10, 8, 6])
     }
+
+    /// The rows of a request as JSON without control information.
+    private func json(_ url: String) async throws -> String {
+        let text = try await traders.json(url, format: ResponseFormat(metadata: .none))
+        return String(text.dropFirst(#"{"value":["#.count).dropLast(2))
+    }
+
+    @Test("3.3.1 Ranked transformations keep the rows up to the amount, in the order of their rank")
+    func ranks() async throws {
+        #expect(try await traders.keys("Orders?$apply=topcount(2,Freight)") == ["3", "1"])
+        #expect(try await traders.keys("Orders?$apply=bottomcount(2,Freight)") == ["4", "5"])
+        #expect(try await traders.keys("Orders?$apply=topsum(70,Freight)") == ["3", "1"])
+        #expect(try await traders.keys("Orders?$apply=toppercent(50,Freight)") == ["3"])
+        #expect(try await traders.keys("Orders?$apply=bottomsum(0.05,Freight)") == ["4", "5"])
+        #expect(try await traders.keys("Orders?$apply=topcount(3,Freight)/orderby(OrderID)&$top=1") == ["1"])
+    }
+
+    @Test("3.2.2 concat keeps the structure of each row (rule 22)")
+    func concat() async throws {
+        #expect(
+            try await json(
+                "Orders?$apply=concat(groupby((CustomerID),aggregate($count as N)),aggregate($count as N))&$orderby=N desc"
+            )
+                == #"{"N":5},{"CustomerID":"A","N":2},{"CustomerID":null,"N":1},{"CustomerID":"B","N":1},{"CustomerID":"D","N":1}"#
+        )
+        #expect(
+            try await json(
+                "Orders?$apply=concat(filter(OrderID eq 4),aggregate(Freight with max as M))&$select=OrderID,M")
+                == #"{"OrderID":4},{"M":65}"#)
+        #expect(
+            try await json("Items?$apply=concat(aggregate(Price with sum as V),aggregate(Quantity with sum as V))")
+                == #"{"V":32.49},{"V":16}"#)
+    }
+
+    @Test("3.2.3.2 rollup adds the rows of each level; a grouped column that ignores case does not merge them")
+    func rollup() async throws {
+        #expect(
+            try await json(
+                "Orders?$apply=groupby((rollup(Customer/Country,CustomerID)),aggregate(Freight with sum as S))"
+                    + "/filter(CustomerID ne null or S gt 50)")
+                == #"{"Customer":{"Country":"Germany"},"CustomerID":"A","S":43.99},"#
+                + #"{"Customer":{"Country":"USA"},"CustomerID":"D","S":null},"#
+                + #"{"Customer":{"Country":"germany"},"CustomerID":"B","S":65},"#
+                + #"{"Customer":{"Country":"germany"},"S":65}"#)
+    }
+
+    @Test("3.2.3.1 Transformations act on each group; a group without rows left still has its aggregates")
+    func groupsApplying() async throws {
+        #expect(
+            try await json(
+                "Orders?$apply=groupby((CustomerID),filter(Freight gt 20)/aggregate(Freight with sum as S,$count as N))"
+            )
+                == #"{"CustomerID":null,"S":null,"N":0},{"CustomerID":"A","S":32.38,"N":1},"#
+                + #"{"CustomerID":"B","S":65,"N":1},{"CustomerID":"D","S":null,"N":0}"#)
+        #expect(
+            try await json(
+                "Orders?$apply=groupby((CustomerID),topcount(1,Freight))/filter(Freight gt 1)&$orderby=OrderID&$select=OrderID"
+            ) == #"{"OrderID":1},{"OrderID":3}"#)
+        #expect(
+            try await json(
+                "Orders?$apply=groupby((Customer/Country),topcount(1,Freight)/aggregate(Freight with sum as S))")
+                == #"{"Customer":{"Country":null},"S":0.1},{"Customer":{"Country":"Germany"},"S":32.38},"#
+                + #"{"Customer":{"Country":"USA"},"S":null},{"Customer":{"Country":"germany"},"S":65}"#)
+    }
+
+    @Test("3.2.1.1 Aggregates over collection-valued paths count each entity once")
+    func members() async throws {
+        #expect(
+            try await json("Customers?$apply=aggregate(Orders/Freight with sum as S,Orders/$count as N,$count as C)")
+                == #"{"S":108.99,"N":4,"C":4}"#)
+        #expect(
+            try await json(
+                "Customers?$apply=groupby((Country),aggregate(Orders/Freight with sum as S,Orders/$count as N))")
+                == #"{"Country":null,"S":null,"N":0},{"Country":"Germany","S":43.99,"N":2},"#
+                + #"{"Country":"USA","S":null,"N":1},{"Country":"germany","S":65,"N":1}"#)
+        #expect(try await json("Customers?$apply=aggregate(Orders/Items/Price with sum as S)") == #"{"S":32.49}"#)
+        #expect(try await json("Customers?$apply=aggregate(Friends/$count as N)") == #"{"N":3}"#)
+        #expect(
+            try await json("Items?$apply=aggregate(Price with sum from OrderID with average as A)") == #"{"A":16.245}"#)
+    }
+
+    @Test("3.5.1 join and outerjoin put related rows under a name")
+    func joins() async throws {
+        #expect(
+            try await json(
+                "Customers?$apply=join(Orders as Order)/groupby((Country),aggregate(Order/Freight with sum as S))")
+                == #"{"Country":"Germany","S":43.99},{"Country":"USA","S":null},{"Country":"germany","S":65}"#)
+        #expect(
+            try await json("Customers?$apply=outerjoin(Orders as O,filter(Freight gt 20))/groupby((ID,O/OrderID))")
+                == #"{"ID":"A","O":{"OrderID":1}},{"ID":"B","O":{"OrderID":3}},{"ID":"C","O":{"OrderID":null}},"#
+                + #"{"ID":"D","O":{"OrderID":null}}"#)
+        #expect(
+            try await json("Employees?$apply=outerjoin(Reports as R,aggregate($count as N))")
+                == #"{"ID":1,"Boss":null,"R":{"N":2}},{"ID":2,"Boss":1,"R":{"N":1}},{"ID":3,"Boss":1,"R":{"N":0}},"#
+                + #"{"ID":4,"Boss":2,"R":{"N":0}}"#)
+    }
+
+    @Test("6.2 Hierarchies are recursive common tables (rule 22)")
+    func hierarchies() async throws {
+        let nodes = "$root/Employees,Staff,ID"
+        #expect(
+            try await traders.keys("Employees?$apply=descendants(\(nodes),filter(ID eq 2),keep start)") == ["2", "4"])
+        #expect(try await traders.keys("Employees?$apply=descendants(\(nodes),filter(ID eq 1),1)") == ["2", "3"])
+        #expect(try await traders.keys("Employees?$apply=ancestors(\(nodes),filter(ID eq 4))") == ["1", "2"])
+        #expect(try await traders.keys("Employees?$apply=traverse(\(nodes),preorder,ID desc)") == ["1", "3", "2", "4"])
+        #expect(try await traders.keys("Employees?$apply=traverse(\(nodes),postorder)") == ["4", "2", "3", "1"])
+        let sql = try traders.compile("Employees?$apply=descendants(\(nodes),filter(ID eq 2))").sql
+        #expect(sql.hasPrefix("WITH RECURSIVE"))
+    }
+
+    @Test("$apply within $expand acts on the rows of each parent (rule 22)")
+    func expanded() async throws {
+        #expect(
+            try await json("Customers?$select=ID&$expand=Orders($apply=aggregate(Freight with sum as S,$count as N))")
+                == #"{"ID":"A","Orders":[{"S":43.99,"N":2}]},{"ID":"B","Orders":[{"S":65,"N":1}]},"#
+                + #"{"ID":"C","Orders":[{"S":null,"N":0}]},{"ID":"D","Orders":[{"S":null,"N":1}]}"#)
+        #expect(
+            try await json(
+                "Customers?$select=ID&$filter=ID eq 'A'&$expand=Orders($apply=topcount(1,Freight);$select=OrderID)")
+                == #"{"ID":"A","Orders":[{"OrderID":1}]}"#)
+    }
+
+    @Test("A sum beyond 64 bits is a typed error, not a rounded number (rule 19)")
+    func overflow() async throws {
+        let error = await #expect(throws: ODataError.self) {
+            _ = try await rows("Orders?$apply=aggregate(OrderID mul 4611686018427387904 with sum as S)")
+        }
+        #expect(error?.status == 400)
+    }
 }

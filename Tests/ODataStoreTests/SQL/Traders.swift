@@ -129,6 +129,18 @@ struct Traders {
             navigationProperties: [
                 NavigationProperty(name: "Manager", target: name("Employee"), isCollection: false),
                 NavigationProperty(name: "Reports", target: name("Employee"), isCollection: true),
+            ],
+            annotations: [
+                Annotation(
+                    term: "Org.OData.Aggregation.V1.RecursiveHierarchy", qualifier: "Staff",
+                    value: .record(
+                        type: nil,
+                        properties: [
+                            .init(name: "NodeProperty", value: .path(kind: "PropertyPath", text: "ID")),
+                            .init(
+                                name: "ParentNavigationProperty",
+                                value: .path(kind: "NavigationPropertyPath", text: "Manager")),
+                        ]))
             ])
         let container = EntityContainer(
             name: name("Container"),

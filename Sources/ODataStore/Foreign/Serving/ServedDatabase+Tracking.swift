@@ -190,18 +190,22 @@ extension ServedDatabase {
     static func isTrackable(_ expression: BoundExpression) -> Bool {
         func isLocal(_ path: BoundPath) -> Bool {
             path.steps.allSatisfy {
-                if case .navigation = $0 { false } else { true }
+                switch $0 {
+                case .property, .cast, .dynamic, .computed: true
+                default: false
+                }
             }
         }
         switch expression {
         case .constant: return true
-        case .path(let path), .isOf(let path, _): return isLocal(path)
-        case .unary(_, let operand, _), .cast(let operand, _): return isTrackable(operand)
+        case .path(let path), .isOf(let path, _), .isDefined(let path): return isLocal(path)
+        case .unary(_, let operand, _), .cast(let operand, _), .isOfValue(let operand, _): return isTrackable(operand)
         case .binary(_, let left, let right, _): return isTrackable(left) && isTrackable(right)
         case .membership(let operand, let others): return isTrackable(operand) && others.allSatisfy(isTrackable)
         case .function(.now, _, _): return false
-        case .function(_, let operands, _): return operands.allSatisfy(isTrackable)
-        case .any, .all, .count, .isOfValue, .isDefined, .search, .list, .aggregate, .custom: return false
+        case .function(_, let operands, _), .list(let operands, _), .custom(_, let operands):
+            return operands.allSatisfy(isTrackable)
+        case .any, .all, .count, .aggregate, .search: return false
         }
     }
 }

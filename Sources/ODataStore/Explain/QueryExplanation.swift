@@ -1,0 +1,129 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// How a query is answered: what it was understood as, the SQL it becomes, and the steps that SQLite takes.
+public struct QueryExplanation: Sendable, CustomStringConvertible {
+    /// One statement.
+    public struct Statement: Sendable {
+        /// What it reads: `rows`, or the path of an expanded property.
+        public var purpose: String
+        /// The text; every value stands as `?`.
+        public var sql: String
+        /// The values of the question marks, in order, as SQL literals.
+        public var arguments: [String]
+        /// What `EXPLAIN QUERY PLAN` says, a step a line, indented by its depth.
+        public var plan: [String]
+    }
+
+    /// The query with names resolved and conversions made explicit, a clause a line.
+    public var tree: [String]
+    /// The statements, that of the rows first, then one for each level of `$expand`.
+    public var statements: [Statement]
+
+    /// Tree, SQL and plan as text for a terminal.
+    public var description: String {
+        var lines = ["TREE"] + tree.map { "  \($0)" }
+        for statement in statements {
+            lines += ["", "SQL (\(statement.purpose))", "  \(statement.sql)"]
+            if !statement.arguments.isEmpty { lines.append("  VALUES \(statement.arguments.joined(separator: ", "))") }
+            lines += ["PLAN"] + statement.plan.map { "  \($0)" }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension StoreReader {
+    /// Explains how a request would be answered, without reading rows.
+    ///
+    /// - Parameters:
+    ///   - url: the request's URL, resolved.
+    ///   - reader: the database.
+    /// - Throws: ``ODataError`` as reading would, and 400 for a resource that is not made of rows.
+    public func explain(_ url: BoundURL, in reader: any DatabaseReader) async throws -> QueryExplanation {
+        var query: BoundQuery
+        switch url.resource.target {
+        case .entities(let shape, let set), .entity(let shape, let set), .count(let shape, let set),
+            .references(_, let shape, let set, _):
+            query = url.query ?? Self.query(shape, set)
+        default:
+            throw ODataError(
+                status: 400, code: "InvalidQuery", message: "Only a resource that is made of rows can be explained.")
+        }
+        query.skipToken = nil
+        let wanted = query
+        return try await reading(reader) { database in
+            let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), database)
+            var isCount = false
+            if case .count = url.resource.target { isCount = true }
+            let fragment =
+                isCount
+                ? compiled.countStatement
+                : compiled.firstPage(limit: wanted.top ?? configuration.maxPageSize, offset: wanted.skip)
+            var statements = [try Self.statement("rows", fragment, database)]
+            try expanded(compiled, options, "", &statements, database)
+            return QueryExplanation(tree: QueryOutline(wanted, url.resource.steps).lines, statements: statements)
+        }
+    }
+
+    private func expanded(
+        _ compiled: CompiledQuery, _ options: SQLCompiler.Options, _ path: String,
+        _ statements: inout [QueryExplanation.Statement], _ database: Database
+    ) throws {
+        guard let set = compiled.plan.set, let table = mapping.tables[set] else { return }
+        for (item, sources) in zip(compiled.expand, compiled.plan.expandSources) {
+            let statement = try ExpandStatement(
+                item, of: table, mapping: mapping, options: options, pageSize: configuration.maxExpandedRows)
+            let name = "\(path)\(item.navigation.name)"
+            let parent = [DatabaseValue](repeating: .null, count: sources.count)
+            let fragment = item.form == .count ? statement.countStatement([parent]) : statement.statement([parent])
+            statements.append(try Self.statement(name, fragment, database))
+            try expanded(statement.compiled, options, "\(name)/", &statements, database)
+        }
+    }
+
+    /// A value as a literal of SQL, for people.
+    private static func literal(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "NULL"
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): "'\(text.replacing("'", with: "''"))'"
+        case .blob(let data): "X'\(data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
+        }
+    }
+
+    private static func statement(
+        _ purpose: String, _ fragment: SQLFragment, _ database: Database
+    ) throws -> QueryExplanation.Statement {
+        let rows = try Row.fetchAll(
+            database, sql: "EXPLAIN QUERY PLAN \(fragment.sql)", arguments: StatementArguments(fragment.arguments))
+        var depths: [Int: Int] = [:]
+        let plan = rows.map { row -> String in
+            let (id, parent): (Int, Int) = (row["id"], row["parent"])
+            let depth = (depths[parent] ?? -1) + 1
+            depths[id] = depth
+            return String(repeating: "  ", count: depth) + (row["detail"] as String)
+        }
+        return QueryExplanation.Statement(
+            purpose: purpose, sql: fragment.sql, arguments: fragment.arguments.map(literal), plan: plan)
+    }
+}
+
+extension StoreProvider {
+    /// Explains how a read request would be answered.
+    ///
+    /// ```swift
+    /// print(try await provider.explain(ODataURL(parsing: "Orders?$filter=Freight gt 50")))
+    /// ```
+    ///
+    /// - Throws: ``ODataError``.
+    public func explain(_ url: ODataURL) async throws -> QueryExplanation {
+        do {
+            return try await reader.explain(try bind(ODataRequest(.read, url)), in: database)
+        } catch {
+            throw ODataError(translating: error)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import ODataModel
+
+extension TableStorage {
+    /// All columns that statements may ask a row for, each once: what a derived table must carry along to stand
+    /// for the table.
+    var statementColumns: [String] {
+        var names = digestColumns
+        var seen = Set(names)
+        func add(_ name: String?) {
+            if let name, seen.insert(name).inserted { names.append(name) }
+        }
+        add(rowID)
+        add(notLoaded)
+        add(visibility?.ownerColumn)
+        if case .column(let column) = etag { add(column) }
+        for (_, storage) in navigation.sorted(by: { $0.key < $1.key }) {
+            if case .join(_, let pairs) = storage { pairs.forEach { add($0.source) } }
+        }
+        return names
+    }
+
+    /// Where a property lies, by its ordinal in a type of the model, or by its name in a shape that transformations
+    /// have made.
+    func storage(of property: Property, _ ordinal: Int, _ shape: Shape, _ model: EntityDataModel) -> PropertyStorage? {
+        if model.shape(shape.name) == shape {
+            let storages = properties(of: shape)
+            return ordinal < storages.count ? storages[ordinal] : nil
+        }
+        guard let own = self.shape.ordinal(of: property.name), own < properties.count else { return nil }
+        return properties[own]
+    }
+}

@@ -1,0 +1,110 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// Runs a compiled query bit by bit: each run opens its statements, reads some rows and closes them, and the
+/// next one goes on behind the last row (rule 23).
+struct PageRun: Sendable {
+    /// Why a run stopped.
+    enum Outcome: Hashable, Sendable {
+        /// The caller has enough for now.
+        case paused
+        /// The page is full, and more rows follow.
+        case pageIsFull
+        /// There are no more rows.
+        case ended
+    }
+
+    /// The query.
+    let compiled: CompiledQuery
+    /// The kept result that the rows are read from; `nil` for the data themselves.
+    private let snapshot: ResultSnapshots.Snapshot?
+    /// How many rows the answer may still have.
+    private let budget: RowBudget?
+    /// The sort values of the last row; `nil` before the first.
+    private(set) var position: [DatabaseValue]?
+    /// How many rows fit on the page; `nil` for no limit.
+    private var pageLeft: Int?
+    /// What is left of `$top`.
+    private(set) var topLeft: Int?
+
+    /// Starts at the first row, or behind the row of a token.
+    init(
+        _ compiled: CompiledQuery, after token: PageToken?, pageSize: Int?,
+        snapshot: ResultSnapshots.Snapshot? = nil, budget: RowBudget? = nil
+    ) throws {
+        let compiled = snapshot?.compiled ?? compiled
+        self.compiled = compiled
+        self.snapshot = snapshot
+        self.budget = budget
+        pageLeft = pageSize
+        topLeft = compiled.top
+        guard let token else { return }
+        guard token.values.count == compiled.order.count, compiled.canResume else { throw PageToken.foreign }
+        position = token.values
+        topLeft = token.remaining
+    }
+
+    /// Reads rows until `row` says that it is enough, the page is full, or there are no more.
+    ///
+    /// - Parameters:
+    ///   - database: a connection; nothing stays open on it.
+    ///   - row: takes a row; returns whether it wants more.
+    mutating func run(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        guard let snapshot else { return try read(database, row) }
+        return try snapshot.pool.read { try read($0, row) }
+    }
+
+    private mutating func read(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        if topLeft == 0 { return .ended }
+        let statements: [SQLFragment]
+        if let position {
+            let limit = Self.limit(pageLeft, topLeft)
+            statements = compiled.pages(after: position).map { "\($0) LIMIT \(bind: limit)" }
+        } else {
+            let top = Self.limit(pageLeft, topLeft)
+            statements = [
+                compiled.firstPage(limit: Int64.fromDatabaseValue(top).map { Int($0) }, offset: compiled.skip)
+            ]
+        }
+        for fragment in statements {
+            let statement = try StatementCache.statement(fragment.sql, in: database)
+            let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(fragment.arguments))
+            while try cursor.next() != nil {
+                if pageLeft == 0 { return .pageIsFull }
+                let stored = StoredRow(statement: statement.sqliteStatement)
+                try budget?.take()
+                let wantsMore = try row(stored)
+                pageLeft = pageLeft.map { $0 - 1 }
+                topLeft = topLeft.map { $0 - 1 }
+                if topLeft == 0 { return .ended }
+                // Rows that nothing tells apart are read in one go.
+                if pageLeft == 0 || (!wantsMore && compiled.canResume) {
+                    position = compiled.plan.sort.map { stored.value($0) }
+                    if !wantsMore, pageLeft != 0 { return .paused }
+                    guard compiled.canResume else {
+                        if try cursor.next() == nil { return .ended }
+                        throw ODataError(
+                            status: 500, code: "InternalError", message: "Rows without a key were not kept.")
+                    }
+                }
+            }
+        }
+        return .ended
+    }
+
+    /// One row more than fits on the page, which tells whether another page follows; -1 for no limit.
+    private static func limit(_ page: Int?, _ top: Int?) -> DatabaseValue {
+        let page = page.map { $0 == .max ? $0 : $0 + 1 }
+        let least = [page, top].compactMap { $0 }.min()
+        return (least ?? -1).databaseValue
+    }
+
+    /// The token for the next page.
+    func token(now: ODataDateTimeOffset) -> PageToken? {
+        position.map {
+            PageToken(
+                digest: compiled.digest, now: now, remaining: topLeft, values: $0, snapshot: snapshot?.id)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Produces a page as JSON, piece by piece (rule 23).
+///
+/// Each read fills the buffer to at most about ``readSize``, closes its statements and its transaction, and the
+/// next one resumes by key. Whoever pulls slowly holds neither a statement nor the write-ahead log.
+actor PageWriter {
+    /// Reads stop when the buffer holds this many bytes.
+    static let readSize = 256 << 10
+    /// The greatest chunk that is handed out.
+    static let chunkSize = 64 << 10
+    /// The most parents of one read where rows are expanded.
+    static let expandedRows = 200
+
+    private let reader: any DatabaseReader
+    private let limits: ReadLimits
+    private let mapping: StorageMapping
+    private let options: SQLCompiler.Options
+    private let query: BoundQuery
+    private let paging: ExpandPaging
+    private let renderer: JSONRowRenderer
+    private let nextLink: @Sendable (PageToken) -> String
+    private var run: PageRun
+    private var buffer: [UInt8]
+    private var handedOut = 0
+    private var isEnded = false
+    private var hasRows = false
+
+    /// Starts a page.
+    ///
+    /// - Parameters:
+    ///   - run: the query, nothing read yet.
+    ///   - head: what stands before the first row: the context, the count, and the bracket.
+    ///   - nextLink: makes the link to the next page.
+    init(
+        reader: any DatabaseReader, limits: ReadLimits, mapping: StorageMapping, options: SQLCompiler.Options,
+        query: BoundQuery,
+        paging: ExpandPaging, renderer: JSONRowRenderer, run: PageRun, head: [UInt8],
+        nextLink: @escaping @Sendable (PageToken) -> String
+    ) {
+        self.reader = reader
+        self.limits = limits
+        self.mapping = mapping
+        self.options = options
+        self.query = query
+        self.paging = paging
+        self.renderer = renderer
+        self.run = run
+        self.nextLink = nextLink
+        buffer = head
+    }
+
+    /// The next chunk; `nil` at the end.
+    func next() async throws -> [UInt8]? {
+        if handedOut == buffer.count {
+            if isEnded { return nil }
+            buffer.removeAll(keepingCapacity: true)
+            handedOut = 0
+            try await fill()
+            // Nothing more is written after the closing brace.
+            if buffer.isEmpty { return isEnded ? nil : try await next() }
+        } else if handedOut == 0, !isEnded, !hasRows {
+            // The head alone is no chunk worth sending.
+            try await fill()
+        }
+        let end = min(handedOut + Self.chunkSize, buffer.count)
+        let chunk = handedOut == 0 && end == buffer.count ? buffer : Array(buffer[handedOut..<end])
+        handedOut = end
+        return chunk
+    }
+
+    private func fill() async throws {
+        let piece = Piece(
+            run: run, mapping: mapping, options: options, query: query, paging: paging, renderer: renderer,
+            needsComma: hasRows)
+        let (reader, limits) = (reader, limits)
+        let result = try await StoreReader.translating {
+            try await reader.read { database in try limits.timed(database) { try piece.read(database) } }
+        }
+        run = result.run
+        buffer += result.bytes
+        hasRows = hasRows || result.count > 0
+        if result.outcome != .paused {
+            isEnded = true
+            var tail = "]"
+            if result.outcome == .pageIsFull, let token = run.token(now: options.now) {
+                tail += ",\"\(renderer.prefix)nextLink\":"
+                StoredJSON.appendQuoted(nextLink(token), to: &tail)
+            }
+            buffer += Array("\(tail)}".utf8)
+        }
+    }
+
+    /// One read.
+    private struct Piece: Sendable {
+        var run: PageRun
+        let mapping: StorageMapping
+        let options: SQLCompiler.Options
+        let query: BoundQuery
+        let paging: ExpandPaging
+        let renderer: JSONRowRenderer
+        let needsComma: Bool
+
+        func read(_ database: Database) throws -> (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int) {
+            var run = run
+            var count = 0
+            let plan = run.compiled.plan
+            if run.compiled.expand.isEmpty {
+                var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
+                // An array that is already open: the first value written makes the writer expect commas.
+                let keys = JSONRowRenderer.PreparedKeys(plan)
+                let outcome = try run.run(database) { row in
+                    try renderer.open(row, plan, keys, to: &writer)
+                    writer.endObject()
+                    count += 1
+                    return writer.bytes.count < PageWriter.readSize
+                }
+                let comma = needsComma && count > 0 ? [UInt8(ascii: ",")] : []
+                return (comma + writer.bytes, run, outcome, count)
+            }
+            var items: [JSONRowRenderer.Object] = []
+            var sources: [[[DatabaseValue]]] = []
+            var size = 0
+            let outcome = try run.run(database) { row in
+                let item = try renderer.item(row, plan)
+                size += item.writer.bytes.count
+                items.append(item)
+                sources.append(plan.expandSources.map { $0.map { row.value($0) } })
+                return items.count < PageWriter.expandedRows && size < PageWriter.readSize / 4
+            }
+            try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
+                .expand(&items, sources, run.compiled.expand, of: plan.set)
+            var bytes: [UInt8] = []
+            for item in items {
+                if needsComma || !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
+                bytes += item.writer.bytes
+                bytes.append(UInt8(ascii: "}"))
+            }
+            return (bytes, run, outcome, items.count)
+        }
+    }
+}

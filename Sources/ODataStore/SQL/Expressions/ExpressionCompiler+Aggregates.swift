@@ -1,0 +1,106 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// The aggregate methods (OData Data Aggregation 4.0, 3.2.1.3); nulls do not count.
+extension ExpressionCompiler {
+    /// An aggregate of the rows that the statement's other parts select.
+    func aggregated(_ item: BoundAggregate) throws -> Operand {
+        guard let expression = item.expression, item.method != .count else {
+            return Operand(sql: "COUNT(*)", type: item.type, codec: .integer, isNullable: false)
+        }
+        return try aggregated(item, of: try value(expression))
+    }
+
+    /// An aggregate of an operand.
+    func aggregated(_ item: BoundAggregate, of operand: Operand) throws -> Operand {
+        var operand = operand
+        switch item.method {
+        case .custom: return try custom(item, operand)
+        case .count:
+            return Operand(sql: "COUNT(*)", type: item.type, codec: .integer, isNullable: false)
+        case .countDistinct:
+            if !operand.codec.isComparable { operand = try normalized(operand) }
+            if operand.codec == .dateTimeOffset { operand.sql = "substr(\(operand.sql), 1, 16)" }
+            return Operand(
+                sql: "COUNT(DISTINCT \(operand.sortable))", type: item.type, codec: .integer, isNullable: false)
+        case .min, .max:
+            // Foreign numeric text sorts behind all numbers, so it goes through the exact form.
+            if !operand.codec.isComparable { operand = try normalized(operand) }
+            if operand.codec == .json { throw ODataError.notImplemented("\(item.method.rawValue) of \(operand.type)") }
+            var result = operand
+            result.sql = item.method == .min ? "MIN(\(operand.sortable))" : "MAX(\(operand.sortable))"
+            result.type = item.type
+            result.isNullable = true
+            result.constant = nil
+            return result
+        case .sum: return try sum(operand, item)
+        case .average: return try average(operand, item)
+        }
+    }
+
+    private func sum(_ operand: Operand, _ item: BoundAggregate) throws -> Operand {
+        let wanted = Operand.canonicalCodec(item.type)
+        switch operand.codec {
+        case .integer:
+            if wanted == .integer { return made("outpost_int_sum(\(operand.sql))", .integer, item) }
+            return try fitted(made("outpost_scaled_sum(\(operand.sql), 0)", .decimalBytes, item), wanted)
+        case .scaledDecimal(let scale):
+            let bound: SQLFragment = "\(bind: scale.databaseValue)"
+            return try fitted(made("outpost_scaled_sum(\(operand.sql), \(bound))", .decimalBytes, item), wanted)
+        case .decimalBytes:
+            return try fitted(made("outpost_dec_sum(\(operand.sql))", .decimalBytes, item), wanted)
+        case .numericDecimal:
+            let label: SQLFragment = "\(bind: operand.place.databaseValue)"
+            return try fitted(made("outpost_number_sum(\(operand.sql), \(label))", .decimalBytes, item), wanted)
+        case .double, .single: return made("outpost_real_sum(\(operand.sql))", .double, item)
+        case .duration: return made("outpost_duration_sum(\(operand.sql))", .duration, item)
+        default: throw ODataError.notImplemented("sum of \(operand.type)")
+        }
+    }
+
+    private func average(_ operand: Operand, _ item: BoundAggregate) throws -> Operand {
+        let wanted = Operand.canonicalCodec(item.type)
+        switch operand.codec {
+        case .integer where wanted.isFloating, .double, .single:
+            return made("outpost_real_avg(\(operand.sql))", .double, item)
+        case .integer: return made("outpost_scaled_avg(\(operand.sql), 0)", .decimalBytes, item)
+        case .scaledDecimal(let scale):
+            let bound: SQLFragment = "\(bind: scale.databaseValue)"
+            return try fitted(made("outpost_scaled_avg(\(operand.sql), \(bound))", .decimalBytes, item), wanted)
+        case .decimalBytes:
+            return try fitted(made("outpost_dec_avg(\(operand.sql))", .decimalBytes, item), wanted)
+        case .numericDecimal:
+            let label: SQLFragment = "\(bind: operand.place.databaseValue)"
+            return try fitted(made("outpost_number_avg(\(operand.sql), \(label))", .decimalBytes, item), wanted)
+        case .duration: return made("outpost_duration_avg(\(operand.sql))", .duration, item)
+        default: throw ODataError.notImplemented("average of \(operand.type)")
+        }
+    }
+
+    /// A registered method (3.2.1.3.6); it is told the type of its values.
+    private func custom(_ item: BoundAggregate, _ operand: Operand) throws -> Operand {
+        guard let function = item.function, let type = operand.type.primitive else {
+            throw ODataError.notImplemented("\(item.function?.name ?? "an aggregation method") of \(operand.type)")
+        }
+        let value = try normalized(operand)
+        return Operand(
+            sql: """
+                \(name: AppFunctions.sqlName(function.name))(\(value.sql), \(bind: type.rawValue.databaseValue))
+                """, type: item.type, codec: Operand.canonicalCodec(item.type))
+    }
+
+    private func made(_ sql: SQLFragment, _ codec: ColumnCodec, _ item: BoundAggregate) -> Operand {
+        Operand(sql: sql, type: item.type, codec: codec)
+    }
+
+    /// An exact result in the form of the type that the model gives it.
+    private func fitted(_ operand: Operand, _ codec: ColumnCodec) throws -> Operand {
+        switch codec {
+        case .double, .single: return try converted(operand, to: .double)
+        case .integer: return try cast(operand, to: .primitive(.int64))
+        default: return operand
+        }
+    }
+}

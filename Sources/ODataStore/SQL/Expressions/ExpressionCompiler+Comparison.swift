@@ -1,0 +1,230 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Comparisons. Null is equal to null and to nothing else, and neither less nor greater than anything
+/// (OData URL Conventions 4.01, 5.1.1.1.1 to 5.1.1.1.6); the result is never null.
+extension ExpressionCompiler {
+    /// A comparison. As a condition it may be NULL where it should be false.
+    func compare(
+        _ op: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, isCondition: Bool
+    ) throws -> SQLFragment {
+        let (left, right) = (Self.peeled(left), Self.peeled(right))
+        if case .constant(let value, _) = right {
+            return try compare(op, left, with: value, right, isCondition: isCondition)
+        }
+        if case .constant(let value, _) = left {
+            return try compare(Self.mirrored(op), right, with: value, left, isCondition: isCondition)
+        }
+        return try compare(op, value(left), value(right), isCondition: isCondition)
+    }
+
+    /// The operand of a cast that loses nothing: comparing without it lets an index on the column serve.
+    static func peeled(_ expression: BoundExpression) -> BoundExpression {
+        guard case .cast(let operand, let type) = expression, let to = type.primitive,
+            let from = operand.type.primitive
+        else { return expression }
+        switch (from, to) {
+        case (_, _) where from == to: return peeled(operand)
+        case (.byte, _) where to.isNumeric, (.sbyte, _) where to.isNumeric, (.int16, _) where to.isNumeric,
+            (.int32, _) where to.isNumeric && to != .single, (.int64, .decimal), (.int64, .double), (.single, .double):
+            return peeled(operand)
+        default: return expression
+        }
+    }
+
+    private static func mirrored(_ op: BinaryOperator) -> BinaryOperator {
+        switch op {
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        default: op
+        }
+    }
+
+    // MARK: With a constant
+
+    private func compare(
+        _ op: BinaryOperator, _ expression: BoundExpression, with constant: ODataValue, _ other: BoundExpression,
+        isCondition: Bool
+    ) throws -> SQLFragment {
+        if constant.isNull { return try compareWithNull(op, expression) }
+        var operand = try value(expression)
+        if operand.isDynamic { operand = try member(operand.sql, other.type, place: operand.place) }
+        switch constant.fitted(to: .double) {
+        case .double(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
+        default: break
+        }
+        if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(constant) {
+            return compareInstant(op, operand, instant, isCondition)
+        }
+        // SQLite's lower() knows ASCII only, which is all a GUID has.
+        if operand.codec == .guidText, case .guid(let guid) = constant {
+            operand.sql = "lower(\(operand.sql))"
+            return finish(op, operand, "\(bind: guid.description.databaseValue)", isCondition)
+        }
+        if operand.codec == .timeText { operand = try normalized(operand) }
+        switch ComparisonForm.of(constant, in: operand.codec) {
+        case .exact(let stored): return finish(op, operand, "\(bind: stored)", isCondition)
+        case .above(let lesser):
+            switch op {
+            case .equal: return "0"
+            case .notEqual: return "1"
+            case .less, .lessOrEqual: return finish(.lessOrEqual, operand, "\(bind: lesser)", isCondition)
+            default: return finish(.greater, operand, "\(bind: lesser)", isCondition)
+            }
+        case .belowAll: return always(op == .greater || op == .greaterOrEqual, op, operand)
+        case .aboveAll: return always(op == .less || op == .lessOrEqual, op, operand)
+        case .none: return try compare(op, operand, .constant(constant, other.type), isCondition: isCondition)
+        }
+    }
+
+    /// The comparison with a constant beyond all values: true for all but null, or for none.
+    private func always(_ isTrue: Bool, _ op: BinaryOperator, _ operand: Operand) -> SQLFragment {
+        if op == .notEqual { return "1" }
+        return isTrue ? "\(operand.sortable) IS NOT NULL" : "0"
+    }
+
+    private func compareWithNull(_ op: BinaryOperator, _ expression: BoundExpression) throws -> SQLFragment {
+        let isNull: SQLFragment
+        if case .path(let path) = expression {
+            switch try resolve(path) {
+            case .scalar(let operand): isNull = "\(operand.sql) IS NULL"
+            case .complex(_, _, let presence, _): isNull = "coalesce(\(presence), 0) = 0"
+            case .entity(let scope, _, _):
+                guard let table = scope.table else { throw Self.unsupported("a comparison with null") }
+                isNull = "NOT (\(try exists(scope, table)))"
+            case .collection: throw Self.unsupported("a comparison of the collection \(Self.name(of: path.steps))")
+            }
+        } else {
+            isNull = "(\(try value(expression).sql)) IS NULL"
+        }
+        switch op {
+        case .equal, .lessOrEqual, .greaterOrEqual: return "(\(isNull))"
+        case .notEqual: return "NOT (\(isNull))"
+        default: return "0"
+        }
+    }
+
+    /// Instants are compared without their offsets, by the first sixteen bytes, as `$orderby` sorts them: one index on
+    /// these serves both.
+    private func compareInstant(
+        _ op: BinaryOperator, _ operand: Operand, _ instant: ODataDateTime, _ isCondition: Bool
+    ) -> SQLFragment {
+        let key = InstantKey.encode(seconds: instant.seconds, picoseconds: instant.picoseconds)
+        var instants = operand
+        instants.sql = operand.order
+        instants.codec = .dateTime
+        return finish(op, instants, "\(bind: ColumnCodec.blob(key))", isCondition)
+    }
+
+    /// A comparison with a value that is not null and is written as the operand is.
+    private func finish(
+        _ op: BinaryOperator, _ operand: Operand, _ stored: SQLFragment, _ isCondition: Bool
+    ) -> SQLFragment {
+        let left = operand.sortable
+        let sql: SQLFragment
+        switch op {
+        case .equal: sql = "\(left) = \(stored)"
+        case .notEqual: return operand.isNullable ? "\(left) IS NOT \(stored)" : "\(left) <> \(stored)"
+        case .less: sql = "\(left) < \(stored)"
+        case .lessOrEqual: sql = "\(left) <= \(stored)"
+        default:
+            let comparison: SQLFragment = op == .greater ? "\(left) > \(stored)" : "\(left) >= \(stored)"
+            // NaN is stored as a BLOB, which SQLite sorts after all numbers, yet it is greater than none.
+            sql =
+                operand.codec.isFloating
+                ? "(\(comparison) AND \(left) <= \(bind: Double.infinity.databaseValue))" : comparison
+        }
+        return isCondition || !operand.isNullable ? sql : "coalesce(\(sql), 0)"
+    }
+
+    // MARK: Of two operands
+
+    func compare(
+        _ op: BinaryOperator, _ left: Operand, _ right: Operand, isCondition: Bool
+    ) throws -> SQLFragment {
+        var (left, right) = (left, right)
+        if left.isDynamic, !right.isDynamic { left = try member(left.sql, right.type, place: left.place) }
+        if right.isDynamic, !left.isDynamic { right = try member(right.sql, left.type, place: right.place) }
+        (left, right) = try aligned(left, right)
+        if left.codec == .json, left.type.isCollection, right.codec == .json, op == .equal || op == .notEqual {
+            let type = try memberType(left.type).sql
+            let equal: SQLFragment = """
+                coalesce(outpost_members_equal(\(left.sql), \(right.sql), \(type)), \
+                \(left.sql) IS NULL AND \(right.sql) IS NULL)
+                """
+            return op == .equal ? equal : "NOT \(equal)"
+        }
+        if left.codec == .json, !left.isDynamic { throw Self.unsupported("a comparison of \(left.type)") }
+        if left.codec == .dateTimeOffset {
+            left.sql = "substr(\(left.sql), 1, 16)"
+            right.sql = "substr(\(right.sql), 1, 16)"
+        }
+        let (a, b) = (left.sortable, right.codec == .boolean ? right.sortable : right.sql)
+        let isNullable = left.isNullable || right.isNullable
+        let bothNullable = left.isNullable && right.isNullable
+        switch op {
+        case .equal:
+            let isNumber: SQLFragment = left.codec.isFloating ? " AND typeof(\(a)) <> 'blob'" : ""
+            if !isNullable { return "(\(a) = \(b)\(isNumber))" }
+            // Two nulls are equal, and IS never gives NULL.
+            return bothNullable || !isCondition ? "(\(a) IS \(b)\(isNumber))" : "(\(a) = \(b)\(isNumber))"
+        case .notEqual:
+            let isNaN: SQLFragment = left.codec.isFloating ? " OR typeof(\(a)) = 'blob'" : ""
+            return "(\(a) IS NOT \(b)\(isNaN))"
+        default: break
+        }
+        var sql: SQLFragment
+        switch op {
+        case .less: sql = "\(a) < \(b)"
+        case .lessOrEqual: sql = "\(a) <= \(b)"
+        case .greater: sql = "\(a) > \(b)"
+        default: sql = "\(a) >= \(b)"
+        }
+        if left.codec.isFloating { sql = "(\(sql) AND typeof(\(a)) <> 'blob' AND typeof(\(b)) <> 'blob')" }
+        if isNullable, !isCondition { sql = "coalesce(\(sql), 0)" }
+        if bothNullable, op == .lessOrEqual || op == .greaterOrEqual {
+            // "See rules for gt and eq": null is equal to null.
+            sql = "(\(sql) OR (\(left.sql) IS NULL AND \(right.sql) IS NULL))"
+        }
+        return sql
+    }
+
+    /// Both operands in one form whose stored order is the values' order.
+    func aligned(_ left: Operand, _ right: Operand) throws -> (Operand, Operand) {
+        if left.codec == right.codec, left.codec.isComparable { return (left, right) }
+        var (a, b) = (try normalized(left), try normalized(right))
+        if a.codec == b.codec { return (a, b) }
+        if a.codec.isNumeric, b.codec.isNumeric {
+            let common: ColumnCodec = a.codec.isFloating || b.codec.isFloating ? .double : .decimalBytes
+            a = try converted(a, to: common)
+            b = try converted(b, to: common)
+            return (a, b)
+        }
+        // V2 literals have no offset, foreign columns may.
+        if a.codec == .dateTime, b.codec == .dateTimeOffset { return (try converted(a, to: .dateTimeOffset), b) }
+        if a.codec == .dateTimeOffset, b.codec == .dateTime { return (a, try converted(b, to: .dateTimeOffset)) }
+        throw Self.unsupported("a comparison of \(a.type) with \(b.type)")
+    }
+}
+
+extension ColumnCodec {
+    /// Whether values are binary floating-point numbers, among which NaN may be.
+    var isFloating: Bool { self == .double || self == .single }
+
+    /// Whether values are numbers in one of the canonical forms.
+    var isNumeric: Bool { isFloating || self == .integer || self == .decimalBytes }
+
+    /// Whether two columns of the codec compare as their values do.
+    var isComparable: Bool {
+        switch self {
+        // Numeric text, optional seconds and letter case have several forms of one value.
+        case .json, .numericDecimal, .timeText, .guidText: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,458 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Where a path leads.
+enum PathTarget {
+    /// A value.
+    case scalar(Operand)
+    /// A complex value in columns: its shape, its columns, its presence column.
+    case complex(Shape, [PropertyStorage], presence: SQLFragment, SQLScope)
+    /// An entity: the row itself, or one joined; with the shape it is seen as and the condition of a cast.
+    case entity(SQLScope, Shape, condition: SQLFragment?)
+    /// A collection of entities.
+    case collection(SQLCollection)
+}
+
+extension ExpressionCompiler {
+    /// The value at the end of a path.
+    func scalar(_ path: BoundPath) throws -> Operand {
+        switch try resolve(path) {
+        case .scalar(let operand): return operand
+        case .complex(let shape, _, _, _): throw Self.unsupported("the complex value \(shape.name) in an expression")
+        case .entity(_, let shape, _): throw Self.unsupported("the entity \(shape.name) in an expression")
+        case .collection: throw Self.unsupported("the collection \(Self.name(of: path.steps)) in an expression")
+        }
+    }
+
+    /// Follows a path.
+    func resolve(_ path: BoundPath) throws -> PathTarget {
+        switch path.steps.first {
+        case .entitySet(let set, let shape)?: return try resolveRoot(path, set.name, shape, isSingle: false)
+        case .singleton(let singleton, let shape)?: return try resolveRoot(path, singleton.name, shape, isSingle: true)
+        default: break
+        }
+        guard let scope = scopes[path.variable.identifier] else {
+            throw Self.unsupported("the variable \(path.variable.name) here")
+        }
+        switch scope.source {
+        case .json(let value, let type): return try resolveMember(path, value, type, scope)
+        case .derived:
+            if case .navigation(let navigation, _, _)? = path.steps.first,
+                let joined = scope.attachment(navigation.name), let table = joined.table
+            {
+                var rest = path
+                rest.steps.removeFirst()
+                return try resolve(rest.steps[...], path, from: .entity(joined, table.shape, condition: nil))
+            }
+            return .scalar(try computed(path, scope))
+        case .table(let table):
+            // What an earlier groupby or compute named by a path is a column of its own.
+            if let operand = scope.computed[Self.name(of: path.steps)] { return .scalar(operand) }
+            return try resolve(
+                path.steps[...], path, from: .entity(scope, path.variable.shape ?? table.shape, condition: nil))
+        }
+    }
+
+    /// A path from `$root`. What stands behind a single entity is a subquery.
+    private func resolveRoot(
+        _ path: BoundPath, _ set: String, _ shape: Shape, isSingle: Bool
+    ) throws -> PathTarget {
+        guard let table = mapping.tables[set] else { throw Self.unsupported("the entity set \(set)") }
+        let alias = newAlias()
+        let scope = SQLScope(alias: alias, source: .table(table), from: "\(name: table.table) AS \(name: alias)")
+        let visible = try visibility(of: table, alias: alias).map { [$0] } ?? []
+        let all = SQLCollection(
+            tables: [scope.from], scope: scope, conditions: visible, shape: shape, isSingle: isSingle)
+        return try resolve(path.steps.dropFirst(), path, from: .collection(all))
+    }
+
+    /// The names of a path's steps joined by slashes: how grouped values are found again.
+    static func name(of steps: some Sequence<BoundStep>) -> String {
+        steps.compactMap { step -> String? in
+            switch step {
+            case .property(let property, _, _): property.name
+            case .navigation(let navigation, _, _): navigation.name
+            case .cast: nil
+            case .dynamic(let name), .computed(let name, _): name
+            case .entitySet(let set, _): "$root/\(set.name)"
+            case .singleton(let singleton, _): "$root/\(singleton.name)"
+            case .key(let key): "(\(key.parts.map { $0.value.lexicalText ?? "…" }.joined(separator: ",")))"
+            case .filter: "$filter(…)"
+            case .annotation(let term): "@\(term)"
+            }
+        }.joined(separator: "/")
+    }
+
+    private func computed(_ path: BoundPath, _ scope: SQLScope) throws -> Operand {
+        let name = Self.name(of: path.steps)
+        guard let operand = scope.computed[name] else { throw Self.unsupported("\(name) after aggregation") }
+        return operand
+    }
+
+    private func resolve(
+        _ steps: ArraySlice<BoundStep>, _ path: BoundPath, from start: PathTarget
+    ) throws -> PathTarget {
+        var target = start
+        // The single entity that later steps are about, where it is that of a subquery.
+        var outer: SQLCollection?
+        for step in steps {
+            if case .collection(let collection) = target {
+                if collection.isSingle, !Self.isKeyOrFilter(step) {
+                    guard let table = collection.scope.table else { throw Self.unsupported("a path here") }
+                    if outer != nil { throw Self.unsupported("the path \(Self.name(of: path.steps))") }
+                    outer = collection
+                    target = .entity(collection.scope, collection.shape ?? table.shape, condition: nil)
+                } else {
+                    target = .collection(try extended(collection, by: step, path))
+                    continue
+                }
+            }
+            switch (step, target) {
+            case (.computed(let name, _), .entity(let scope, _, _)):
+                guard let operand = scope.computed[name] else { throw Self.unsupported(name) }
+                target = .scalar(operand)
+            case (.property(let property, let ordinal, let shape), .entity(let scope, _, let condition)):
+                if let operand = scope.computed[property.name] {
+                    target = .scalar(operand)
+                    continue
+                }
+                guard let table = scope.table, let storage = table.storage(of: property, ordinal, shape, mapping.model)
+                else { throw Self.unsupported(property.name) }
+                target = try follow(property, storage, scope, condition)
+            case (.property(let property, let ordinal, _), .complex(_, let storages, _, let scope)):
+                guard ordinal < storages.count else { throw Self.unsupported(property.name) }
+                target = try follow(property, storages[ordinal], scope, nil)
+            case (.property, .scalar(let operand)) where operand.codec == .json,
+                (.dynamic, .scalar(let operand)) where operand.codec == .json:
+                target = .scalar(try within(operand, step, path))
+            case (.navigation(let navigation, _, _), .entity(let scope, _, _)):
+                if let joined = scope.attachment(navigation.name), let table = joined.table {
+                    target = .entity(joined, table.shape, condition: nil)
+                    continue
+                }
+                guard let table = scope.table else { throw Self.unsupported(navigation.name) }
+                target =
+                    navigation.isCollection
+                    ? .collection(try related(navigation, [], scope, table))
+                    : .entity(
+                        try join(navigation, [], from: scope, table), try shape(of: navigation), condition: nil)
+            case (.navigation(let navigation, _, _), .complex(_, _, _, let scope)):
+                // The layout names what lies within complex properties by the whole path.
+                guard let table = scope.table else { throw Self.unsupported(navigation.name) }
+                let before = Self.complexSteps(before: navigation, in: steps)
+                target =
+                    navigation.isCollection
+                    ? .collection(try related(navigation, before, scope, table))
+                    : .entity(
+                        try join(navigation, before, from: scope, table), try shape(of: navigation), condition: nil)
+            case (.cast(let shape), .complex(let current, _, _, _)) where mapping.model.isType(current.name, shape.name):
+                continue
+            case (.cast(let shape), .entity(let scope, let current, _)):
+                guard let table = scope.table else { throw Self.unsupported("a cast to \(shape.name)") }
+                let isDerived = !mapping.model.isType(current.name, shape.name)
+                target = .entity(
+                    scope, shape, condition: isDerived ? try typeCondition(scope, table, shape.name) : nil)
+            case (.dynamic(let name), .entity(let scope, _, _)):
+                guard let table = scope.table, let column = table.dynamicProperties else {
+                    throw Self.unsupported("the dynamic property \(name)")
+                }
+                target = .scalar(dynamic(name, in: scope.sql(column)))
+            default:
+                throw Self.unsupported("the path \(Self.name(of: path.steps))")
+            }
+        }
+        guard let outer else { return target }
+        switch target {
+        case .scalar(var operand):
+            operand.sql = "(SELECT \(operand.sql) \(outer.rows()) LIMIT 1)"
+            operand.isNullable = true
+            return .scalar(operand)
+        case .collection(var collection):
+            collection.tables = outer.tables + collection.tables
+            collection.passed = outer.passed + [outer.scope] + collection.passed
+            collection.conditions = outer.conditions + collection.conditions
+            return .collection(collection)
+        default: throw Self.unsupported("the path \(Self.name(of: path.steps))")
+        }
+    }
+
+    /// The complex properties right before a navigation property.
+    private static func complexSteps(before navigation: NavigationProperty, in steps: ArraySlice<BoundStep>)
+        -> [BoundStep]
+    {
+        var result: [BoundStep] = []
+        for step in steps {
+            switch step {
+            case .property: result.append(step)
+            case .navigation(let found, _, _) where found == navigation: return result
+            case .navigation: result = []
+            default: continue
+            }
+        }
+        return result
+    }
+
+    private static func isKeyOrFilter(_ step: BoundStep) -> Bool {
+        switch step {
+        case .key, .filter: true
+        default: false
+        }
+    }
+
+    /// A member of a JSON object that a path leads into.
+    private func within(_ operand: Operand, _ step: BoundStep, _ path: BoundPath) throws -> Operand {
+        let name: String
+        let type: TypeReference
+        switch step {
+        case .property(let property, _, _): (name, type) = (property.name, property.type)
+        case .dynamic(let text): (name, type) = (text, .untyped("Edm.Untyped"))
+        default: throw Self.unsupported("the path \(Self.name(of: path.steps))")
+        }
+        let value: SQLFragment = "json_extract(\(operand.sql), \(bind: SQLFragment.jsonPath([name]).databaseValue))"
+        return try member(value, type, place: name)
+    }
+
+    // MARK: Collections of entities
+
+    /// The entities that a collection-valued navigation property leads to.
+    func related(
+        _ property: NavigationProperty, _ path: [BoundStep], _ outer: SQLScope, _ table: TableStorage
+    ) throws -> SQLCollection {
+        let (storage, target) = try navigation(property, path, of: table)
+        let alias = newAlias()
+        let scope = SQLScope(
+            alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)")
+        var conditions: [SQLFragment]
+        switch storage {
+        case .join(_, let pairs): conditions = joinConditions(pairs, source: outer, target: alias)
+        case .link(_, let link, let source, let targetColumn):
+            let rowID = try requireRowID(target, property)
+            let own = try requireRowID(table, property)
+            let inner = newAlias()
+            conditions = [
+                """
+                \(column: rowID, of: alias) IN (SELECT \(column: targetColumn, of: inner) FROM \(name: link) AS \
+                \(name: inner) WHERE \(column: source, of: inner) = \(outer.sql(own)))
+                """
+            ]
+        }
+        if let visible = try visibility(of: target, alias: alias) { conditions.append(visible) }
+        return SQLCollection(
+            tables: [scope.from], scope: scope, conditions: conditions, shape: try shape(of: property))
+    }
+
+    /// A collection after one more step of its path.
+    private func extended(_ collection: SQLCollection, by step: BoundStep, _ path: BoundPath) throws -> SQLCollection {
+        guard let table = collection.scope.table else {
+            throw Self.unsupported("the path \(Self.name(of: path.steps))")
+        }
+        var result = collection
+        switch step {
+        case .cast(let shape):
+            result.shape = shape
+            if !mapping.model.isType((collection.shape ?? table.shape).name, shape.name) {
+                result.conditions.append(try typeCondition(collection.scope, table, shape.name))
+            }
+        case .filter(let condition, let variable):
+            scopes[variable.identifier] = collection.scope
+            result.conditions.append(try self.condition(condition))
+        case .key(let key):
+            result.conditions += try keyConditions(key, table, collection.scope)
+            result.isSingle = true
+        case .navigation(let navigation, _, _):
+            let next = try related(navigation, [], collection.scope, table)
+            result.tables += next.tables
+            result.conditions += next.conditions
+            result.passed.append(collection.scope)
+            result.scope = next.scope
+            result.shape = next.shape
+        case .property(let property, let ordinal, let shape):
+            guard let storage = table.storage(of: property, ordinal, shape, mapping.model),
+                case .scalar(let operand) = try follow(property, storage, collection.scope, nil),
+                operand.codec == .json, operand.type.isCollection
+            else { throw Self.unsupported("the path \(Self.name(of: path.steps))") }
+            let alias = newAlias()
+            let scope = SQLScope(
+                alias: alias, source: .json("\(column: "value", of: alias)", operand.type.element),
+                from: "json_each(\(operand.sql)) AS \(name: alias)")
+            result.tables.append(scope.from)
+            result.passed.append(collection.scope)
+            result.scope = scope
+            result.shape = nil
+        default: throw Self.unsupported("the path \(Self.name(of: path.steps))")
+        }
+        return result
+    }
+
+    /// The members of the collection at the end of a path.
+    func collection(_ path: BoundPath) throws -> SQLCollection {
+        switch try resolve(path) {
+        case .collection(let collection): return collection
+        case .scalar(let operand) where operand.codec == .json:
+            let alias = newAlias()
+            let type = operand.type.isCollection ? operand.type.element : .untyped("Edm.Untyped")
+            let scope = SQLScope(
+                alias: alias, source: .json("\(column: "value", of: alias)", type),
+                from: "json_each(\(operand.sql)) AS \(name: alias)")
+            return SQLCollection(tables: [scope.from], scope: scope, conditions: [], shape: nil)
+        default: throw Self.unsupported("\(Self.name(of: path.steps)) as a collection")
+        }
+    }
+
+    /// The operand that a name or a path of names leads to from a row; `nil` when it leads nowhere.
+    func operand(named name: String, in scope: SQLScope) throws -> Operand? {
+        guard let table = scope.table else { return nil }
+        var steps: [BoundStep] = []
+        var shape = table.shape
+        for part in name.split(separator: "/").map(String.init) {
+            if let ordinal = shape.ordinal(of: part) {
+                steps.append(.property(shape.properties[ordinal], ordinal: ordinal, of: shape))
+                if case .complex(let type?) = shape.properties[ordinal].type, let inner = mapping.model.shape(type) {
+                    shape = inner
+                }
+            } else if let navigation = shape.navigationProperty(part), !navigation.isCollection,
+                let target = mapping.model.shape(navigation.target)
+            {
+                steps.append(.navigation(navigation, of: shape, set: nil))
+                shape = target
+            } else {
+                return nil
+            }
+        }
+        let variable = RangeVariable(name: "$it", identifier: 0, shape: table.shape, type: .entity(table.shape.name))
+        let path = BoundPath(variable: variable, steps: steps, type: .untyped(""))
+        guard
+            case .scalar(let operand) = try resolve(
+                steps[...], path, from: .entity(scope, table.shape, condition: nil))
+        else { return nil }
+        return operand
+    }
+
+    private func follow(
+        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope, _ condition: SQLFragment?
+    ) throws -> PathTarget {
+        switch storage {
+        case .column(let column):
+            var operand = scope.column(column, isNullable: property.isNullable || scope.owner !== scope)
+            if let condition {
+                operand.sql = "CASE WHEN \(condition) THEN \(operand.sql) END"
+                operand.isNullable = true
+            }
+            return .scalar(operand)
+        case .complex(let shape, let storages, let presence):
+            return .complex(shape, storages, presence: "\(scope.sql(presence))", scope)
+        case .absent: throw Self.unsupported("the property \(property.name)")
+        }
+    }
+
+    private func shape(of navigation: NavigationProperty) throws -> Shape {
+        guard let shape = mapping.model.shape(navigation.target) else {
+            throw Self.unsupported("the type \(navigation.target)")
+        }
+        return shape
+    }
+
+    private func dynamic(_ name: String, in json: SQLFragment) -> Operand {
+        let path = SQLFragment.jsonPath([name]).databaseValue
+        return Operand(
+            sql: "json_extract(\(json), \(bind: path))", type: .untyped("Edm.Untyped"), codec: .json,
+            place: name, isDynamic: true)
+    }
+
+    // MARK: Navigation
+
+    /// How a navigation property is stored, and the table it leads to.
+    ///
+    /// - Parameter path: the complex properties and casts before it.
+    func navigation(
+        _ navigation: NavigationProperty, _ path: [BoundStep] = [], of table: TableStorage
+    ) throws -> (NavigationStorage, TableStorage) {
+        guard let storage = table.navigation[Self.name(of: path + [.dynamic(navigation.name)])],
+            let target = mapping.tables[storage.target]
+        else {
+            throw Self.unsupported("the navigation property \(navigation.name)")
+        }
+        return (storage, target)
+    }
+
+    /// Joins the single entity that a navigation property leads to.
+    func join(
+        _ property: NavigationProperty, _ path: [BoundStep], from scope: SQLScope, _ table: TableStorage
+    ) throws -> SQLScope {
+        try scope.join(Self.name(of: path + [.dynamic(property.name)])) {
+            let (storage, target) = try navigation(property, path, of: table)
+            let alias = newAlias()
+            let joined = SQLScope(
+                alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)",
+                root: scope.owner)
+            var conditions: [SQLFragment] = []
+            switch storage {
+            case .join(_, let pairs):
+                let keys = Set(target.keyColumns.map(\.name))
+                if !keys.isEmpty, keys.isSubset(of: Set(pairs.map(\.target))) {
+                    conditions = joinConditions(pairs, source: scope, target: alias)
+                } else {
+                    // Without a key among the columns several rows may match; one row of them is enough.
+                    let rowID = try requireRowID(target, property)
+                    let inner = newAlias()
+                    conditions = [
+                        """
+                        \(column: rowID, of: alias) = (SELECT \(column: rowID, of: inner) FROM \(name: target.table) \
+                        AS \(name: inner) WHERE \(.conjunction(joinConditions(
+                            pairs, source: scope, target: inner))) LIMIT 1)
+                        """
+                    ]
+                }
+            case .link(_, let link, let source, let targetColumn):
+                let rowID = try requireRowID(target, property)
+                let own = try requireRowID(table, property)
+                let inner = newAlias()
+                conditions = [
+                    """
+                    \(column: rowID, of: alias) = (SELECT \(column: targetColumn, of: inner) FROM \(name: link) \
+                    AS \(name: inner) WHERE \(column: source, of: inner) = \(scope.sql(own)) LIMIT 1)
+                    """
+                ]
+            }
+            if let visible = try visibility(of: target, alias: alias) { conditions.append(visible) }
+            return (
+                joined,
+                "LEFT JOIN \(name: target.table) AS \(name: alias) ON \(.conjunction(conditions))"
+            )
+        }
+    }
+
+    /// The columns that are equal where rows are related, pair by pair.
+    func joinConditions(
+        _ pairs: [NavigationStorage.ColumnPair], source: SQLScope, target: String
+    ) -> [SQLFragment] {
+        pairs.map { "\(column: $0.target, of: target) = \(source.sql($0.source))" }
+    }
+
+    func requireRowID(_ table: TableStorage, _ property: NavigationProperty) throws -> String {
+        guard let rowID = table.rowID else {
+            throw Self.unsupported("the navigation property \(property.name) through a table without row ids")
+        }
+        return rowID
+    }
+
+    /// The condition that hides rows whose owner is still downloading and those that do not exist for the caller;
+    /// `nil` where nothing can be hidden.
+    func visibility(of table: TableStorage, alias: String) throws -> SQLFragment? {
+        if let authorization = try authorization(of: table, alias: alias) { return authorization }
+        guard options.hasHiddenOwners, let visibility = table.visibility else { return nil }
+        let owner: SQLFragment = "\(column: visibility.ownerColumn, of: alias)"
+        return "\(owner) IS NULL OR \(owner) NOT IN (SELECT \"id\" FROM \(name: visibility.hiddenTable))"
+    }
+}
+
+extension SQLFragment {
+    /// The JSON path of nested member names, to be bound.
+    static func jsonPath(_ names: [String]) -> String {
+        names.reduce(into: "$") { path, name in
+            path += ".\"\(name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Compiles bound expressions to SQL within one statement.
+///
+/// There are two ways to compile a boolean. As a *condition*, null counts as false, which leaves comparisons in
+/// the plain form that indexes serve. As a *value*, comparisons are never null (OData URL Conventions 4.01,
+/// 5.1.1.1), so that `not` and `eq false` give what the standard says.
+final class ExpressionCompiler {
+    let mapping: StorageMapping
+    let options: SQLCompiler.Options
+    /// What the range variables stand for, by identifier.
+    var scopes: [Int: SQLScope] = [:]
+    /// Whether the condition being compiled says which rows exist for the caller.
+    var isWithinRowFilter = false
+    private var aliasCount = 0
+    /// Whether the statement depends on the time.
+    var usesNow = false
+    /// Whether there is a search, which a full-text index would serve.
+    var usesSearch = false
+    /// The common tables of the statement, in the order of their definition.
+    private(set) var common: [SQLFragment] = []
+
+    init(mapping: StorageMapping, options: SQLCompiler.Options) {
+        self.mapping = mapping
+        self.options = options
+    }
+
+    /// A table alias not used before in the statement.
+    func newAlias() -> String {
+        aliasCount += 1
+        return "t\(aliasCount - 1)"
+    }
+
+    /// Defines a common table, which is computed once however often it is read.
+    ///
+    /// - Returns: its name.
+    func addCommon(_ select: SQLFragment) -> String {
+        let name = "w\(common.count)"
+        common.append("\(name: name) AS MATERIALIZED (\(select))")
+        return name
+    }
+
+    /// Defines a common table that refers to itself.
+    func addRecursive(_ name: String, _ columns: SQLFragment, _ select: SQLFragment) {
+        common.append("\(name: name)(\(columns)) AS (\(select))")
+    }
+
+    // MARK: Conditions
+
+    /// SQL that is true exactly where the expression is; null and false are the same.
+    func condition(_ expression: BoundExpression) throws -> SQLFragment {
+        switch expression {
+        case .binary(.and, let left, let right, _):
+            return "(\(try condition(left)) AND \(try condition(right)))"
+        case .binary(.or, let left, let right, _):
+            return "(\(try condition(left)) OR \(try condition(right)))"
+        case .binary(let op, let left, let right, _) where Self.isComparison(op):
+            return try compare(op, left, right, isCondition: true)
+        case .membership(let operand, let members): return try membership(operand, members, isCondition: true)
+        case .constant(.boolean(let flag), _): return flag ? "1" : "0"
+        default: return try value(expression).sql
+        }
+    }
+
+    static func isComparison(_ op: BinaryOperator) -> Bool {
+        switch op {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: true
+        default: false
+        }
+    }
+
+    // MARK: Values
+
+    /// SQL that yields the expression's value.
+    func value(_ expression: BoundExpression) throws -> Operand {
+        switch expression {
+        case .constant(let value, let type): return try .constant(value, type)
+        case .path(let path): return try scalar(path)
+        case .unary(.not, let operand, _):
+            let inner = try value(operand)
+            return boolean("NOT \(inner.sql)", isNullable: inner.isNullable)
+        case .unary(.negate, let operand, let type): return try negate(value(operand), type)
+        case .binary(let op, let left, let right, let type):
+            if Self.isComparison(op) { return boolean(try compare(op, left, right, isCondition: false)) }
+            switch op {
+            case .and, .or:
+                let (a, b) = (try value(left), try value(right))
+                let nullable = a.isNullable || b.isNullable
+                return boolean(
+                    op == .and ? "(\(a.sql) AND \(b.sql))" : "(\(a.sql) OR \(b.sql))", isNullable: nullable)
+            case .has: return try hasFlags(value(left), value(right))
+            default: return try arithmetic(op, value(left), value(right), type)
+            }
+        case .membership(let operand, let members):
+            return boolean(try membership(operand, members, isCondition: false))
+        case .function(let function, let arguments, let type): return try call(function, arguments, type)
+        case .cast(let operand, let type): return try cast(value(operand), to: type)
+        case .isOf(let path, let name): return boolean(try isOf(path, name))
+        case .any(let path, let variable, let predicate):
+            return boolean(try exists(path, variable, predicate.map { ($0, false) }))
+        case .all(let path, let variable, let predicate):
+            return boolean("NOT \(try exists(path, variable, (predicate, true)))")
+        case .count(let path, let variable, let filter): return try count(path, variable, filter)
+        case .isOfValue(let operand, let type): return boolean(try isOf(operand, type))
+        case .isDefined(let path): return boolean(try isDefined(path))
+        case .search(let expression, let variable):
+            guard let scope = scopes[variable.identifier] else { throw Self.unsupported("$search here") }
+            return boolean(try search(expression, scope))
+        case .list(let members, let type): return try list(members, type)
+        case .aggregate(let path, let item): return try aggregate(path, item)
+        case .custom(let function, let arguments): return try call(function, arguments)
+        }
+    }
+
+    func boolean(_ sql: SQLFragment, isNullable: Bool = false) -> Operand {
+        Operand(sql: sql, type: .primitive(.boolean), codec: .boolean, isNullable: isNullable)
+    }
+
+    private func hasFlags(_ value: Operand, _ flags: Operand) throws -> Operand {
+        guard value.codec == .integer, flags.codec == .integer else { throw Self.unsupported("has") }
+        return boolean("(\(value.sql) & \(flags.sql)) = \(flags.sql)", isNullable: value.isNullable || flags.isNullable)
+    }
+
+    /// The refusal of what has no SQL.
+    static func unsupported(_ name: String) -> ODataError { .notImplemented(name) }
+
+    // MARK: in
+
+    private func membership(
+        _ operand: BoundExpression, _ members: [BoundExpression], isCondition: Bool
+    ) throws -> SQLFragment {
+        let tested = try value(Self.peeled(operand))
+        var stored: [SQLFragment] = []
+        var others: [SQLFragment] = []
+        for member in members {
+            guard case .constant(let constant, _) = member, !constant.isNull,
+                case .exact(let value) = ComparisonForm.of(constant, in: tested.codec), tested.codec.isUnambiguous
+            else {
+                others.append(try compare(.equal, operand, member, isCondition: isCondition))
+                continue
+            }
+            stored.append("\(bind: value)")
+        }
+        if !stored.isEmpty {
+            let list: SQLFragment = "\(tested.sortable) IN (\(list: stored))"
+            others.append(isCondition || !tested.isNullable ? list : "coalesce(\(list), 0)")
+        }
+        return others.isEmpty ? "0" : "(\(list: others, by: " OR "))"
+    }
+
+    // MARK: isof and isdefined
+
+    /// Whether a value that is not null is of a type that is not structured.
+    private func isOf(_ expression: BoundExpression, _ type: TypeReference) throws -> SQLFragment {
+        guard type == expression.type || Self.peeled(.cast(expression, type)) != .cast(expression, type) else {
+            if case .untyped = expression.type { throw Self.unsupported("isof of a value without a declared type") }
+            return "0"
+        }
+        return "\(try value(expression).sql) IS NOT NULL"
+    }
+
+    /// Whether the row has what a path leads to: not the properties of other types, nor those that its branch of a
+    /// `concat` does not make.
+    private func isDefined(_ path: BoundPath) throws -> SQLFragment {
+        let name = Self.name(of: path.steps)
+        guard let scope = scopes[path.variable.identifier] else { throw Self.unsupported("isdefined here") }
+        if let condition = scope.defined[name] { return condition }
+        var condition: [SQLFragment] = []
+        for (index, step) in path.steps.enumerated() {
+            let before = BoundPath(
+                variable: path.variable, steps: Array(path.steps[..<index]), type: .untyped("Edm.Untyped"))
+            switch step {
+            case .cast(let shape):
+                condition.append(try isOf(before, shape.name))
+            case .dynamic(let name):
+                guard case .entity(let scope, _, _) = try resolve(before), let table = scope.table,
+                    let column = table.dynamicProperties
+                else { return "0" }
+                let path = SQLFragment.jsonPath([name]).databaseValue
+                condition.append("json_type(\(scope.sql(column)), \(bind: path)) IS NOT NULL")
+            case .navigation where index < path.steps.count - 1:
+                // What is not there has no properties.
+                var through = before
+                through.steps.append(step)
+                guard case .entity(let joined, _, _) = try resolve(through), let table = joined.table else {
+                    throw Self.unsupported("isdefined of \(name)")
+                }
+                condition.append(try exists(joined, table))
+            case .property(let property, _, _) where index < path.steps.count - 1:
+                var through = before
+                through.steps.append(step)
+                if case .complex(_, _, let presence, _) = try resolve(through) {
+                    condition.append("coalesce(\(presence), 0) = 1")
+                } else {
+                    throw Self.unsupported("isdefined of \(property.name)")
+                }
+            default: continue
+            }
+        }
+        return condition.isEmpty ? "1" : "(\(.conjunction(condition)))"
+    }
+
+    // MARK: Lists and registered functions
+
+    /// A list whose members are not all constants, as the JSON that collections are stored as.
+    private func list(_ members: [BoundExpression], _ type: TypeReference) throws -> Operand {
+        let values = try members.map { try jsonMember(try value($0)) }
+        return Operand(
+            sql: "json_array(\(list: values))", type: .collection(type), codec: .json, isNullable: false)
+    }
+
+    private func call(_ function: ScalarFunction, _ arguments: [BoundExpression]) throws -> Operand {
+        let values = try zip(arguments, function.parameters).map { argument, type in
+            try converted(try value(argument), to: Operand.canonicalCodec(type)).sql
+        }
+        return Operand(
+            sql: "\(name: AppFunctions.sqlName(function.name))(\(list: values))", type: function.returnType,
+            codec: Operand.canonicalCodec(function.returnType))
+    }
+
+    // MARK: isof
+
+    private func isOf(_ path: BoundPath, _ name: QualifiedName) throws -> SQLFragment {
+        switch try resolve(path) {
+        case .entity(let scope, let shape, _):
+            guard let table = scope.table else { throw Self.unsupported("isof") }
+            if mapping.model.isType(shape.name, name) { return try exists(scope, table) }
+            return try typeCondition(scope, table, name)
+        case .complex(let shape, _, let presence, _) where mapping.model.isType(shape.name, name):
+            return "coalesce(\(presence), 0) = 1"
+        default: throw Self.unsupported("isof of \(path.type)")
+        }
+    }
+
+    /// Whether the row behind a left join is there.
+    func exists(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
+        guard let probe = table.rowID ?? keyColumns(table).first?.name else {
+            throw Self.unsupported("null test of \(table.set) without key")
+        }
+        return "\(scope.sql(probe)) IS NOT NULL"
+    }
+
+    /// Whether a row's type is `name` or derives from it.
+    func typeCondition(_ scope: SQLScope, _ table: TableStorage, _ name: QualifiedName) throws -> SQLFragment {
+        guard let discriminator = table.discriminator else { return "0" }
+        var names: [QualifiedName] = [name]
+        var index = 0
+        while index < names.count {
+            names += mapping.model.derivedTypes(of: names[index])
+            index += 1
+        }
+        let list = names.map { "\(bind: $0.description.databaseValue)" as SQLFragment }
+        return "coalesce(\(scope.sql(discriminator)) IN (\(list: list)), 0)"
+    }
+
+    /// The columns of the table's key, in key order; empty where a part has no column of its own.
+    func keyColumns(_ table: TableStorage) -> [ColumnStorage] { table.keyColumns }
+}
+
+extension TableStorage {
+    /// The columns of the key, in key order; empty where a part of the key has no column.
+    var keyColumns: [ColumnStorage] {
+        var result: [ColumnStorage] = []
+        for part in shape.key {
+            var storages = properties
+            var current = shape
+            var found: ColumnStorage?
+            for name in part.path.split(separator: "/") {
+                guard let ordinal = current.ordinal(of: String(name)), ordinal < storages.count else { return [] }
+                switch storages[ordinal] {
+                case .column(let column): found = column
+                case .complex(let shape, let nested, _): (current, storages) = (shape, nested)
+                case .absent: return []
+                }
+            }
+            guard let found else { return [] }
+            result.append(found)
+        }
+        return result
+    }
+}

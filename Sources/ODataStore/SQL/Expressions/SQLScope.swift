@@ -1,0 +1,107 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// What a range variable stands for in SQL: a row of a table, of a derived table, or a member of JSON.
+///
+/// Paths through single-valued navigation add left joins to the scope they start in; a path taken twice is
+/// joined once.
+final class SQLScope {
+    /// What the rows are.
+    enum Source {
+        /// Rows of an entity set's table, or of a derived table with the same columns.
+        case table(TableStorage)
+        /// Rows of an `aggregate` or `groupby`; all values are in ``computed``, by path.
+        case derived
+        /// Members of a JSON array: the value of a primitive, the object of a complex one.
+        case json(SQLFragment, TypeReference)
+    }
+
+    /// Rows that `join` has given a name.
+    struct Attachment {
+        var name: String
+        var scope: SQLScope
+        var names: [String]
+        var presence: SQLFragment
+        /// Whether the row is a part of the answer without `$expand`, which then has a link to it alone.
+        var isInline: Bool
+    }
+
+    /// The name that columns are qualified with.
+    let alias: String
+    /// What stands before the names of the table's columns: where a derived table has those of several tables.
+    let prefix: String
+    /// What the rows are.
+    let source: Source
+    /// What stands after FROM, before the joins.
+    var from: SQLFragment
+    /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
+    var computed: [String: Operand] = [:]
+    /// Where a value is not a part of every row: the condition that it is (`isdefined`).
+    var defined: [String: SQLFragment] = [:]
+    /// The left joins so far, in order.
+    private(set) var joins: [SQLFragment] = []
+    /// The rows that single-valued navigation leads to.
+    private var joined: [String: SQLScope] = [:]
+    /// The rows that `join` and `outerjoin` have named, in order; they stand in the same FROM.
+    private(set) var attachments: [Attachment] = []
+
+    /// The scope whose FROM holds this one's joins: all joins of one SELECT stand in one place.
+    private let root: SQLScope?
+
+    init(alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "") {
+        self.alias = alias
+        self.prefix = prefix
+        self.root = root
+        self.source = source
+        self.from = from
+    }
+
+    /// The scope that stands in FROM.
+    var owner: SQLScope { root ?? self }
+
+    /// FROM with all joins.
+    var fromClause: SQLFragment {
+        joins.isEmpty ? from : "\(from) \(list: joins, by: " ")"
+    }
+
+    /// The table of entity rows; `nil` for other sources.
+    var table: TableStorage? {
+        if case .table(let table) = source { table } else { nil }
+    }
+
+    /// The rows that `join` has given a name.
+    func attachment(_ name: String) -> SQLScope? { attachments.first { $0.name == name }?.scope }
+
+    /// Gives rows that stand in the same FROM a name.
+    ///
+    /// - Parameters:
+    ///   - names: the computed and aggregated values of the rows.
+    ///   - presence: what is NULL where there is no such row.
+    ///   - isInline: whether the row is a part of the answer without `$expand`.
+    func attach(
+        _ scope: SQLScope, as name: String, names: [String], presence: SQLFragment, isInline: Bool = true
+    ) {
+        attachments.append(
+            Attachment(name: name, scope: scope, names: names, presence: presence, isInline: isInline))
+    }
+
+    /// The scope that a single-valued navigation from `parent` leads to, joined when it is new.
+    func join(_ key: String, _ make: () throws -> (SQLScope, SQLFragment)) rethrows -> SQLScope {
+        if let scope = joined[key] { return scope }
+        let (scope, join) = try make()
+        joined[key] = scope
+        owner.joins.append(join)
+        return scope
+    }
+
+    /// A column of the scope's table by its name.
+    func sql(_ column: String) -> SQLFragment { "\(column: prefix + column, of: alias)" }
+
+    /// A column of the scope's table.
+    func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
+        Operand(
+            sql: sql(storage.name), type: storage.type, codec: storage.codec,
+            isNullable: isNullable, place: "\(table?.table ?? "").\(storage.name)")
+    }
+}

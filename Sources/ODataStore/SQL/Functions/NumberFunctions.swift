@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+
+/// Arithmetic on integers and floating-point numbers where SQLite's own differs from OData's: SQLite turns
+/// integers that overflow into REAL, and NaN into NULL.
+enum NumberFunctions {
+    static let all: [DatabaseFunction] = [
+        integer("add") { $0.addingReportingOverflow($1) },
+        integer("sub") { $0.subtractingReportingOverflow($1) },
+        integer("mul") { $0.multipliedReportingOverflow(by: $1) },
+        integer("div") { $1 == 0 ? nil : $0.dividedReportingOverflow(by: $1) },
+        integer("mod") { $1 == 0 ? nil : ($1 == -1 ? 0 : $0 % $1, false) },
+        StoreFunctions.function("int_neg", 1) {
+            let (result, overflow) = (0 as Int64).subtractingReportingOverflow(try $0.integer(0))
+            if overflow { throw FunctionError.overflow("negation") }
+            return result
+        },
+        real("add") { $0 + $1 }, real("sub") { $0 - $1 }, real("mul") { $0 * $1 }, real("div") { $0 / $1 },
+        real("mod") { fmod($0, $1) },
+        unary("neg") { -$0 }, unary("floor") { $0.rounded(.down) }, unary("ceiling") { $0.rounded(.up) },
+        unary("round") { $0.rounded(.toNearestOrAwayFromZero) },
+        unary("single") { Double(Float($0)) },
+        StoreFunctions.function("real_integer", 1) { Int64(exactly: try $0.double(0).rounded(.towardZero)) },
+        StoreFunctions.function("real_text", 1) {
+            let number = try $0.double(0)
+            return number.isNaN ? "NaN" : number.isFinite ? "\(number)" : number < 0 ? "-INF" : "INF"
+        },
+        StoreFunctions.function("real_of_text", 1) {
+            let text = try $0.text(0)
+            let number: Double? =
+                switch text {
+                case "INF": .infinity
+                case "-INF": -.infinity
+                case "NaN": .nan
+                default: Double(text)
+                }
+            return number.map(ColumnCodec.real)
+        },
+    ]
+
+    /// Division by zero gives `nil`, which is null: see ``DecimalFunctions``.
+    private static func integer(
+        _ name: String, _ operation: @escaping @Sendable (Int64, Int64) -> (partialValue: Int64, overflow: Bool)?
+    ) -> DatabaseFunction {
+        StoreFunctions.function("int_\(name)", 2) {
+            guard let (result, overflow) = operation(try $0.integer(0), try $0.integer(1)) else { return nil }
+            if overflow { throw FunctionError.overflow(name) }
+            return result
+        }
+    }
+
+    private static func real(
+        _ name: String, _ operation: @escaping @Sendable (Double, Double) -> Double
+    ) -> DatabaseFunction {
+        StoreFunctions.function("real_\(name)", 2) {
+            ColumnCodec.real(operation(try $0.double(0), try $0.double(1)))
+        }
+    }
+
+    private static func unary(
+        _ name: String, _ operation: @escaping @Sendable (Double) -> Double
+    ) -> DatabaseFunction {
+        StoreFunctions.function("real_\(name)", 1) { ColumnCodec.real(operation(try $0.double(0))) }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+
+/// The SQL functions that compiled queries call, all named `outpost_…`.
+///
+/// Register them on every connection that queries run on:
+///
+/// ```swift
+/// configuration.prepareDatabase { StoreFunctions.register(in: $0) }
+/// ```
+///
+/// They take and return values as the codecs write them: decimals as ``DecimalKey``, instants and durations
+/// as their order-preserving bytes. Each returns NULL when an argument is NULL.
+public enum StoreFunctions {
+    /// Adds all functions to a connection; adding them again does nothing new.
+    public static func register(in database: Database) {
+        for function in all { database.add(function: function) }
+        for (name, count, make) in Sums.all {
+            Accumulator.register(name, count, in: database.sqliteConnection, make: make)
+        }
+    }
+
+    /// Adds the functions that an app or a service has registered to a connection.
+    public static func register(_ functions: FunctionRegistry, in database: Database) {
+        AppFunctions.register(functions, in: database)
+    }
+
+    /// The message by which SQLite passes on an error of a function; `nil` for errors that are not a function's.
+    static func message(of error: any Error) -> String? {
+        switch error {
+        case let error as FunctionError: error.message
+        case let error as EvaluationError: FunctionError.mark + error.description
+        default: nil
+        }
+    }
+
+    private static let all: [DatabaseFunction] =
+        text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions + SearchFunctions.all
+        + CollectionFunctions.all
+        + [
+            // The ETag of a row; a digest of digests where a table has more columns than a function takes.
+            DatabaseFunction("outpost_digest", pure: true) { values in
+                var digest = RowDigest()
+                for value in values { digest.add(value) }
+                return digest.etag()
+            },
+            function("geo_length", 1) { try shape($0, 0).length },
+            function("geo_distance", 2) { try shape($0, 0).distance(to: shape($0, 1)) },
+            function("geo_intersects", 2) { try shape($0, 0).intersects(shape($0, 1)) },
+            function("depth", 2) {
+                let depth = try $0.integer(0)
+                guard depth <= (try $0.integer(1)) else { throw FunctionError.depth }
+                return depth
+            },
+        ]
+
+    private static func shape(_ arguments: [DatabaseValue], _ index: Int) throws -> GeoShape {
+        guard let shape = GeoShape(try arguments.text(index)) else { throw FunctionError.argument("a geo value") }
+        return shape
+    }
+
+    private static let text: [DatabaseFunction] = [
+        function("lower", 1) { TextOperations.lowered(try $0.text(0)) },
+        function("upper", 1) { TextOperations.uppered(try $0.text(0)) },
+        function("trim", 1) { TextOperations.trimmed(try $0.text(0)) },
+        function("length", 1) { TextOperations.length(try $0.text(0)) },
+        function("indexof", 2) { TextOperations.index(of: try $0.text(1), in: try $0.text(0)) },
+        function("endswith", 2) { TextOperations.hasSuffix(try $0.text(0), try $0.text(1)) },
+        function("substring", 2) { TextOperations.substring(try $0.text(0), from: try $0.integer(1), length: nil) },
+        function("substring", 3) {
+            TextOperations.substring(try $0.text(0), from: try $0.integer(1), length: try $0.integer(2))
+        },
+        function("replace", 3) {
+            TextOperations.replacing(try $0.text(1), with: try $0.text(2), in: try $0.text(0))
+        },
+        function("matches", 2) { try PatternMatching.matches(try $0.text(0), pattern: try $0.text(1)) },
+    ]
+
+    /// From foreign written forms to the canonical ones; the last argument names the column for messages.
+    private static let conversions: [DatabaseFunction] = [
+        conversion("date_of_text", .dateText, .date, to: .date),
+        conversion("time_of_text", .timeText, .timeOfDay, to: .timeOfDay),
+        conversion("guid_of_text", .guidText, .guid, to: .guid),
+        conversion("decimal_of_number", .numericDecimal, .decimal, to: .decimalBytes),
+        function("decimal_of_scaled", 2) {
+            let number = try $0.integer(0)
+            let value = ODataDecimal(
+                isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: Int(try $0.integer(1)))
+            return value.map { Data(DecimalKey.encode($0)) }
+        },
+        // Text of JSON members and foreign columns: whatever ISO 8601 form the value was written in.
+        function("instant_of_text", 2) {
+            var text = try $0.text(0)
+            if !text.hasSuffix("Z"), ODataDateTime(text.replacing(" ", with: "T")) != nil { text += "Z" }
+            guard let value = ODataDateTimeOffset(text) else { throw failure("a date and time", $0) }
+            return Data(InstantKey.encode(value))
+        },
+        function("local_of_text", 2) {
+            let text = try $0.text(0)
+            guard let value = ODataDateTime(text.hasSuffix("Z") ? String(text.dropLast()) : text) else {
+                throw failure("a date and time", $0)
+            }
+            return Data(InstantKey.encode(seconds: value.seconds, picoseconds: value.picoseconds))
+        },
+        function("duration_of_text", 2) {
+            guard let value = ODataDuration(try $0.text(0)) else { throw failure("a duration", $0) }
+            return Data(InstantKey.encode(seconds: value.seconds, picoseconds: value.picoseconds))
+        },
+        function("double_of_json", 1) {
+            guard case .string(let text) = $0[0].storage else { return $0[0] }
+            return switch text {
+            case "INF": Double.infinity.databaseValue
+            case "-INF": (-Double.infinity).databaseValue
+            default: ColumnCodec.real(.nan)
+            }
+        },
+        function("binary_of_text", 1) { Base64URL.decode(try $0.text(0)).map { Data($0) } },
+        function("instant_of_unix", 3) {
+            let value = try unix($0, as: .primitive(.dateTimeOffset))
+            return try ColumnCodec.dateTimeOffset.encode(value)
+        },
+        function("local_of_unix", 3) {
+            let value = try unix($0, as: .primitive(.dateTime))
+            return try ColumnCodec.dateTime.encode(value)
+        },
+    ]
+
+    private static func unix(_ arguments: [DatabaseValue], as type: TypeReference) throws -> ODataValue {
+        let units = Int(try arguments.integer(1))
+        do {
+            return try ColumnCodec.unixTime(unitsPerSecond: units).decode(arguments[0], as: type, in: nil)
+        } catch {
+            throw failure("a number of 1/\(units) seconds since 1970", arguments)
+        }
+    }
+
+    private static func conversion(
+        _ name: String, _ foreign: ColumnCodec, _ type: PrimitiveType, to canonical: ColumnCodec
+    ) -> DatabaseFunction {
+        function(name, 2) { arguments in
+            do {
+                return try canonical.encode(foreign.decode(arguments[0], as: .primitive(type), in: nil))
+            } catch {
+                throw failure(foreign.expectation, arguments)
+            }
+        }
+    }
+
+    /// The error of a stored value that does not parse; the last argument names its column.
+    private static func failure(_ expected: String, _ arguments: [DatabaseValue]) -> any Error {
+        let place = arguments.last.flatMap { String.fromDatabaseValue($0) } ?? ""
+        return FunctionError.stored(
+            StoredValueError(column: place, found: ColumnCodec.describe(arguments[0]), expected: expected))
+    }
+
+    /// A function of a fixed number of arguments that is NULL when one of them is.
+    static func function(
+        _ name: String, _ count: Int,
+        _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+    ) -> DatabaseFunction {
+        DatabaseFunction("outpost_\(name)", argumentCount: count, pure: true) { arguments in
+            if arguments.contains(where: \.isNull) { return nil }
+            do {
+                return try body(arguments)
+            } catch {
+                guard let message = message(of: error) else { throw error }
+                throw DatabaseError(resultCode: .SQLITE_ERROR, message: message)
+            }
+        }
+    }
+}
+
+/// Why a function cannot give a result.
+enum FunctionError: Error {
+    /// A result that does not fit its type.
+    case overflow(String)
+    /// An argument of the wrong storage class.
+    case argument(String)
+    /// A foreign value that does not parse.
+    case stored(StoredValueError)
+    /// A hierarchy that is deeper than allowed, or goes in circles.
+    case depth
+    /// What a registered function says, with the mark.
+    case app(String)
+
+    /// How messages of these errors start, so that the reader tells them from SQLite's own.
+    static let mark = "outpost: "
+
+    /// The message for SQLite.
+    var message: String {
+        switch self {
+        case .overflow(let operation): "\(Self.mark)The result of \(operation) has too many digits."
+        case .argument(let expected): "\(Self.mark)A function was given something else than \(expected)."
+        case .stored(let error): "\(Self.mark)\(error)"
+        case .depth:
+            "\(Self.mark)The hierarchy is deeper than \(StatementBuilder.maxDepth) levels, or goes in circles."
+        case .app(let message): message
+        }
+    }
+}
+
+extension [DatabaseValue] {
+    func text(_ index: Int) throws -> String {
+        switch self[index].storage {
+        case .string(let text): return text
+        // Foreign text columns of numeric affinity hold numbers.
+        case .int64(let number): return String(number)
+        case .double(let number): return "\(number)"
+        default: throw FunctionError.argument("text")
+        }
+    }
+
+    func integer(_ index: Int) throws -> Int64 {
+        switch self[index].storage {
+        case .int64(let number): return number
+        case .double(let number): if let whole = Int64(exactly: number) { return whole }
+        default: break
+        }
+        throw FunctionError.argument("a whole number")
+    }
+
+    func double(_ index: Int) throws -> Double {
+        switch self[index].storage {
+        case .int64(let number): return Double(number)
+        case .double(let number): return number
+        case .blob(let data) where data.elementsEqual("nan".utf8): return .nan
+        default: throw FunctionError.argument("a number")
+        }
+    }
+
+    func decimal(_ index: Int) throws -> ODataDecimal {
+        guard case .blob(let key) = self[index].storage, let value = DecimalKey.decode(key) else {
+            throw FunctionError.argument("a decimal")
+        }
+        return value
+    }
+}

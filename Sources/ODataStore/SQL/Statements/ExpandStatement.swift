@@ -1,0 +1,122 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// The statement of one level of `$expand`, compiled once and run for each chunk of parents (rule 22).
+///
+/// The parents' join values stand in a table of values; its first column numbers them, and is the last column
+/// of the result.
+struct ExpandStatement {
+    /// The most parents of one statement.
+    static let maxParents = 500
+
+    /// The related rows' query.
+    let compiled: CompiledQuery
+    /// The rows of a nested page; `nil` for no limit, or where `$top` is less.
+    let pageSize: Int?
+    private let top: Int?
+    private let skip: Int
+    private let columnCount: Int
+    /// The number of the parent that a row belongs to.
+    private let parent: SQLFragment
+
+    /// Compiles the query of one expanded property of a table's rows.
+    ///
+    /// - Parameter pageSize: the most rows for each parent; one more is read, which tells whether a page follows.
+    init(
+        _ expand: BoundExpand, of table: TableStorage, mapping: StorageMapping, options: SQLCompiler.Options,
+        pageSize: Int?
+    ) throws {
+        let compiler = ExpressionCompiler(mapping: mapping, options: options)
+        let (storage, target) = try compiler.navigation(expand.navigation, expand.path, of: table)
+        let alias = compiler.newAlias()
+        // CROSS JOIN keeps the few parents outside, so that each looks its rows up by index.
+        var from: SQLFragment
+        var conditions: [SQLFragment] = []
+        switch storage {
+        case .join(_, let pairs):
+            columnCount = pairs.count
+            from = "\"parents\" CROSS JOIN \(name: target.table) AS \(name: alias)"
+            for (index, pair) in pairs.enumerated() {
+                conditions.append("\(column: pair.target, of: alias) = \(column: "k\(index)", of: "parents")")
+            }
+        case .link(_, let link, let source, let targetColumn):
+            columnCount = 1
+            let rowID = try compiler.requireRowID(target, expand.navigation)
+            let inner = compiler.newAlias()
+            from = """
+                "parents" CROSS JOIN \(name: link) AS \(name: inner) CROSS JOIN \(name: target.table) AS \(name: alias)
+                """
+            conditions.append("\(column: source, of: inner) = \(column: "k0", of: "parents")")
+            conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
+        }
+        if let visible = try compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
+        let builder = StatementBuilder(
+            compiler: compiler, scope: SQLScope(alias: alias, source: .table(target), from: from),
+            conditions: conditions)
+        // Transformations act on the related rows of each parent by themselves.
+        let number = Operand(
+            sql: "\"parents\".\"p\"", type: .primitive(.int64), codec: .integer, isNullable: false)
+        if !expand.query.apply.isEmpty {
+            builder.partition = [number]
+            builder.allPartitions = "SELECT \"p\" AS \"$p.0\" FROM \"parents\""
+            builder.mayHaveLostPartitions = true
+        }
+        compiled = try builder.build(expand.query)
+        parent = builder.partition.first?.sql ?? number.sql
+        let isPaged = expand.navigation.isCollection && compiled.canResume
+        let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil
+        self.pageSize = size
+        top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top
+        skip = expand.query.skip ?? 0
+    }
+
+    /// The statement for some parents, told by their join values.
+    func statement(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let columns = compiled.columns.enumerated().map { "\($1) AS \(name: "c\($0)")" as SQLFragment }
+        let rest = ExpressionCompiler.whereClause(compiled.conditions)
+        guard top != nil || skip > 0 else {
+            let order = [parent] + compiled.order.map(\.fragment)
+            return """
+                \(table(parents)) SELECT \(list: columns), \(parent) FROM \(compiled.from)\(rest) \
+                ORDER BY \(list: order)
+                """
+        }
+        let window: SQLFragment =
+            compiled.order.isEmpty ? "" : " ORDER BY \(list: compiled.order.map(\.fragment))"
+        let last = top.map { $0.addingReportingOverflow(skip) }.map { $0.overflow ? Int.max : $0.partialValue }
+        return """
+            \(table(parents)) SELECT * FROM (SELECT \(list: columns), \(parent) AS "p", ROW_NUMBER() OVER \
+            (PARTITION BY \(parent)\(window)) AS "n" FROM \(compiled.from)\(rest)) \
+            WHERE "n" > \(bind: skip.databaseValue) AND "n" <= \(bind: (last ?? .max).databaseValue) ORDER BY "p", "n"
+            """
+    }
+
+    /// The statement that counts each parent's related rows: number of the parent, number of rows.
+    func countStatement(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let rest = ExpressionCompiler.whereClause(compiled.conditions)
+        return """
+            \(table(parents)) SELECT \(parent), COUNT(*) FROM \(compiled.from)\(rest) GROUP BY \(parent)
+            """
+    }
+
+    /// The result column that holds the parent's number.
+    var parentColumn: Int { compiled.columns.count }
+
+    private func table(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        let names = (0..<columnCount).map { "\(name: "k\($0)")" as SQLFragment }
+        var rows = parents.enumerated().map { index, values -> SQLFragment in
+            "(\(bind: index.databaseValue), \(list: values.map { "\(bind: $0)" }))"
+        }
+        // Few different numbers of parents make few different texts; NULL is related to nothing.
+        var count = 1
+        while count < rows.count { count *= 2 }
+        let nobody: [SQLFragment] = Array(repeating: "\(bind: .null)", count: columnCount)
+        while rows.count < min(count, Self.maxParents) {
+            rows.append("(\(bind: (-1).databaseValue), \(list: nobody))")
+        }
+        let tables: [SQLFragment] = ["\"parents\"(\"p\", \(list: names)) AS (VALUES \(list: rows))"] + compiled.common
+        return "WITH RECURSIVE \(list: tables)"
+    }
+}

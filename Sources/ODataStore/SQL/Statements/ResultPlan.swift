@@ -1,0 +1,92 @@
+import GRDB
+import ODataModel
+import ODataQuery
+
+/// What the columns of a compiled statement are: how a row becomes an entity or JSON.
+public struct ResultPlan: Sendable {
+    /// One column of the statement that holds a value.
+    public struct Slot: Sendable {
+        /// The column's index in the statement.
+        public var index: Int
+        /// Its codec and type; the name is for messages.
+        public var storage: ColumnStorage
+        /// The bit of ``TableStorage/notLoaded`` that tells whether it is loaded; `nil` when it always is.
+        public var notLoadedBit: Int?
+    }
+
+    /// One property of the result.
+    public indirect enum Field: Sendable {
+        /// A value in a column.
+        case value(name: String, ordinal: Int?, Slot)
+        /// A complex value: its shape, the column that tells whether it is there, its properties.
+        case complex(name: String, ordinal: Int?, Shape, presence: Int?, [Field])
+        /// A grouped path: an object of its properties under a name.
+        case nested(name: String, [Field])
+        /// A related row that `join` has put under a name; the column that is NULL where there is none.
+        case related(name: String, Shape, presence: Int, [Field])
+        /// A row of a `$crossjoin` that is not expanded: the set and the key of a link to it.
+        case link(name: String, set: String, Shape, key: [(name: String, slot: Slot)])
+    }
+
+    /// The ETag's column.
+    public enum ETag: Sendable {
+        /// Rows have none.
+        case none
+        /// The column that holds it as text.
+        case column(Int)
+    }
+
+    /// The set of the rows; `nil` for the rows of an aggregation.
+    public var set: String?
+    /// The table, for messages.
+    public var table: String
+    /// The shape of the rows.
+    public var shape: Shape
+    /// The properties of a row of the declared type.
+    public var fields: [Field]
+    /// The properties of rows of derived types, by the text in ``discriminator``.
+    public var derivedFields: [String: (shape: Shape, fields: [Field])]
+    /// The column that holds a row's type.
+    public var discriminator: Int?
+    /// The column that tells which of ``variants`` a row is, where rows are not all alike.
+    public var variant: Int?
+    /// The kinds of rows: whether they are entities, and their properties besides those of an entity.
+    public var variants: [(isEntity: Bool, fields: [Field])] = []
+    /// The column of the bits that tell what is not loaded.
+    public var notLoaded: Int?
+    /// The column with the JSON object of dynamic properties, and the names wanted; no names are all.
+    public var dynamic: (index: Int, names: [String]?)?
+    /// The key's columns by the names that key predicates use; empty for keyless rows.
+    public var key: [(name: String, slot: Slot)]
+    /// Whether all parts of the key are among the fields.
+    public var hasKeyInFields: Bool
+    /// The ETag.
+    public var etag: ETag
+    /// The row id.
+    public var rowID: Int?
+    /// The columns of the sort terms, in order.
+    public var sort: [Int]
+    /// For each item of `$expand`, the columns that join the related rows.
+    public var expandSources: [[Int]]
+
+    /// Whether a row's column is loaded, by the bits of its ``TableStorage/notLoaded`` column.
+    static func isLoaded(_ slot: Slot, _ bits: UnsafeRawBufferPointer?) -> Bool {
+        guard let bits, let bit = slot.notLoadedBit, bit / 8 < bits.count else { return true }
+        return bits[bit / 8] & (1 << UInt8(bit % 8)) == 0
+    }
+}
+
+/// The result columns of a statement, each once.
+struct SelectList {
+    private(set) var items: [SQLFragment] = []
+    private var indices: [String: Int] = [:]
+
+    /// The index of a column, added when it is new.
+    mutating func index(of fragment: SQLFragment) -> Int {
+        // Two fragments with bound values may differ in them.
+        if fragment.arguments.isEmpty, let known = indices[fragment.sql] { return known }
+        items.append(fragment)
+        indices[fragment.sql] = items.count - 1
+        return items.count - 1
+    }
+}

@@ -1,0 +1,345 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Chooses the result columns of a statement and describes them in a ``ResultPlan``.
+struct ResultPlanBuilder {
+    let builder: StatementBuilder
+    var compiler: ExpressionCompiler { builder.compiler }
+    var scope: SQLScope { builder.scope }
+
+    func plan(_ query: BoundQuery, _ select: inout SelectList) throws -> ResultPlan {
+        if !query.expandedStreams.isEmpty { throw ODataError.notImplemented("$expand of a stream") }
+        guard let table = scope.table else { return try derivedPlan(query, &select) }
+        var plan = ResultPlan(
+            set: table.set, table: table.table, shape: query.apply.isEmpty ? query.shape : query.resultShape,
+            fields: [], derivedFields: [:], discriminator: nil, notLoaded: nil, dynamic: nil, key: [],
+            hasKeyInFields: false, etag: .none, rowID: nil, sort: [], expandSources: [])
+        let bits = table.notLoaded == nil ? [:] : Self.bits(of: table)
+        let shape = query.apply.isEmpty ? query.shape : table.shape
+        // The values of rows that are not all alike are those of their kind.
+        let names = builder.variants == nil ? builder.names : []
+        let attached = try attachedFields(query.expand, &select)
+        switch query.projection {
+        case .all:
+            let added = nested(names, &select) + attached
+            plan.fields = try fields(shape, table.properties(of: shape), bits, &select) + added
+            for (name, _) in table.derivedProperties {
+                guard let derived = compiler.mapping.model.shape(name) else { continue }
+                plan.derivedFields[name.description] = (
+                    derived, try fields(derived, table.properties(of: derived), bits, &select) + added
+                )
+            }
+            if let dynamic = table.dynamicProperties {
+                plan.dynamic = (select.index(of: scope.sql(dynamic)), nil)
+            }
+        case .some(let ordinals, let wanted):
+            try addSelected(ordinals, wanted, names, shape, table, query, bits, &plan, &select)
+            plan.fields += attached
+        }
+        if let (column, kinds) = builder.variants {
+            plan.variant = select.index(of: column)
+            for kind in kinds {
+                let selected = selectedNames(kind.names, query)
+                plan.variants.append((kind.isEntity, nested(selected, &select)))
+            }
+        }
+        if let discriminator = table.discriminator {
+            plan.discriminator = select.index(of: "\(scope.sql(discriminator))")
+        }
+        if let notLoaded = table.notLoaded {
+            plan.notLoaded = select.index(of: "\(scope.sql(notLoaded))")
+        }
+        try identify(&plan, table, query, &select)
+        return plan
+    }
+
+    /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
+    /// by name.
+    private func addSelected(
+        _ ordinals: [Int], _ wanted: [String], _ names: [String], _ shape: Shape, _ table: TableStorage,
+        _ query: BoundQuery, _ bits: [String: Int], _ plan: inout ResultPlan, _ select: inout SelectList
+    ) throws {
+        var remaining = wanted
+        for ordinal in ordinals {
+            let result = query.resultShape
+            guard result.properties.indices.contains(ordinal) else { continue }
+            let property = result.properties[ordinal]
+            guard let storage = table.storage(of: property, ordinal, result, compiler.mapping.model) else {
+                // What a transformation has added.
+                remaining.append(property.name)
+                continue
+            }
+            if case .absent = storage { throw ODataError.notImplemented("the property \(property.name)") }
+            let own = shape.ordinal(of: property.name) ?? ordinal
+            if let nested = query.nestedQueries[ordinal] {
+                plan.fields.append(try members(property, own, storage, nested, &select))
+                continue
+            }
+            plan.fields += try field(
+                property, own, storage, bits, &select, projection: query.nestedProjections[ordinal])
+        }
+        plan.fields += nested(
+            names.filter { remaining.contains($0) || remaining.contains(String($0.prefix { $0 != "/" })) }, &select)
+        for (name, _) in table.derivedProperties {
+            guard let derived = compiler.mapping.model.shape(name) else { continue }
+            var fields = plan.fields
+            let storages = table.properties(of: derived)
+            for (ordinal, property) in derived.properties.enumerated().dropFirst(table.shape.properties.count)
+            where wanted.contains(property.name) && storages.indices.contains(ordinal) {
+                fields += try field(property, ordinal, storages[ordinal], bits, &select)
+            }
+            plan.derivedFields[name.description] = (derived, fields)
+        }
+        let dynamicNames = wanted.filter { !names.contains($0) && !$0.hasPrefix("@") }
+        if let dynamic = table.dynamicProperties, !dynamicNames.isEmpty {
+            plan.dynamic = (select.index(of: scope.sql(dynamic)), dynamicNames)
+        }
+    }
+
+    /// The members of a collection that options nested in `$select` choose (OData URL Conventions 4.01, 5.1.4).
+    private func members(
+        _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ query: BoundQuery,
+        _ select: inout SelectList
+    ) throws -> ResultPlan.Field {
+        guard case .column(var column) = storage, column.codec == .json, query.apply.isEmpty, query.compute.isEmpty,
+            query.search == nil, query.expand.isEmpty, !query.count, query.projection == .all
+        else { throw ODataError.notImplemented("An option nested in $select of \(property.name)") }
+        let alias = compiler.newAlias()
+        let member = SQLScope(
+            alias: alias, source: .json("\(column: "value", of: alias)", column.type.element),
+            from: "json_each(\(scope.sql(column.name))) AS \(name: alias)")
+        compiler.scopes[query.variable.identifier] = member
+        defer { compiler.scopes[query.variable.identifier] = builder.scope }
+        let filter = try query.filter.map { [try compiler.condition($0)] } ?? []
+        let order = try query.orderBy.map { try builder.term($0).fragment } + ["\(column: "key", of: alias)"]
+        let limit = (query.top ?? -1).databaseValue
+        let (type, value): (SQLFragment, SQLFragment) = (
+            "\(column: "type", of: alias)", "\(column: "value", of: alias)"
+        )
+        let text: SQLFragment = """
+            CASE \(type) WHEN 'text' THEN json_quote(\(value)) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' \
+            WHEN 'null' THEN 'null' ELSE \(value) END
+            """
+        let sql: SQLFragment = """
+            CASE WHEN \(scope.sql(column.name)) IS NOT NULL THEN '[' || coalesce((SELECT group_concat("m", ',') FROM \
+            (SELECT \(text) AS "m" FROM \(member.fromClause)\(ExpressionCompiler.whereClause(filter)) ORDER BY \
+            \(list: order) LIMIT \(bind: limit) OFFSET \(bind: (query.skip ?? 0).databaseValue))), '') || ']' END
+            """
+        column.name = property.name
+        return .value(
+            name: property.name, ordinal: ordinal,
+            ResultPlan.Slot(index: select.index(of: sql), storage: column, notLoadedBit: nil))
+    }
+
+    /// A query without options but `$select`.
+    private static func plain(_ query: BoundQuery) -> BoundQuery {
+        var plain = BoundQuery(shape: query.shape, set: query.set, variable: query.variable)
+        plain.projection = query.projection
+        return plain
+    }
+
+    /// The computed and aggregated names that `$select` leaves.
+    private func selectedNames(_ names: [String], _ query: BoundQuery) -> [String] {
+        guard case .some(let ordinals, let others) = query.projection else { return names }
+        let shape = query.resultShape
+        let selected = Set(
+            ordinals.filter(shape.properties.indices.contains).map { shape.properties[$0].name } + others)
+        return names.filter { selected.contains($0) || selected.contains(String($0.prefix { $0 != "/" })) }
+    }
+
+    /// The rows that `join` has put under names, and those of a `$crossjoin`.
+    private func attachedFields(
+        _ expand: [BoundExpand], _ select: inout SelectList, of owner: SQLScope? = nil
+    ) throws -> [ResultPlan.Field] {
+        try (owner ?? scope).attachments.map { attachment in
+            let item = expand.first { $0.navigation.name == attachment.name }
+            if !attachment.isInline, item == nil, let table = attachment.scope.table {
+                let key = zip(table.shape.key, table.keyColumns).map { part, column in
+                    (
+                        name: part.name,
+                        slot: ResultPlan.Slot(
+                            index: select.index(of: attachment.scope.sql(column.name)), storage: column,
+                            notLoadedBit: nil)
+                    )
+                }
+                return .link(name: attachment.name, set: table.set, table.shape, key: key)
+            }
+            if let item, item.query != Self.plain(item.query) {
+                throw ODataError.notImplemented("An option of $expand=\(attachment.name) here")
+            }
+            let presence = select.index(of: attachment.presence)
+            let inner = attachment.scope
+            var fields: [ResultPlan.Field] = []
+            if let table = inner.table {
+                var wanted: Set<Int>?
+                if case .some(let ordinals, _)? = item?.query.projection { wanted = Set(ordinals) }
+                for (ordinal, (property, storage)) in zip(table.shape.properties, table.properties).enumerated()
+                where wanted?.contains(ordinal) != false {
+                    fields += try field(property, ordinal, storage, [:], &select, in: inner)
+                }
+            }
+            fields += nested(attachment.names, &select, in: inner)
+            fields += try attachedFields([], &select, of: inner)
+            let shape =
+                inner.table?.shape
+                ?? Shape(
+                    dynamic: QualifiedName("", attachment.name),
+                    properties: attachment.names.map {
+                        Property(name: $0, type: inner.computed[$0]?.type ?? .untyped("Edm.Untyped"))
+                    })
+            return .related(name: attachment.name, shape, presence: presence, fields)
+        }
+    }
+
+    /// Key, row id, ETag and what joins expanded rows.
+    private func identify(
+        _ plan: inout ResultPlan, _ table: TableStorage, _ query: BoundQuery, _ select: inout SelectList
+    ) throws {
+        let columns = table.keyColumns
+        if columns.count == table.shape.key.count {
+            for (part, column) in zip(table.shape.key, columns) {
+                plan.key.append((part.name, slot(column, nil, &select)))
+            }
+        }
+        let written = Set(plan.fields.compactMap(\.column))
+        plan.hasKeyInFields = !plan.key.isEmpty && plan.key.allSatisfy { written.contains($0.slot.index) }
+        if let rowID = table.rowID { plan.rowID = select.index(of: "\(scope.sql(rowID))") }
+        switch table.etag {
+        case .none: break
+        case .column(let column): plan.etag = .column(select.index(of: "\(scope.sql(column))"))
+        case .contentDigest: plan.etag = .column(select.index(of: Self.digest(table, scope)))
+        }
+        for item in builder.expanded(query) {
+            for case .property(let property, _, _) in item.path {
+                throw ODataError.notImplemented("$expand within \(property.name)")
+            }
+            let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
+            switch storage {
+            case .join(_, let pairs):
+                plan.expandSources.append(
+                    pairs.map { select.index(of: "\(scope.sql($0.source))") })
+            case .link:
+                let rowID = try compiler.requireRowID(table, item.navigation)
+                plan.expandSources.append([select.index(of: "\(scope.sql(rowID))")])
+            }
+        }
+    }
+
+    /// The digest of a row as SQL. SQLite takes at most 100 arguments, so that wider rows are digested in parts.
+    static func digest(_ table: TableStorage, _ scope: SQLScope) -> SQLFragment {
+        let columns = table.digestColumns.map(scope.sql)
+        let parts = stride(from: 0, to: columns.count, by: 90).map {
+            "outpost_digest(\(list: Array(columns[$0..<min($0 + 90, columns.count)])))" as SQLFragment
+        }
+        return parts.count == 1 ? parts[0] : "outpost_digest(\(list: parts))"
+    }
+
+    private static func bits(of table: TableStorage) -> [String: Int] {
+        Dictionary(table.columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Fields
+
+    private func fields(
+        _ shape: Shape, _ storages: [PropertyStorage], _ bits: [String: Int], _ select: inout SelectList,
+        projection: BoundProjection? = nil, in scope: SQLScope? = nil
+    ) throws -> [ResultPlan.Field] {
+        var wanted: Set<Int>?
+        if case .some(let ordinals, _)? = projection { wanted = Set(ordinals) }
+        var result: [ResultPlan.Field] = []
+        for (ordinal, (property, storage)) in zip(shape.properties, storages).enumerated()
+        where wanted?.contains(ordinal) != false {
+            result += try field(property, ordinal, storage, bits, &select, in: scope)
+        }
+        return result
+    }
+
+    /// A property's field; none for what the layout cannot hold.
+    private func field(
+        _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ bits: [String: Int],
+        _ select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil
+    ) throws -> [ResultPlan.Field] {
+        let scope = other ?? self.scope
+        switch storage {
+        case .column(let column):
+            let index = select.index(of: scope.sql(column.name))
+            return [
+                .value(
+                    name: property.name, ordinal: ordinal,
+                    ResultPlan.Slot(index: index, storage: column, notLoadedBit: bits[column.name]))
+            ]
+        case .complex(let shape, let nested, let presence):
+            let index = select.index(of: scope.sql(presence))
+            return [
+                .complex(
+                    name: property.name, ordinal: ordinal, shape, presence: index,
+                    try fields(shape, nested, bits, &select, projection: projection, in: scope))
+            ]
+        case .absent: return []
+        }
+    }
+
+    private func slot(_ column: ColumnStorage, _ bit: Int?, _ select: inout SelectList) -> ResultPlan.Slot {
+        ResultPlan.Slot(index: select.index(of: scope.sql(column.name)), storage: column, notLoadedBit: bit)
+    }
+
+    private func nested(
+        _ names: [String], _ select: inout SelectList, in scope: SQLScope? = nil
+    ) -> [ResultPlan.Field] {
+        nest(names.map { ($0.split(separator: "/").map(String.init), $0) }, scope ?? self.scope, &select)
+    }
+
+    private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
+        ResultPlan.Slot(
+            index: select.index(of: operand.sql),
+            storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil)
+    }
+
+    // MARK: Aggregated rows
+
+    private func derivedPlan(_ query: BoundQuery, _ select: inout SelectList) throws -> ResultPlan {
+        for item in query.expand where scope.attachment(item.navigation.name) == nil {
+            throw ODataError.notImplemented("$expand after aggregation")
+        }
+        var plan = ResultPlan(
+            set: nil, table: "", shape: query.resultShape, fields: [], derivedFields: [:], discriminator: nil,
+            notLoaded: nil, dynamic: nil, key: [], hasKeyInFields: false, etag: .none, rowID: nil, sort: [],
+            expandSources: [])
+        plan.fields = nested(selectedNames(builder.names, query), &select) + (try attachedFields(query.expand, &select))
+        if let (column, kinds) = builder.variants {
+            plan.fields = []
+            plan.variant = select.index(of: column)
+            plan.variants = kinds.map { (false, nested(selectedNames($0.names, query), &select)) }
+        }
+        return plan
+    }
+
+    /// Values named by paths, as objects within objects.
+    private func nest(
+        _ paths: [(path: [String], name: String)], _ scope: SQLScope, _ select: inout SelectList
+    ) -> [ResultPlan.Field] {
+        var result: [ResultPlan.Field] = []
+        var seen: Set<String> = []
+        for (path, name) in paths {
+            guard let first = path.first, seen.insert(first).inserted else { continue }
+            if path.count == 1 {
+                guard let operand = scope.computed[name] else { continue }
+                result.append(.value(name: first, ordinal: nil, computedSlot(name, operand, &select)))
+            } else {
+                let inner = paths.filter { $0.path.count > 1 && $0.path[0] == first }
+                result.append(
+                    .nested(name: first, nest(inner.map { (Array($0.path.dropFirst()), $0.name) }, scope, &select)))
+            }
+        }
+        return result
+    }
+}
+
+extension ResultPlan.Field {
+    /// The column of a plain value.
+    var column: Int? {
+        if case .value(_, _, let slot) = self { slot.index } else { nil }
+    }
+}

@@ -1,0 +1,261 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// `aggregate` and `groupby` (OData Data Aggregation 4.0, 3.2).
+extension StatementBuilder {
+    /// A grouped value: its name in the result.
+    private struct Grouping {
+        var name: String
+        var operand: Operand
+    }
+
+    private func groupings(_ paths: [BoundPath]) throws -> [Grouping] {
+        try paths.map { Grouping(name: ExpressionCompiler.name(of: $0.steps), operand: try grouped($0, "groupby")) }
+    }
+
+    /// What a path leads to in a form that is the same for equal values: instants in UTC.
+    private func grouped(_ path: BoundPath, _ purpose: String) throws -> Operand {
+        var operand = try sortable(try compiler.scalar(path), for: purpose)
+        if operand.codec == .dateTimeOffset { operand.sql = "outpost_utc(\(operand.sql))" }
+        return operand
+    }
+
+    // MARK: groupby with transformations
+
+    /// `groupby` with transformations for each group (3.2.3.1): the rows are partitioned by the grouped values while
+    /// the transformations are applied.
+    func group(by paths: [BoundPath], _ transformations: [BoundTransformation]) throws {
+        try settle()
+        let groups = try groupings(paths)
+        let outer = partition
+        let (outerPartitions, outerMayHaveLost) = (allPartitions, mayHaveLostPartitions)
+        partition = outer + groups.map(\.operand)
+        let (name, fork) = share()
+        let inner = fork()
+        let columns = inner.partition.indices.map { "\(name: "$p.\($0)")" as SQLFragment }
+        inner.allPartitions = "SELECT DISTINCT \(list: columns) FROM \(name: name)"
+        inner.mayHaveLostPartitions = false
+        compiler.scopes[variable] = inner.scope
+        for transformation in transformations { try inner.apply(transformation) }
+        try inner.settle()
+        adopt(inner)
+        let ownNames = names
+        for (position, group) in groups.enumerated() where position + outer.count < partition.count {
+            let operand = partition[position + outer.count]
+            // An entity has its own properties already.
+            let isOwn = scope.table != nil && !group.name.contains("/")
+            if !isOwn { scope.computed[group.name] = operand }
+        }
+        let added = groups.map(\.name).filter { name in
+            scope.computed[name] != nil && !ownNames.contains(name)
+        }
+        names = added + ownNames
+        if let (column, kinds) = variants {
+            variants = (
+                column,
+                kinds.map { kind in
+                    let all = groups.map(\.name).filter { name in
+                        !kind.names.contains(name) && !(kind.isEntity && !name.contains("/"))
+                    }
+                    return Variant(names: all + kind.names, isEntity: kind.isEntity)
+                }
+            )
+            for (position, group) in groups.enumerated() where scope.computed[group.name] == nil {
+                scope.computed[group.name] = partition[position + outer.count]
+            }
+        }
+        if case .values(let values) = identity {
+            identity = .values(groups.map(\.name).filter { !values.contains($0) } + values)
+        }
+        partition = Array(partition.prefix(outer.count))
+        allPartitions = outerPartitions
+        mayHaveLostPartitions = outerMayHaveLost || mayHaveLostPartitions
+    }
+
+    // MARK: aggregate
+
+    /// `aggregate`, and `groupby` with one or none. Each aggregate that is evaluated on something else than the rows
+    /// is a table of its own, joined by the grouped values.
+    func aggregate(_ items: [BoundAggregate], by paths: [BoundPath]) throws {
+        try settle()
+        let groups = try groupings(paths)
+        let isSimple = items.allSatisfy { $0.members == nil && $0.from.isEmpty }
+        let mayLackRows = !partition.isEmpty && paths.isEmpty && mayHaveLostPartitions
+        if isSimple, !mayLackRows {
+            try aggregateAtOnce(items, groups)
+        } else {
+            try aggregateApart(items, groups)
+        }
+        order = []
+        expands = []
+        variants = nil
+        limit = nil
+        identity = .values(groups.map(\.name))
+        compiler.scopes[variable] = scope
+    }
+
+    /// One SELECT with GROUP BY.
+    private func aggregateAtOnce(_ items: [BoundAggregate], _ groups: [Grouping]) throws {
+        let keys = partition + groups.map(\.operand)
+        var columns = keys.enumerated().map { "\($1.sortable) AS \(name: "$g.\($0)")" as SQLFragment }
+        var results: [Operand] = []
+        for (index, item) in items.enumerated() {
+            let operand = try compiler.aggregated(item)
+            columns.append("\(operand.sql) AS \(name: "$a.\(index)")")
+            results.append(operand)
+        }
+        if columns.isEmpty { columns = ["1 AS \(name: "$")"] }
+        var select: SQLFragment =
+            "SELECT \(list: columns) FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
+        if !keys.isEmpty { select += " GROUP BY \(list: keys.map(\.sortable))" }
+        let alias = compiler.newAlias()
+        let made = SQLScope(alias: alias, source: .derived, from: "(\(select)) AS \(name: alias)")
+        finish(made, groups, items, results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }) {
+            "\(column: "$g.\($0)", of: alias)"
+        }
+    }
+
+    /// One SELECT for all groups and one for each aggregate, joined.
+    private func aggregateApart(_ items: [BoundAggregate], _ groups: [Grouping]) throws {
+        let outerCount = partition.count
+        partition += groups.map(\.operand)
+        let (name, fork) = share()
+        let keys = partition.indices
+        let base = compiler.newAlias()
+        let columns = keys.map { "\(name: "$p.\($0)")" as SQLFragment }
+        let partitions: SQLFragment =
+            if keys.isEmpty {
+                "SELECT 1 AS \(name: "$")"
+            } else if groups.isEmpty, let allPartitions {
+                allPartitions
+            } else {
+                "SELECT DISTINCT \(list: columns) FROM \(name: name)"
+            }
+        let made = SQLScope(alias: base, source: .derived, from: "(\(partitions)) AS \(name: base)")
+        var results: [Operand] = []
+        for item in items {
+            let rows = fork()
+            compiler.scopes[variable] = rows.scope
+            let (select, operand) = try rows.aggregated(item)
+            let alias = compiler.newAlias()
+            let same = keys.map {
+                "\(column: "$p.\($0)", of: alias) IS \(column: "$p.\($0)", of: base)" as SQLFragment
+            }
+            made.from = """
+                \(made.from) LEFT JOIN (\(select)) AS \(name: alias) ON \
+                \(keys.isEmpty ? "1" : .conjunction(same))
+                """
+            var result = operand.moved(to: "\(column: "$a", of: alias)")
+            if item.method == .count || item.method == .countDistinct, item.from.isEmpty {
+                result.sql = "coalesce(\(result.sql), 0)"
+                result.isNullable = false
+            } else {
+                result.isNullable = true
+            }
+            results.append(result)
+        }
+        let operands = partition
+        partition = Array(operands.prefix(outerCount))
+        let moved = groups.enumerated().map { Grouping(name: $1.name, operand: operands[$0 + outerCount]) }
+        finish(made, moved, items, results) { "\(column: "$p.\($0)", of: base)" }
+    }
+
+    /// Makes the rows of an aggregation those of this builder.
+    private func finish(
+        _ made: SQLScope, _ groups: [Grouping], _ items: [BoundAggregate], _ results: [Operand],
+        key: (Int) -> SQLFragment
+    ) {
+        partition = partition.enumerated().map { $1.moved(to: key($0)) }
+        names = []
+        for (index, group) in groups.enumerated() {
+            made.computed[group.name] = group.operand.moved(to: key(partition.count + index))
+            names.append(group.name)
+        }
+        for (item, result) in zip(items, results) {
+            made.computed[item.name] = result
+            names.append(item.name)
+        }
+        scope = made
+        conditions = []
+    }
+
+    /// One aggregate for each partition: a SELECT with the partition's columns and `$a`.
+    private func aggregated(_ item: BoundAggregate) throws -> (SQLFragment, Operand) {
+        if let members = item.members {
+            guard item.from.isEmpty else {
+                throw ODataError.notImplemented("from after a collection-valued path in aggregate")
+            }
+            try go(into: members)
+        }
+        var keys = partition
+        var steps: [[Operand]] = []
+        for step in item.from { steps.append(try step.paths.map { try grouped($0, "from") }) }
+        let finest = keys + steps.flatMap { $0 }
+        var operand = try compiler.aggregated(item)
+        var columns = finest.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
+        columns.append("\(operand.sql) AS \(name: "$a")")
+        var select: SQLFragment =
+            "SELECT \(list: columns) FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
+        if !finest.isEmpty { select += " GROUP BY \(list: finest.map(\.sortable))" }
+        // Each step is grouped by its own paths, those of the steps after it, and those of the result.
+        for (index, step) in item.from.enumerated() {
+            let alias = compiler.newAlias()
+            let moved = finest.enumerated().map { $1.moved(to: "\(column: "$p.\($0)", of: alias)") }
+            let before = keys.count + steps[...index].reduce(0) { $0 + $1.count }
+            keys = Array(moved.prefix(partition.count))
+            let kept = keys + moved[before...]
+            let value = operand.moved(to: "\(column: "$a", of: alias)")
+            var again = item
+            again.method = step.method
+            again.function = step.function
+            operand = try compiler.aggregated(again, of: value)
+            var columns: [SQLFragment] = []
+            for (position, key) in moved.enumerated() {
+                let isKept = position < partition.count || position >= before
+                columns.append("\(isKept ? key.sortable : "NULL") AS \(name: "$p.\(position)")")
+            }
+            columns.append("\(operand.sql) AS \(name: "$a")")
+            select = "SELECT \(list: columns) FROM (\(select)) AS \(name: alias)"
+            if !kept.isEmpty { select += " GROUP BY \(list: kept.map(\.sortable))" }
+        }
+        return (select, operand)
+    }
+
+    /// Goes from the rows to the members of a collection-valued path; each entity counts once in a partition, however
+    /// often it is reached (3.2.1.1).
+    private func go(into members: BoundAggregate.Members) throws {
+        let collection = try compiler.collection(members.path)
+        let target = collection.scope
+        let from: SQLFragment = "\(scope.fromClause) CROSS JOIN \(collection.fromClause)"
+        let all = conditions + collection.conditions
+        guard let table = target.table else {
+            // Values and complex values are no entities and may repeat.
+            let rows = SQLScope(alias: scope.alias, source: scope.source, from: from, prefix: scope.prefix)
+            rows.computed = scope.computed
+            scope = rows
+            conditions = all
+            compiler.scopes[variable] = rows
+            compiler.scopes[members.variable.identifier] = SQLScope(
+                alias: target.alias, source: target.source, from: "", root: rows)
+            return
+        }
+        let keys = table.rowID.map { [$0] } ?? table.keyColumns.map(\.name)
+        guard !keys.isEmpty else { throw ODataError.notImplemented("aggregate over \(table.set), which has no key") }
+        var columns = partition.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
+        columns += keys.enumerated().map { "\(target.sql($1)) AS \(name: "$k.\($0)")" }
+        let (once, alias) = (compiler.newAlias(), compiler.newAlias())
+        let same = keys.enumerated().map {
+            "\(column: $1, of: alias) = \(column: "$k.\($0)", of: once)" as SQLFragment
+        }
+        let from2: SQLFragment = """
+            (SELECT DISTINCT \(list: columns) FROM \(from)\(ExpressionCompiler.whereClause(all))) AS \(name: once) \
+            CROSS JOIN \(name: table.table) AS \(name: alias)
+            """
+        partition = partition.enumerated().map { $1.moved(to: "\(column: "$p.\($0)", of: once)") }
+        scope = SQLScope(alias: alias, source: .table(table), from: from2)
+        conditions = same
+        compiler.scopes[members.variable.identifier] = scope
+    }
+}

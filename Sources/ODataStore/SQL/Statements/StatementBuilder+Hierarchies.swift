@@ -1,0 +1,201 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Recursive hierarchies: `ancestors`, `descendants` and `traverse` (OData Data Aggregation 4.0, 6.2), as recursive
+/// common tables.
+extension StatementBuilder {
+    /// How deep `traverse` goes; nodes that lie deeper are an error, as circles are.
+    static let maxDepth = 500
+
+    /// The nodes of a hierarchy: how to identify one, and what ties a child to its parent.
+    private struct Nodes {
+        let compiler: ExpressionCompiler
+        let reference: HierarchyReference
+        let table: TableStorage
+
+        init(_ reference: HierarchyReference, _ compiler: ExpressionCompiler) throws {
+            self.compiler = compiler
+            self.reference = reference
+            guard let table = try compiler.collection(reference.nodes).scope.table else {
+                throw ODataError.notImplemented("a hierarchy of values that are no entities")
+            }
+            self.table = table
+        }
+
+        /// All nodes under an alias of their own.
+        func rows() throws -> SQLCollection { try compiler.collection(reference.nodes) }
+
+        /// A node's identifier.
+        func identifier(_ node: SQLScope) throws -> Operand {
+            let variable = reference.nodeProperty.variable.identifier
+            let outer = compiler.scopes[variable]
+            compiler.scopes[variable] = node
+            defer { compiler.scopes[variable] = outer }
+            return try compiler.scalar(reference.nodeProperty)
+        }
+
+        /// The condition that one node is a parent of another.
+        func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
+            let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
+            switch storage {
+            case .join(_, let pairs):
+                return .conjunction(pairs.map { "\(parent.sql($0.target)) = \(child.sql($0.source))" })
+            case .link(_, let link, let source, let target):
+                let rowID = try compiler.requireRowID(table, reference.parentNavigation)
+                let alias = compiler.newAlias()
+                return """
+                    EXISTS (SELECT 1 FROM \(name: link) AS \(name: alias) WHERE \(column: source, of: alias) = \
+                    \(child.sql(rowID)) AND \(column: target, of: alias) = \(parent.sql(rowID)))
+                    """
+            }
+        }
+    }
+
+    /// `ancestors` and `descendants`: the rows whose node lies above or below a start node.
+    func relatives(_ hierarchy: BoundHierarchy) throws {
+        try settle()
+        guard partition.isEmpty else {
+            throw ODataError.notImplemented("\(hierarchy.isAncestors ? "ancestors" : "descendants") within groupby")
+        }
+        let nodes = try Nodes(hierarchy.reference, compiler)
+        let shared = share()
+        let start = shared.fork()
+        compiler.scopes[variable] = start.scope
+        for transformation in hierarchy.start { try start.apply(transformation) }
+        try start.settle()
+        compiler.scopes[variable] = start.scope
+        let first = try compiler.scalar(hierarchy.reference.input)
+        let starts = compiler.addCommon(
+            """
+            SELECT DISTINCT \(first.sql) AS \(name: "id") FROM \(start.scope.fromClause)\
+            \(ExpressionCompiler.whereClause(start.conditions + ["\(first.sql) IS NOT NULL"]))
+            """)
+        let reached = try reached(from: starts, nodes, hierarchy)
+        adopt(shared.fork())
+        let input = try compiler.scalar(hierarchy.reference.input)
+        var condition: SQLFragment = "\(input.sortable) IN (SELECT \(name: "id") FROM \(name: reached))"
+        if hierarchy.keepsStart {
+            condition = "(\(condition) OR \(input.sortable) IN (SELECT \(name: "id") FROM \(name: starts)))"
+        }
+        try keep(condition)
+    }
+
+    /// The identifiers of the nodes at a distance of one or more.
+    private func reached(from starts: String, _ nodes: Nodes, _ hierarchy: BoundHierarchy) throws -> String {
+        let name = compiler.newAlias()
+        // Without a greatest distance there is no need to count, and circles end where a node comes again.
+        let isCounted = hierarchy.distance != nil
+        func step(_ from: SQLFragment, _ column: SQLFragment, _ depth: SQLFragment) throws -> SQLFragment {
+            let (near, far) = (try nodes.rows(), try nodes.rows())
+            let (nearID, farID) = (try nodes.identifier(near.scope), try nodes.identifier(far.scope))
+            let tie =
+                hierarchy.isAncestors
+                ? try nodes.isParent(far.scope, of: near.scope) : try nodes.isParent(near.scope, of: far.scope)
+            let conditions = near.conditions + far.conditions + ["\(nearID.sortable) = \(column)", tie]
+            let columns: SQLFragment = isCounted ? "\(farID.sql), \(depth)" : farID.sql
+            return """
+                SELECT \(columns) FROM \(from) CROSS JOIN \(near.fromClause) CROSS JOIN \(far.fromClause) \
+                WHERE \(.conjunction(conditions))
+                """
+        }
+        let (start, again) = (compiler.newAlias(), compiler.newAlias())
+        var first = try step("\(name: starts) AS \(name: start)", "\(column: "id", of: start)", "1")
+        var next = try step(
+            "\(name: name) AS \(name: again)", "\(column: "id", of: again)",
+            "\(column: "n", of: again) + 1")
+        if let distance = hierarchy.distance {
+            next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)"
+            if distance < 1 { first += " AND 0" }
+        }
+        let columns: SQLFragment = isCounted ? "\(name: "id"), \(name: "n")" : "\(name: "id")"
+        compiler.addRecursive(name, columns, "\(first) UNION \(next)")
+        return name
+    }
+
+    /// `traverse`: the rows in the order in which their nodes are met.
+    func traverse(_ traversal: BoundTraversal) throws {
+        try settle()
+        guard partition.isEmpty else { throw ODataError.notImplemented("traverse within groupby") }
+        let nodes = try Nodes(traversal.reference, compiler)
+        let ranked = try siblings(traversal, nodes)
+        let tree = try tree(traversal, nodes, ranked)
+        wrap()
+        let input = try compiler.scalar(traversal.reference.input)
+        let alias = compiler.newAlias()
+        scope.from = """
+            \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(input.sortable) = \(column: "id", of: alias)
+            """
+        let keys = order + keyTerms
+        let place: SQLFragment =
+            traversal.isPreorder ? "\(column: "path", of: alias)" : "\(column: "path", of: alias) || '~'"
+        order = [CompiledQuery.SortTerm(sql: place, isNullable: false, isDescending: false)] + keys
+        compiler.scopes[variable] = scope
+    }
+
+    /// All nodes with their rank in the order among siblings.
+    private func siblings(_ traversal: BoundTraversal, _ nodes: Nodes) throws -> String {
+        let rows = try nodes.rows()
+        let identifier = try nodes.identifier(rows.scope)
+        let variable = traversal.reference.nodeProperty.variable.identifier
+        let outer = compiler.scopes[variable]
+        compiler.scopes[variable] = rows.scope
+        defer { compiler.scopes[variable] = outer }
+        let builder = StatementBuilder(compiler: compiler, scope: rows.scope)
+        let terms = try traversal.orderBy.map { try builder.term($0) } + builder.keyTerms
+        let columns = nodes.table.statementColumns.map { "\(rows.scope.sql($0)) AS \(name: $0)" as SQLFragment }
+        return compiler.addCommon(
+            """
+            SELECT \(list: columns), \(identifier.sql) AS \(name: "$id"), \
+            printf('%08x', ROW_NUMBER() OVER (ORDER BY \(list: terms.map(\.fragment)))) AS \(name: "$n") \
+            \(rows.rows())
+            """)
+    }
+
+    /// The nodes below the start nodes, each with the ranks of all nodes on the way to it.
+    private func tree(_ traversal: BoundTraversal, _ nodes: Nodes, _ ranked: String) throws -> String {
+        func scope() -> SQLScope {
+            let alias = compiler.newAlias()
+            return SQLScope(
+                alias: alias, source: .table(nodes.table), from: "\(name: ranked) AS \(name: alias)")
+        }
+        let name = compiler.newAlias()
+        let first = scope()
+        let start: SQLFragment
+        if traversal.start.isEmpty {
+            let parent = scope()
+            start = """
+                SELECT \(first.sql("$id")), \(first.sql("$n")), 1 FROM \(first.from) WHERE NOT EXISTS \
+                (SELECT 1 FROM \(parent.from) WHERE \(try nodes.isParent(parent, of: first)))
+                """
+        } else {
+            let builder = StatementBuilder(compiler: compiler, scope: first)
+            builder.variable = traversal.reference.nodeProperty.variable.identifier
+            let outer = compiler.scopes[builder.variable]
+            defer { compiler.scopes[builder.variable] = outer }
+            compiler.scopes[builder.variable] = first
+            for transformation in traversal.start { try builder.apply(transformation) }
+            try builder.settle()
+            compiler.scopes[builder.variable] = builder.scope
+            let identifier = try compiler.scalar(traversal.reference.nodeProperty)
+            let start2 = scope()
+            start = """
+                SELECT \(start2.sql("$id")), \(start2.sql("$n")), 1 FROM \(start2.from) WHERE \(start2.sql("$id")) IN \
+                (SELECT \(identifier.sql) FROM \(builder.scope.fromClause)\
+                \(ExpressionCompiler.whereClause(builder.conditions)))
+                """
+        }
+        let (parent, child) = (scope(), scope())
+        let again = compiler.newAlias()
+        let next: SQLFragment = """
+            SELECT \(child.sql("$id")), \(column: "path", of: again) || \(child.sql("$n")), \
+            outpost_depth(\(column: "n", of: again) + 1, \(bind: Self.maxDepth.databaseValue)) \
+            FROM \(name: name) AS \(name: again) CROSS JOIN \(parent.from) CROSS JOIN \(child.from) \
+            WHERE \(parent.sql("$id")) = \(column: "id", of: again) AND \(try nodes.isParent(parent, of: child))
+            """
+        compiler.addRecursive(
+            name, "\(name: "id"), \(name: "path"), \(name: "n")", "\(start) UNION ALL \(next)")
+        return name
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+
+/// The full-text index of one table: an FTS5 table without content, kept by triggers.
+///
+/// It holds the words of each text as `TextSearch` cuts them; the tokenizer of FTS5 only splits them at
+/// their spaces.
+enum SearchIndex {
+    /// The index's table.
+    static func name(of table: TableStorage) -> String { "search$\(table.table)" }
+
+    /// Makes the index of a table and fills it.
+    static func create(_ table: TableStorage, rowID: String, in database: Database) throws {
+        let columns = table.searchColumns.map(\.name)
+        let index = quoted(name(of: table))
+        let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
+        try database.execute(
+            sql: """
+                CREATE VIRTUAL TABLE \(index) USING fts5(\(names), content='', \
+                tokenize='unicode61 remove_diacritics 0')
+                """)
+        func words(_ row: String) -> String {
+            columns.map { "outpost_words(\(row)\(quoted($0)))" }.joined(separator: ", ")
+        }
+        let source = quoted(table.table)
+        let insert = "INSERT INTO \(index)(rowid, \(names)) VALUES (new.\(quoted(rowID)), \(words("new.")))"
+        let delete = """
+            INSERT INTO \(index)(\(index), rowid, \(names)) VALUES ('delete', old.\(quoted(rowID)), \(words("old.")))
+            """
+        let changed = ([rowID] + columns).map(quoted).joined(separator: ", ")
+        try database.execute(
+            sql: """
+                INSERT INTO \(index)(rowid, \(names)) SELECT \(quoted(rowID)), \(words("")) FROM \(source);
+                CREATE TRIGGER \(trigger(table, "insert")) AFTER INSERT ON \(source) BEGIN \(insert); END;
+                CREATE TRIGGER \(trigger(table, "delete")) AFTER DELETE ON \(source) BEGIN \(delete); END;
+                CREATE TRIGGER \(trigger(table, "update")) AFTER UPDATE OF \(changed) ON \(source) \
+                BEGIN \(delete); \(insert); END;
+                """)
+    }
+
+    /// Takes the index of a table out again.
+    static func drop(_ table: TableStorage, in database: Database) throws {
+        for event in ["insert", "delete", "update"] {
+            try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger(table, event))")
+        }
+        try database.execute(sql: "DROP TABLE IF EXISTS \(quoted(name(of: table)))")
+    }
+
+    /// Whether a table has an index.
+    static func exists(_ table: TableStorage, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [name(of: table)]) ?? false
+    }
+
+    private static func trigger(_ table: TableStorage, _ event: String) -> String {
+        quoted("\(name(of: table))$\(event)")
+    }
+}

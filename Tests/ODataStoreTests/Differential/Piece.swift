@@ -1,0 +1,81 @@
+/// A part of a random query: text with further parts in it, and its type, so that a part can be replaced by a
+/// smaller one of the same type.
+struct Piece {
+    /// What may stand in its place: `bool`, `Edm.Int32`, `option`, ….
+    var kind: String
+    /// The text around the parts: one more than there are parts.
+    var texts: [String]
+    var parts: [Piece] = []
+    /// A text that can always stand in its place; `nil` when it can be left out.
+    var simplest: String?
+
+    init(_ kind: String, _ text: String) {
+        self.kind = kind
+        texts = [text]
+        simplest = text
+    }
+
+    init(_ kind: String, _ texts: [String], _ parts: [Piece], simplest: String? = nil) {
+        self.kind = kind
+        self.texts = texts
+        self.parts = parts
+        self.simplest = simplest
+    }
+
+    var text: String {
+        var result = texts.first ?? ""
+        for (part, text) in zip(parts, texts.dropFirst()) { result += part.text + text }
+        return result
+    }
+
+    /// All pieces that differ from this one by one part made smaller, the greatest steps first.
+    func smaller() -> [Piece] {
+        var result: [Piece] = []
+        if let simplest, simplest != text { result.append(Piece(kind, simplest)) }
+        result += inner(kind)
+        for (index, part) in parts.enumerated() {
+            for next in part.smaller() {
+                var copy = self
+                copy.parts[index] = next
+                result.append(copy)
+            }
+        }
+        return result
+    }
+
+    /// The parts of the same kind that stand anywhere within.
+    private func inner(_ kind: String) -> [Piece] {
+        parts.flatMap { ($0.kind == kind ? [$0] : []) + $0.inner(kind) }
+    }
+}
+
+/// A random request: an entity set and options.
+struct RandomRequest {
+    var set: String
+    var options: [(name: String, value: Piece)]
+    /// Whether the rows come in an order that is fixed down to the last.
+    var isOrdered: Bool
+
+    var url: String {
+        let query = options.map { "\($0.name)=\($0.value.text)" }.joined(separator: "&")
+        return query.isEmpty ? set : "\(set)?\(query)"
+    }
+
+    /// Requests that are a little smaller.
+    func smaller() -> [RandomRequest] {
+        var result: [RandomRequest] = []
+        for index in options.indices {
+            var copy = self
+            copy.options.remove(at: index)
+            result.append(copy)
+        }
+        for index in options.indices {
+            for value in options[index].value.smaller() {
+                var copy = self
+                copy.options[index].value = value
+                result.append(copy)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,367 @@
+import ODataModel
+
+@testable import ODataStore
+
+/// Makes random requests over a ``Sample``.
+struct RequestGenerator {
+    let sample: Sample
+    var random: SeededGenerator
+    private var lambdas = 0
+
+    init(sample: Sample, seed: UInt64) {
+        self.sample = sample
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// What names mean: the set whose entities they are properties of, and what stands before them; or the values of
+    /// an aggregation.
+    struct Place {
+        var set: String?
+        var prefix = ""
+        /// Values by type, with the prefix.
+        var values: [PrimitiveType: [String]] = [:]
+    }
+
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
+
+    func place(_ set: String, _ prefix: String = "") -> Place {
+        var place = Place(set: set, prefix: prefix)
+        func add(_ type: PrimitiveType, _ name: String) { place.values[type, default: []].append(prefix + name) }
+        add(.int32, "ID")
+        for column in sample.columns[set] ?? [] { add(column.type, column.name) }
+        if set == "As" {
+            for name in ["NextID", "Place/Code", "Next/ID", "S.AX/X", "Next/Next/NextID"] { add(.int32, name) }
+            add(.string, "Place/City")
+            for column in sample.columns["As"] ?? [] { add(column.type, "Next/\(column.name)") }
+        } else {
+            add(.int32, "AID")
+            for column in sample.columns["As"] ?? [] { add(column.type, "A/\(column.name)") }
+        }
+        return place
+    }
+
+    // MARK: Expressions
+
+    mutating func literal(_ type: PrimitiveType) -> Piece {
+        let value = Sample.value(type, &random)
+        let text: String
+        switch value {
+        case .string(let string): text = "'\(string.replacing("'", with: "''"))'"
+        case .duration(let duration): text = "duration'\(duration)'"
+        default: text = value.lexicalText ?? "null"
+        }
+        return Piece(type.rawValue, text)
+    }
+
+    mutating func value(_ type: PrimitiveType, _ place: Place, _ depth: Int) -> Piece {
+        let kind = type.rawValue
+        let paths = place.values[type] ?? []
+        if depth <= 0 || chance(30) {
+            return !paths.isEmpty && chance(80) ? Piece(kind, pick(paths)) : literal(type)
+        }
+        func part(_ texts: [String], _ parts: [Piece]) -> Piece { Piece(kind, texts, parts, simplest: "null") }
+        switch type {
+        case .int32, .int64:
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...2:
+                let op = pick(["add", "sub", "mul", "div", "mod"])
+                return part(["(", " \(op) ", ")"], [value(type, place, depth - 1), value(type, place, depth - 1)])
+            case 3: return part(["(-(", "))"], [value(type, place, depth - 1)])
+            case 4 where type == .int32: return part(["length(", ")"], [value(.string, place, depth - 1)])
+            case 5 where type == .int32:
+                return part(["indexof(", ",", ")"], [value(.string, place, depth - 1), literal(.string)])
+            case 6 where place.values[.date] != nil && type == .int32:
+                return part(["\(pick(["year", "month", "day"]))(", ")"], [value(.date, place, depth - 1)])
+            case 7 where place.values[.dateTimeOffset] != nil && type == .int32:
+                let name = pick(["hour", "minute", "second", "totaloffsetminutes", "year"])
+                return part(["\(name)(", ")"], [value(.dateTimeOffset, place, depth - 1)])
+            default: break
+            }
+        case .decimal:
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0...2:
+                let op = pick(["add", "sub", "mul", "div", "mod", "divby"])
+                return part(["(", " \(op) ", ")"], [value(type, place, depth - 1), value(type, place, depth - 1)])
+            case 3:
+                return part(["\(pick(["round", "floor", "ceiling"]))(", ")"], [value(type, place, depth - 1)])
+            case 4:
+                return part(["(", " divby ", ")"], [value(.int32, place, depth - 1), value(.int32, place, depth - 1)])
+            case 5: return part(["cast(", ",Edm.Decimal)"], [value(.int32, place, depth - 1)])
+            default: break
+            }
+        case .double:
+            if chance(50) {
+                let op = pick(["add", "sub", "mul", "div"])
+                return part(["(", " \(op) ", ")"], [value(type, place, depth - 1), value(type, place, depth - 1)])
+            }
+        case .string:
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: return part(["concat(", ",", ")"], [value(type, place, depth - 1), value(type, place, depth - 1)])
+            case 1: return part(["\(pick(["tolower", "toupper", "trim"]))(", ")"], [value(type, place, depth - 1)])
+            case 2: return part(["substring(", ",\(pick(["0", "1", "-1", "2"])))"], [value(type, place, depth - 1)])
+            case 3: return part(["substring(", ",1,\(pick(["0", "1", "2"])))"], [value(type, place, depth - 1)])
+            case 4: return part(["cast(", ",Edm.String)"], [value(.int32, place, depth - 1)])
+            case 5:
+                return part(
+                    ["case(", ":", ",true:", ")"],
+                    [condition(place, depth - 1), value(type, place, depth - 1), literal(type)])
+            default: break
+            }
+        case .date where place.values[.dateTimeOffset] != nil && chance(50):
+            return part(["date(", ")"], [value(.dateTimeOffset, place, depth - 1)])
+        case .dateTimeOffset where chance(50):
+            return part(
+                ["(", " \(pick(["add", "sub"])) ", ")"],
+                [value(type, place, depth - 1), value(.duration, place, depth - 1)])
+        case .duration where chance(40):
+            return part(["(", " mul ", ")"], [value(type, place, depth - 1), literal(.int32)])
+        default: break
+        }
+        return paths.isEmpty ? literal(type) : Piece(kind, pick(paths))
+    }
+
+    mutating func condition(_ place: Place, _ depth: Int) -> Piece {
+        func part(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("bool", texts, parts, simplest: "true") }
+        let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
+        if depth > 0 {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0, 1:
+                return part(
+                    ["(", " \(pick(["and", "or"])) ", ")"], [condition(place, depth - 1), condition(place, depth - 1)])
+            case 2: return part(["not (", ")"], [condition(place, depth - 1)])
+            case 3:
+                let name = pick(["contains", "startswith", "endswith"])
+                return part(["\(name)(", ",", ")"], [value(.string, place, depth - 1), value(.string, place, 0)])
+            case 4:
+                let type = pick(types)
+                return part(
+                    ["(", " in (", ",", "))"], [value(type, place, depth - 1), literal(type), literal(type)])
+            case 5, 6: if let lambda = lambda(place, depth) { return lambda }
+            case 7:
+                return part(
+                    ["(", " \(pick(["eq", "ne"])) ", ")"], [condition(place, depth - 1), condition(place, depth - 1)])
+            case 8 where place.set == "As":
+                let path = "\(place.prefix)\(pick(["Bs", "Links", "Tags", "Nums"]))/$count"
+                return part(["(\(path) \(pick(["eq", "gt", "le"])) ", ")"], [literal(.int32)])
+            case 9 where place.set == "As":
+                let name = pick(["hassubset", "hassubsequence"])
+                return part(["\(name)(\(place.prefix)Tags,[\"a\"\(chance(50) ? ",\"\"" : "")])"], [])
+            case 10 where place.values[.boolean] != nil: return Piece("bool", pick(place.values[.boolean] ?? []))
+            case 11 where place.set == "As":
+                return Piece("bool", pick(["isof(S.AX)", "isdefined(S.AX/X)"]))
+            default: break
+            }
+        }
+        let type = pick(types)
+        let ops = type == .guid || type == .boolean ? ["eq", "ne"] : ["eq", "ne", "lt", "le", "gt", "ge"]
+        let right = chance(10) ? Piece(type.rawValue, "null") : value(type, place, depth - 1)
+        return part(["(", " \(pick(ops)) ", ")"], [value(type, place, depth - 1), right])
+    }
+
+    private mutating func lambda(_ place: Place, _ depth: Int) -> Piece? {
+        guard place.set == "As" else { return nil }
+        lambdas += 1
+        let name = "x\(lambdas)"
+        let path = pick(["Bs", "Links", "Tags", "Nums"])
+        var inner: Place
+        switch path {
+        case "Tags": inner = Place(values: [.string: [name]])
+        case "Nums": inner = Place(values: [.int32: [name]])
+        default:
+            inner = self.place("Bs", "\(name)/")
+            // The outer instance can be seen from within.
+            if place.prefix.isEmpty { inner.values[.int32, default: []].append("ID") }
+        }
+        return Piece(
+            "bool", ["\(place.prefix)\(path)/\(pick(["any", "all"]))(\(name):", ")"], [condition(inner, depth - 1)],
+            simplest: "true")
+    }
+
+    // MARK: Requests
+
+    mutating func request() -> RandomRequest {
+        lambdas = 0
+        let set = pick(["As", "Bs"])
+        if chance(35) { return aggregation(set) }
+        var request = RandomRequest(set: set, options: [], isOrdered: true)
+        var place = place(set)
+        if chance(20) {
+            let type = pick([PrimitiveType.int32, .decimal, .string])
+            request.options.append(
+                ("$compute", Piece("option", ["", " as Z"], [value(type, place, 2)], simplest: nil)))
+            place.values[type, default: []].append("Z")
+        }
+        if chance(70) { request.options.append(("$filter", condition(place, 3))) }
+        if chance(50) { request.options.append(("$orderby", order(place))) }
+        if chance(25) { request.options.append(("$top", Piece("number", pick(["1", "2", "5"])))) }
+        if chance(20) { request.options.append(("$skip", Piece("number", pick(["1", "2"])))) }
+        if chance(10) { request.options.append(("$count", Piece("flag", "true"))) }
+        if chance(7) {
+            request.options.append(("$search", Piece("search", pick(["a", "ab", "NOT a", "c OR b", "\"äß c\""]))))
+        }
+        let isComputed = request.options.contains { $0.name == "$compute" }
+        if chance(30) || isComputed {
+            let names = ["ID"] + (sample.columns[set] ?? []).map(\.name).filter { _ in chance(50) }
+            let more = set == "As" && chance(30) ? ["Tags", "Place/City"] : []
+            request.options.append(
+                ("$select", Piece("select", (names + more + (isComputed ? ["Z"] : [])).joined(separator: ","))))
+        }
+        if chance(30) { request.options.append(("$expand", expand(set, 2))) }
+        return request
+    }
+
+    private mutating func order(_ place: Place) -> Piece {
+        let types = place.values.keys.filter { $0 != .boolean || true }.sorted { $0.rawValue < $1.rawValue }
+        func item() -> Piece {
+            Piece("order", ["", pick(["", " desc"])], [value(pick(types), place, 1)], simplest: "ID")
+        }
+        return chance(50) ? item() : Piece("order", ["", ",", ""], [item(), item()], simplest: "ID")
+    }
+
+    private mutating func expand(_ set: String, _ depth: Int) -> Piece {
+        let name = set == "As" ? pick(["Bs", "Links", "Next"]) : "A"
+        let target = name == "Bs" || name == "Links" ? "Bs" : "As"
+        var texts = ["\(name)("]
+        var parts: [Piece] = []
+        func add(_ option: String, _ piece: Piece) {
+            texts[texts.count - 1] += "\(parts.isEmpty ? "" : ";")\(option)="
+            parts.append(piece)
+            texts.append("")
+        }
+        let inner = place(target)
+        let isCollection = name == "Bs" || name == "Links"
+        if isCollection, chance(50) { add("$filter", condition(inner, 2)) }
+        if isCollection, chance(50) { add("$orderby", order(inner)) }
+        if isCollection, chance(30) { add("$top", Piece("number", "2")) }
+        if isCollection, chance(20) { add("$skip", Piece("number", "1")) }
+        if isCollection, chance(20) { add("$count", Piece("flag", "true")) }
+        if chance(20) { add("$select", Piece("select", "ID")) }
+        if depth > 0, chance(30) { add("$expand", expand(target, depth - 1)) }
+        if parts.isEmpty { return Piece("expand", name) }
+        texts[texts.count - 1] += ")"
+        return Piece("expand", texts, parts, simplest: name)
+    }
+
+    // MARK: $apply
+
+    private mutating func aggregation(_ set: String) -> RandomRequest {
+        var request = RandomRequest(set: set, options: [], isOrdered: false)
+        var place = place(set)
+        var steps: [Piece] = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) { steps.append(transformation(&place)) }
+        request.options.append(("$apply", Self.sequence(steps)))
+        if chance(20), !place.values.isEmpty { request.options.append(("$filter", condition(place, 2))) }
+        return request
+    }
+
+    private static func sequence(_ steps: [Piece]) -> Piece {
+        Piece("sequence", [""] + steps.indices.dropLast().map { _ in "/" } + [""], steps, simplest: "identity")
+    }
+
+    private mutating func transformation(_ place: inout Place) -> Piece {
+        func step(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("step", texts, parts, simplest: "identity") }
+        if place.values.isEmpty { return Piece("step", "identity") }
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0, 1: return step(["filter(", ")"], [condition(place, 2)])
+        case 2 where place.set != nil:
+            let type = pick([PrimitiveType.int32, .decimal])
+            lambdas += 1
+            let name = "C\(lambdas)"
+            let piece = step(["compute(", " as \(name))"], [value(type, place, 2)])
+            place.values[type, default: []].append(name)
+            return piece
+        case 3 where place.set != nil:
+            let name = pick(["topcount", "bottomcount"])
+            return step(
+                ["\(name)(\(pick(["1", "2", "3"])),", ")"], [value(pick([.int32, .decimal, .string]), place, 1)])
+        case 4 where place.set != nil:
+            let name = pick(["topsum", "bottomsum", "toppercent", "bottompercent"])
+            return step(["\(name)(\(pick(["5", "20", "50"])),", ")"], [value(pick([.int32, .decimal]), place, 1)])
+        case 5 where place.set != nil:
+            return step(["orderby(", ")/\(pick(["top", "skip"]))(\(pick(["1", "2", "3"])))"], [order(place)])
+        case 6: return aggregate(&place)
+        case 7 where place.set != nil:
+            // The output of a concat has the values of both; those of one alone are null in the rows of the other.
+            var inner = place
+            let piece = step(["concat(identity,", ")"], [aggregate(&inner)])
+            place = Place(values: [:])
+            return piece
+        default: break
+        }
+        guard place.set != nil else { return step(["filter(", ")"], [condition(place, 1)]) }
+        return groupBy(&place)
+    }
+
+    private mutating func groupBy(_ place: inout Place) -> Piece {
+        var chosen: [(String, PrimitiveType)] = []
+        let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            let type = pick(types)
+            let path = pick(place.values[type] ?? ["ID"])
+            // Computed values of complex names may be cast; grouping is by plain paths.
+            guard !path.contains("S.AX"), !chosen.contains(where: { $0.0 == path }) else { continue }
+            chosen.append((path, type))
+        }
+        if chosen.isEmpty { chosen = [("ID", .int32)] }
+        let paths = chosen.map(\.0)
+        let isRollup = chosen.count == 2 && chance(30)
+        let list = isRollup ? "rollup(\(paths.joined(separator: ",")))" : paths.joined(separator: ",")
+        var inner = place
+        let before: [Piece] =
+            chance(30) ? [Piece("step", ["filter(", ")"], [condition(place, 1)], simplest: "identity")] : []
+        let piece: Piece
+        if chance(15) {
+            piece = Piece("step", "groupby((\(list)))")
+            inner.values = [:]
+        } else {
+            let last = aggregate(&inner)
+            piece = Piece(
+                "step", ["groupby((\(list)),", "))"],
+                [Self.sequence(before + [last])].map { $0 }, simplest: "groupby((\(list)))")
+        }
+        place = Place(values: inner.values)
+        for (path, type) in chosen { place.values[type, default: []].append(path) }
+        var result = piece
+        if result.texts.count > 1 { result.texts[1] = ")" }
+        return result
+    }
+
+    private mutating func aggregate(_ place: inout Place) -> Piece {
+        var texts = ["aggregate("]
+        var parts: [Piece] = []
+        var result = Place()
+        for index in 0..<Int.random(in: 1...2, using: &random) {
+            lambdas += 1
+            let name = "R\(lambdas)"
+            if index > 0 { texts[texts.count - 1] += "," }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0:
+                texts[texts.count - 1] += "$count as \(name)"
+                result.values[.int64, default: []].append(name)
+            case 1 where place.set == "As" && place.prefix.isEmpty && place.values[.int64]?.isEmpty != false:
+                texts[texts.count - 1] += pick(["Bs/$count as \(name)", "Bs/ID with sum as \(name)"])
+                result.values[.int64, default: []].append(name)
+            case 2:
+                parts.append(value(pick([.int32, .string, .decimal]), place, 1))
+                texts.append(" with countdistinct as \(name)")
+                result.values[.int64, default: []].append(name)
+            case 3, 4:
+                let type = pick([PrimitiveType.decimal, .string, .int32])
+                parts.append(value(type, place, 1))
+                texts.append(" with \(pick(["min", "max"])) as \(name)")
+                result.values[type, default: []].append(name)
+            default:
+                let type = pick([PrimitiveType.decimal, .int32, .double])
+                let method = pick(["sum", "average"])
+                parts.append(value(type, place, 1))
+                texts.append(" with \(method) as \(name)")
+                let made: PrimitiveType = type == .int32 ? (method == "sum" ? .int64 : .decimal) : type
+                result.values[made, default: []].append(name)
+            }
+        }
+        texts[texts.count - 1] += ")"
+        place = result
+        return Piece("step", texts, parts, simplest: "aggregate($count as R)")
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+/// Values and names that try to become SQL: each is an answer, an empty one, or a typed refusal, and changes nothing.
+@Suite("Injection")
+struct InjectionTests {
+    static let payloads = [
+        "'; DROP TABLE orders; --", "' OR '1'='1", "\"; DROP TABLE orders; --", "x') UNION SELECT 1 --",
+        "%' ESCAPE '\\",
+        "?1", ":a", "$a", "@a", "\u{0}", "*/ OR 1=1 /*", "\\\"", "NEAR(a b)", "a* OR b", "^a", "{c0}: x",
+        "\"a\" OR \"b",
+    ]
+
+    @Test("In every place of a query that takes text", arguments: payloads)
+    func literals(payload: String) async throws {
+        let traders = try Traders()
+        let quoted = payload.replacing("'", with: "''")
+        let json = payload.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+            "\u{0}", with: "\\u0000")
+        var urls = [
+            "Customers?$filter=Name eq '\(quoted)'", "Customers?$filter=startswith(Name,'\(quoted)')",
+            "Customers?$filter=contains(Name,'\(quoted)')", "Customers?$filter=Name in ('\(quoted)','x')",
+            "Customers?$filter=Tags/any(t:t eq '\(quoted)')", "Customers?$filter=hassubset(Tags,[\"\(json)\"])",
+            "Customers('\(quoted)')", "Customers?$apply=filter(Name eq '\(quoted)')/groupby((Country))",
+            "Customers?$apply=concat(filter(Name eq '\(quoted)'),filter(Name eq '\(quoted)'))",
+            "Customers?$expand=Orders($filter=CustomerID eq '\(quoted)')",
+            "Customers?$filter=concat(Name,'\(quoted)') eq 'x'",
+            "Orders?$filter=$root/Customers('\(quoted)')/Name eq 'x'",
+        ]
+        if !payload.contains("\""), !payload.contains("\\") { urls.append("Customers?$search=\"\(payload)\"") }
+        for url in urls {
+            do {
+                let bound = try traders.bind(url)
+                _ = try await traders.reader().read(
+                    bound, request: ODataRequest(.read, try ODataURL(parsing: url)), in: traders.queue)
+                if let query = bound.query {
+                    let options = SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0))
+                    let sql = try SQLCompiler(mapping: traders.mapping, options: options)
+                        .compile(query, at: bound.resource.steps).sql
+                    if payload.count > 3 { #expect(!sql.contains(payload), "\(url)") }
+                }
+            } catch is QueryError {
+            } catch let error as ODataError {
+                #expect((400..<600).contains(error.status), "\(url): \(error)")
+            }
+        }
+        let count = try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") }
+        #expect(count == 5)
+    }
+
+    @Test("In the names that a query gives to values", arguments: ["a", "$o.0", "_id", "rowid", "Customer_x"])
+    func names(name: String) async throws {
+        let traders = try Traders()
+        do {
+            let page = try await traders.page(
+                "Orders?$apply=compute(OrderID add 1 as \(name))/topcount(2,\(name))&$filter=\(name) gt 1&$orderby=\(name)"
+            )
+            #expect(page.entities.count == 2)
+        } catch is QueryError {
+            // No identifier of OData.
+            #expect(name.contains("$"))
+        }
+    }
+
+    @Test("In the names of a foreign database's tables and columns")
+    func foreignNames() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE "a""b;--" ("i""d" INTEGER PRIMARY KEY, "x"" = 1 OR ""y" TEXT);
+            INSERT INTO "a""b;--" VALUES (1, 'one'), (2, 'two');
+            """)
+        let served = try await ServedDatabase.open(path: fixture.path)
+        let set = try #require(served.model.container.entitySets.first)
+        let text = try #require(served.model.shape(set.type)?.properties.last?.name)
+        for url in [
+            "\(set.name)?$filter=\(text) eq 'one'", "\(set.name)?$apply=groupby((\(text)))/top(1)",
+            "\(set.name)?$orderby=\(text) desc&$top=1", "\(set.name)?$search=one",
+        ] {
+            let response = try await served.execute(ODataRequest(.read, try ODataURL(parsing: url)))
+            guard case .page(let page) = response.body else {
+                Issue.record("no page for \(url)")
+                continue
+            }
+            #expect(page.entities.count == 1)
+        }
+        try await served.close()
+    }
+}

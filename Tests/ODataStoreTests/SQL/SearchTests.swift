@@ -1,0 +1,62 @@
+import GRDB
+import ODataModel
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("$search")
+struct SearchTests {
+    let traders: Traders
+
+    init() throws { traders = try Traders() }
+
+    static let searches: [(String, [String])] = [
+        ("Customers?$search=bär", ["B"]), ("Customers?$search=BÄR", ["B"]), ("Customers?$search=ba", []),
+        ("Customers?$search=\"bär söhne\"", ["B"]), ("Customers?$search=\"söhne bär\"", []),
+        ("Customers?$search=germany", ["A", "B"]), ("Customers?$search=germany AND berlin", ["A"]),
+        ("Customers?$search=berlin OR usa", ["A", "D"]), ("Customers?$search=NOT germany", ["C", "D"]),
+        ("Customers?$search=NOT bär AND (big OR nothing)", ["A", "D"]),
+        // Members of a collection are texts of their own.
+        ("Customers?$search=big", ["A", "D"]), ("Customers?$search=\"new big\"", []),
+        ("Customers?$apply=search(älpler)", ["A"]), ("Customers?$search=\"--\"", []),
+    ]
+
+    @Test("5.1.7 Words and phrases are found without an index", arguments: searches)
+    func scan(url: String, expected: [String]) async throws {
+        #expect(try await traders.keys(url) == expected)
+    }
+
+    @Test("A full-text index changes no answer, and is used", arguments: searches)
+    func indexed(url: String, expected: [String]) async throws {
+        try await traders.queue.write {
+            _ = try PropertyIndexes(mapping: traders.mapping).createSearch(on: "Customers", in: $0)
+        }
+        #expect(try await traders.keys(url) == expected)
+        let bound = try traders.bind(url)
+        let explanation = try await traders.reader().explain(bound, in: traders.queue)
+        if !expected.isEmpty { #expect(explanation.statements[0].sql.contains("MATCH")) }
+    }
+
+    @Test("The full-text index follows every change of its rows")
+    func maintained() async throws {
+        let indexes = PropertyIndexes(mapping: traders.mapping)
+        try await traders.queue.write { database in
+            try indexes.createSearch(on: "Customers", in: database)
+            try database.execute(
+                sql: """
+                    UPDATE customer SET name = 'Neuer Name' WHERE id = 'B';
+                    DELETE FROM customer WHERE id = 'D';
+                    INSERT INTO customer(id, name) VALUES ('E', 'Name nine');
+                    """)
+        }
+        #expect(try await traders.keys("Customers?$search=bär") == [])
+        #expect(try await traders.keys("Customers?$search=name") == ["B", "E"])
+        #expect(try await traders.keys("Customers?$search=o AND neil") == [])
+        try await traders.queue.write { database in
+            for index in try indexes.list(in: database) { try indexes.drop(index, in: database) }
+            #expect(try indexes.list(in: database) == [])
+        }
+        #expect(try await traders.keys("Customers?$search=name") == ["B", "E"])
+    }
+}
