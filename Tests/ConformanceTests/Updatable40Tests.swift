@@ -264,7 +264,8 @@ struct Updatable40Tests {
     @Test("13.1.1 (10) a second entity with a unique value is refused with 409")
     func unique() async throws {
         try await Site.reference { site in
-            #expect(try await site.send("POST", "Categories", json: ["Name": "Kitchen"]).status == 409)
+            let answer = try await site.send("POST", "Categories", json: ["Name": "Kitchen"])
+            #expect(answer.status == 409)
         }
     }
 

@@ -39,7 +39,12 @@ extension ExpressionCompiler {
     ) throws -> Operand {
         let shapes = try arguments.map(value)
         guard shapes.allSatisfy({ $0.codec == .json }) else { throw Self.unsupported(function.rawValue) }
-        let list: SQLFragment = "\(list: shapes.map(\.sql))"
+        // The text of a shape does not say whether the earth is round.
+        let families = shapes.map { $0.type.primitive?.geoFamily == .geometry }
+        let parts = zip(families, shapes).map { isFlat, shape -> SQLFragment in
+            isFlat ? "0, \(shape.sql)" : "1, \(shape.sql)"
+        }
+        let list: SQLFragment = "\(list: parts)"
         switch function {
         case .geoLength: return Operand(sql: "outpost_geo_length(\(list))", type: type, codec: .double)
         case .geoDistance: return Operand(sql: "outpost_geo_distance(\(list))", type: type, codec: .double)

@@ -46,9 +46,10 @@ public enum StoreFunctions {
                 for value in values { digest.add(value) }
                 return digest.etag()
             },
-            function("geo_length", 1) { try shape($0, 0).length },
-            function("geo_distance", 2) { try shape($0, 0).distance(to: shape($0, 1)) },
-            function("geo_intersects", 2) { try shape($0, 0).intersects(shape($0, 1)) },
+            // Each shape comes with 1 before it where it lies on the round earth.
+            function("geo_length", 2) { try shape($0, 0).length },
+            function("geo_distance", 4) { try shape($0, 0).distance(to: shape($0, 2)) },
+            function("geo_intersects", 4) { try shape($0, 0).intersects(shape($0, 2)) },
             function("depth", 2) {
                 let depth = try $0.integer(0)
                 guard depth <= (try $0.integer(1)) else { throw FunctionError.depth }
@@ -57,8 +58,11 @@ public enum StoreFunctions {
         ]
 
     private static func shape(_ arguments: [DatabaseValue], _ index: Int) throws -> GeoShape {
-        guard let shape = GeoShape(try arguments.text(index)) else { throw FunctionError.argument("a geo value") }
-        return shape
+        let family: GeoValue.Family = try arguments.integer(index) == 1 ? .geography : .geometry
+        guard let value = try? GeoValue(geoJSON: arguments.text(index + 1), family: family) else {
+            throw FunctionError.argument("a geo value")
+        }
+        return GeoShape(value)
     }
 
     private static let text: [DatabaseFunction] = [
