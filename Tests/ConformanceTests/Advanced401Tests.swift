@@ -5,7 +5,7 @@ import Testing
 struct Advanced401Tests {
     @Test("13.2.2 (5) $select within $select")
     func nestedSelect() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$select=ShippingAddress($select=City)").json
             #expect((row["ShippingAddress"] as? [String: Any])?.keys.sorted() == ["City"])
         }
@@ -13,7 +13,7 @@ struct Advanced401Tests {
 
     @Test("13.2.2 (11) a collection is filtered in the path")
     func filterSegment() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products/$filter(Price gt 900)/$count").text == "2")
             let answer = try await site.get("Products/$filter(@f)?@f=Price gt 900&$orderby=Name")
             #expect(try answer.column("Name") == ["Laptop", "Premium Laptop Pro"])
@@ -22,7 +22,7 @@ struct Advanced401Tests {
 
     @Test("13.2.3 (4) $compute gives values that can be selected, filtered and ordered by")
     func compute() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(
                 "Products?$compute=Price mul 2 as Twice&$filter=Twice gt 1000&$orderby=Twice desc&$select=Name,Twice")
             #expect(try answer.column("Name") == ["Premium Laptop Pro", "Laptop", "Smartphone"])
@@ -32,7 +32,7 @@ struct Advanced401Tests {
 
     @Test("13.2.3 (6) the JSON metadata hold every entity set, operation and annotation")
     func metadata() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let json = try await site.get("$metadata?$format=application/json").json
             let schema = try #require(json["ComplianceService"] as? [String: Any])
             let container = try #require(schema["Container"] as? [String: Any])
@@ -44,7 +44,7 @@ struct Advanced401Tests {
 
     @Test("13.2.3 (7) a batch in JSON with groups, dependencies and references")
     func jsonBatch() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send(
                 "POST", "$batch",
                 json: [
@@ -75,7 +75,7 @@ struct Advanced401Tests {
 
     @Test("11.2.5.1 a query is sent in the body where the URL would be too long")
     func queryInBody() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send(
                 "POST", "Products/$query", ["Content-Type": "text/plain"],
                 body: Array("$filter=Name%20eq%20'Laptop'&$select=Name".utf8))
@@ -85,7 +85,7 @@ struct Advanced401Tests {
 
     @Test("the aggregation extension: groups, sums and counts")
     func apply() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(
                 "Products?$apply=groupby((Category/Name),aggregate(Price with sum as Total,$count as Number))"
                     + "&$orderby=Total desc")
@@ -97,7 +97,7 @@ struct Advanced401Tests {
 
     @Test("Repeatable requests: the same request twice acts once")
     func repeatable() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let format = DateFormatter()
             format.locale = Locale(identifier: "en_US_POSIX")
             format.timeZone = TimeZone(identifier: "GMT")

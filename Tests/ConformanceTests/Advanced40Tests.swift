@@ -5,7 +5,7 @@ import Testing
 struct Advanced40Tests {
     @Test("13.1.3 (9) $expand with every nested option")
     func expand() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(
                 "Categories?$filter=Name eq 'Electronics'&$expand=Products($filter=Price lt 1000;$orderby=Price desc;"
                     + "$top=2;$skip=1;$select=Name;$count=true)")
@@ -18,7 +18,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (9.1) references and counts of related entities in place of them")
     func expandReferences() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$expand=Descriptions/$ref,Category/$ref").json
             let references = try #require(row["Descriptions"] as? [[String: Any]])
             #expect(references.count == 2)
@@ -31,7 +31,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (9.3) expand of what only a derived type has a place in")
     func expandCast() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(
                 "Categories?$expand=Products/ComplianceService.SpecialProduct($select=Name)&$filter=Name eq 'Electronics'"
             )
@@ -42,7 +42,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (9.8) $levels expands a relation to itself")
     func levels() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let (laptop, mouse, mug) = (
                 try await site.product(), try await site.product("Wireless Mouse"), try await site.product("Coffee Mug")
             )
@@ -60,7 +60,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (11) a multipart batch with a change set that refers to what it creates")
     func batch() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let body = """
                 --b\r
                 Content-Type: application/http\r
@@ -106,7 +106,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (11) a change set whose second request fails leaves nothing of its first")
     func atomicity() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let body = """
                 --b\r
                 Content-Type: multipart/mixed; boundary=c\r
@@ -142,7 +142,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (12) resource paths: keys, properties, references, entities by id")
     func paths() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let id = "\(site.root)\(laptop)"
             #expect(try await site.get("$entity?$id=\(id)").json["Name"] as? String == "Laptop")
@@ -158,7 +158,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (14) delta links tell what was changed, created and deleted, and nothing else")
     func delta() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let first = try await site.get("Products", ["Prefer": "odata.track-changes"])
             #expect(first["Preference-Applied"]?.contains("track-changes") == true)
             let link = try #require(try first.control("deltaLink") as? String)
@@ -179,7 +179,7 @@ struct Advanced40Tests {
 
     @Test("13.1.3 (15) cross joins pair entities")
     func crossJoin() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(
                 "$crossjoin(Products,Categories)?$filter=Products/CategoryID eq Categories/ID"
                     + "&$expand=Products($select=Name),Categories($select=Name)")
@@ -190,7 +190,7 @@ struct Advanced40Tests {
 
     @Test("11.5.4 functions are called with and without parameters, overloaded, and composed")
     func functions() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("GetTopProducts(count=2)").column("Name") == ["Premium Laptop Pro", "Laptop"])
             let composed = try await site.get("GetTopProducts(count=5)?$filter=Price lt 300&$select=Name&$count=true")
             #expect(try composed.column("Name") == ["Office Chair", "Gaming Mouse Ultra"])
@@ -212,7 +212,7 @@ struct Advanced40Tests {
 
     @Test("11.5.5 actions act, return what they say, and refuse what they cannot take")
     func actions() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let path = "\(laptop)/ComplianceService.ApplyDiscount"
             let answer = try await site.send("POST", path, json: ["percentage": 50])

@@ -5,7 +5,7 @@ import Testing
 struct Intermediate40Tests {
     @Test("13.1.2 (3) $select gives what is selected, and the key only where it is")
     func select() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$select=Name,Price,ShippingAddress/City").json
             #expect(Set(row.keys.filter { !$0.contains("@") }) == ["Name", "Price", "ShippingAddress"])
             #expect((row["ShippingAddress"] as? [String: Any])?.keys.sorted() == ["City"])
@@ -16,7 +16,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (4) a path is cast to a derived type")
     func cast() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let special = try await site.get("Products/ComplianceService.SpecialProduct?$orderby=Name")
             #expect(try special.column("Name") == ["Gaming Mouse Ultra", "Laptop", "Premium Laptop Pro"])
             let mug = try await site.product("Coffee Mug")
@@ -28,7 +28,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (5, 12, 13) $top, $skip and $count")
     func topSkipCount() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products?$orderby=Name&$top=2&$skip=1&$count=true")
             #expect(try answer.column("Name") == ["Gaming Mouse Ultra", "Laptop"])
             #expect(try answer.control("count") as? Int == 7)
@@ -39,7 +39,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (6) $value gives properties raw")
     func rawValue() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let name = try await site.get("\(laptop)/Name/$value")
             #expect(name.text == "Laptop")
@@ -65,7 +65,7 @@ struct Intermediate40Tests {
             ("ReleaseDate eq 2024-01-20", ["Wireless Mouse"]), ("OpenTime lt 08:00:00", ["Coffee Mug"]),
         ])
     func filter(text: String, names: [String]) async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products?$filter=\(text)&$orderby=Name")
             #expect(try answer.column("Name") == names, "\(text)")
         }
@@ -73,7 +73,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (7.2) parameter aliases stand in filters")
     func aliases() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products?$filter=Name eq @name&@name='Laptop'")
             #expect(try answer.column("Name") == ["Laptop"])
         }
@@ -96,7 +96,7 @@ struct Intermediate40Tests {
             ("geo.intersects(Location,Area)", 2), ("geo.length(Route) gt 0", 2),
         ])
     func functions(text: String, count: Int) async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products/$count?$filter=\(text)")
             #expect(answer.text == "\(count)", "\(text): \(answer.text)")
         }
@@ -104,7 +104,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (11) $search finds words, phrases and combinations")
     func search() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products?$search=Smartphone").column("Name") == ["Smartphone"])
             #expect(try await site.get("Products?$search=Laptop&$count=true").control("count") as? Int ?? 0 >= 2)
             #expect(try await site.get("Products?$search=Laptop NOT Premium").column("Name") == ["Laptop"])
@@ -116,7 +116,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (15) any and all")
     func lambda() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let german = try await site.get("Products?$filter=Descriptions/any(d:d/LanguageKey eq 'DE')")
             #expect(try german.column("Name") == ["Laptop"])
             let none = try await site.get("Products/$count?$filter=not Descriptions/any()")
@@ -128,7 +128,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (16) $count of collections and navigation properties")
     func countSegment() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products/$count")
             #expect(answer.text == "7")
             #expect(answer["Content-Type"]?.hasPrefix("text/plain") == true)
@@ -138,7 +138,7 @@ struct Intermediate40Tests {
 
     @Test("13.1.2 (17) $orderby both ways, with several keys and nulls first")
     func orderBy() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let names: [String] = try await site.get("Products?$orderby=Category/Name,Price desc").column("Name")
             #expect(names.first == "Premium Laptop Pro")
             #expect(names.last == "Coffee Mug")

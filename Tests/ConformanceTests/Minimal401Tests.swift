@@ -5,7 +5,7 @@ import Testing
 struct Minimal401Tests {
     @Test("13.2.1 (3) the final response to an asynchronous request has AsyncResult")
     func asyncResult() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let accepted = try await site.get("Products", ["Prefer": "respond-async"])
             #expect(accepted.status == 202)
             let monitor = try #require(accepted["Location"])
@@ -22,7 +22,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (4) header fields and preferences are known without a prefix too")
     func prefixes() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             for preference in ["maxpagesize=2", "odata.maxpagesize=2"] {
                 let answer = try await site.get("Products", ["Prefer": preference])
                 #expect(try answer.rows.count == 2)
@@ -32,7 +32,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (5) a request for another version of the schema is refused")
     func schemaVersion() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products?$schemaversion=1.0").status == 200)
             #expect(try await site.get("Products?$schemaversion=*").status == 200)
             #expect(try await site.get("Products?$schemaversion=2.0").status == 404)
@@ -41,7 +41,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (6, 7) system query options go without $, names of options and functions in any case")
     func spelling() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products?filter=CONTAINS(Name,'Mouse') AND Price GT 100&SELECT=Name")
             #expect(try answer.column("Name") == ["Gaming Mouse Ultra"])
             #expect(try answer.rows.first?.keys.contains("Price") == false)
@@ -50,7 +50,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (9.1, 9.2) strings are cast to types in URLs, enumerations and durations go without their type")
     func literals() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")
             #expect(try await site.get("Products/$count?$filter=ID eq cast('\(key)',Edm.Guid)").text == "1")
             #expect(try await site.get("Products/$count?$filter=Status has 'Featured'").text == "3")
@@ -60,7 +60,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (9.3-9.6) operations without parentheses, without a namespace, with aliases, with an empty body")
     func operations() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("GetTopProducts").rows.count == 7)
             #expect(try await site.get("GetProductStats").json["totalProducts"] as? Int == 7)
             let laptop = try await site.product()
@@ -73,7 +73,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (9.7) parameters are taken from the query when the URL names none")
     func implicitAliases() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Calculate?value=4").json["value"] as? Int == 8)
         }
     }
@@ -86,7 +86,7 @@ struct Minimal401Tests {
             ("Descriptions/$count eq 2", 3), ("Descriptions/$count($filter=LanguageKey eq 'DE') eq 1", 1),
         ])
     func expressions(text: String, count: Int) async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products/$count?$filter=\(text)")
             #expect(answer.text == "\(count)", "\(text): \(answer.text)")
         }
@@ -94,7 +94,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (9.12) keys stand as segments")
     func keyAsSegment() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")
             #expect(try await site.get("Products/\(key)/Name").json["value"] as? String == "Laptop")
         }
@@ -102,7 +102,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (10) the metadata are published as JSON")
     func metadata() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             for answer in [
                 try await site.get("$metadata", ["Accept": "application/json"]),
                 try await site.get("$metadata?$format=json"),
@@ -117,7 +117,7 @@ struct Minimal401Tests {
 
     @Test("13.2.1 (12, 13) the metadata name the versions and capabilities of the service")
     func capabilities() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let text = try await site.get("$metadata").text
             #expect(text.contains("Org.OData.Core.V1.ODataVersions") || text.contains("Core.ODataVersions"))
             #expect(text.contains("Capabilities.ConformanceLevel") || text.contains("Capabilities.V1.ConformanceLevel"))
@@ -129,7 +129,7 @@ struct Minimal401Tests {
 struct Updatable401Tests {
     @Test("13.2.1 (19) a reference is removed by the URL of the member")
     func memberReference() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
             #expect(
                 try await site.send("POST", "\(laptop)/RelatedProducts/$ref", json: ["@id": mug]).status == 204)
@@ -141,7 +141,7 @@ struct Updatable401Tests {
 
     @Test("13.2.1 (20, 21) a deep update changes, adds and removes related entities at once")
     func deepUpdate() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let key = try await site.key(of: "Products", named: "Laptop")
             let answer = try await site.send(
@@ -163,7 +163,7 @@ struct Updatable401Tests {
 
     @Test("13.2.1 (22) the references of a collection are replaced by PUT")
     func replaceReferences() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let targets = [try await site.product("Coffee Mug"), try await site.product("Smartphone")]
             let answer = try await site.send(
@@ -176,7 +176,7 @@ struct Updatable401Tests {
 
     @Test("13.2.1 (24) members of a filtered collection are changed and deleted together")
     func each() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let changed = try await site.send(
                 "PATCH", "Products/$filter(@f)/$each?@f=Price lt 20", json: ["Quantity": 99])
             #expect(changed.status == 200 || changed.status == 204, "\(changed.text)")
@@ -189,7 +189,7 @@ struct Updatable401Tests {
 
     @Test("13.2.1 (26) a delta payload changes a collection")
     func deltaPayload() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let (laptop, mug) = (
                 try await site.key(of: "Products", named: "Laptop"),
                 try await site.key(of: "Products", named: "Coffee Mug")
@@ -212,7 +212,7 @@ struct Updatable401Tests {
 
     @Test("13.2.1 (27) a create answers with what $select and $expand ask for")
     func selectOnCreate() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send("POST", "Products?$select=Name,Version", json: Site.newProduct("Lamp"))
             #expect(answer.status == 201)
             #expect(Set(try answer.json.keys.filter { !$0.contains("@") }) == ["Name", "Version"])

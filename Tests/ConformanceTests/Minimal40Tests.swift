@@ -5,7 +5,7 @@ import Testing
 struct Minimal40Tests {
     @Test("13.1.1 (1) a service document stands at the service root")
     func serviceDocument() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("")
             #expect(answer.status == 200)
             #expect(try (answer.control("context") as? String) == "\(site.root)$metadata")
@@ -21,7 +21,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (2) data come in the OData JSON format")
     func json() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products")
             #expect(answer["Content-Type"]?.hasPrefix("application/json") == true)
             #expect(try (answer.control("context") as? String) == "\(site.root)$metadata#Products")
@@ -31,7 +31,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (3) partial results have a next link, and all pages together are the whole")
     func paging() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             var names: [String] = []
             var next: String? = "Products?$orderby=Name desc"
             var pages = 0
@@ -52,7 +52,7 @@ struct Minimal40Tests {
         "13.1.1 (4) the response says its version",
         arguments: [(nil, "4.01"), ("4.0", "4.0"), ("4.01", "4.01"), ("5.0", "4.01")])
     func version(asked: String?, given: String) async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Categories", asked.map { ["OData-MaxVersion": $0] } ?? [:])
             #expect(answer.status == 200)
             #expect(answer["OData-Version"] == given)
@@ -63,7 +63,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (5.1) what cannot be had as Accept asks is refused with 406")
     func accept() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products", ["Accept": "application/json"]).status == 200)
             #expect(try await site.get("Products", ["Accept": "*/*"]).status == 200)
             #expect(try await site.get("Products", ["Accept": "text/html;q=0.9,application/json;q=0.1"]).status == 200)
@@ -74,7 +74,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (5.2) a version that is too old for the service is refused")
     func maxVersion() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products", ["OData-MaxVersion": "3.0"]).status == 400)
             #expect(try await site.get("Products", ["OData-MaxVersion": "words"]).status == 400)
         }
@@ -82,7 +82,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (6) unknown header fields and custom options are ignored, unknown system options are not")
     func extensibility() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             #expect(try await site.get("Products?custom=1", ["X-Custom": "x"]).status == 200)
             #expect(try await site.get("Products?$unknown=1").status == 400)
             #expect(try await site.get("Products?@alias=1").status == 200)
@@ -98,7 +98,7 @@ struct Minimal40Tests {
             "Products?$filter=(Price gt 1",
         ])
     func malformed(url: String) async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get(url)
             #expect(answer.status == 400)
             let error = try answer.error
@@ -109,7 +109,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (11) what is not there is 404, also behind a path that parses")
     func notFound() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             for path in [
                 "Nothing", "Products(00000000-0000-0000-0000-000000000000)", "Company/Unknown",
                 "Products(00000000-0000-0000-0000-000000000000)/Name",
@@ -123,7 +123,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (12) related entities are expanded")
     func expand() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$expand=Category,Descriptions").json
             #expect((row["Category"] as? [String: Any])?["Name"] as? String == "Electronics")
             #expect((row["Descriptions"] as? [Any])?.count == 2)
@@ -132,7 +132,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (13) the metadata are published as XML")
     func metadata() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("$metadata")
             #expect(answer.status == 200)
             #expect(answer["Content-Type"]?.hasPrefix("application/xml") == true)
@@ -144,7 +144,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (14) header fields and preferences are known with their prefix")
     func prefixes() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.get("Products", ["Prefer": "odata.maxpagesize=2"])
             #expect(try answer.rows.count == 2)
             #expect(answer["Preference-Applied"]?.contains("maxpagesize=2") == true)
@@ -153,7 +153,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (15) literals of enumerations and durations have their type in front")
     func typedLiterals() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let flagged = try await site.get(
                 "Products?$filter=Status has ComplianceService.ProductStatus'Featured'&$orderby=Name")
             #expect(try flagged.column("Name") == ["Laptop", "Premium Laptop Pro", "Smartphone"])
@@ -164,7 +164,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (16) an asynchronous request ends in an HTTP message for a 4.0 client")
     func asynchronous() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let accepted = try await site.get(
                 "Products", ["Prefer": "respond-async", "OData-MaxVersion": "4.0", "Accept": "application/json"])
             #expect(accepted.status == 202)
@@ -184,7 +184,7 @@ struct Minimal40Tests {
 
     @Test("13.1.1 (1-13) hold for Northwind", .enabled(if: Site.northwindFile != nil))
     func northwind() async throws {
-        try await Site.northwind { site in
+        try await Site.northwind { site async throws in
             #expect(try await site.get("").rows.count >= 13)
             #expect(try await site.get("$metadata").text.contains(#"Name="Order_Details""#))
             let page = try await site.get("Orders?$orderby=Freight desc", ["Prefer": "maxpagesize=100"])

@@ -7,7 +7,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (18) entities have edit links in full metadata")
     func editLinks() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let path = try await site.product()
             let row = try await site.get(path, Self.full).json
             let link = try #require(row["@odata.editLink"] as? String ?? row["@odata.id"] as? String)
@@ -18,7 +18,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (19, 27) POST creates an entity and says where it is")
     func create() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send("POST", "Products", json: Site.newProduct("Lamp"))
             #expect(answer.status == 201)
             #expect(try answer.json["Name"] as? String == "Lamp")
@@ -32,7 +32,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (19) a create that breaks the model is refused, and nothing is made")
     func createRefused() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             var missing = Site.newProduct("Broken")
             missing["Name"] = nil
             for (body, target) in [
@@ -54,7 +54,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (20) POST to a navigation property creates a related entity")
     func createRelated() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let category = "Categories(\(try await site.key(of: "Categories", named: "Kitchen")))"
             let answer = try await site.send("POST", "\(category)/Products", json: Site.newProduct("Kettle"))
             #expect(answer.status == 201, "\(answer.text)")
@@ -65,7 +65,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (21, 25) references are added to a collection and removed from it")
     func collectionReferences() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
             let added = try await site.send(
                 "POST", "\(laptop)/RelatedProducts/$ref", json: ["@odata.id": "\(site.root)\(mug)"])
@@ -80,7 +80,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (22, 25) a single reference is set by PUT and removed by DELETE")
     func singleReference() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let kitchen = try await site.key(of: "Categories", named: "Kitchen")
             let set = try await site.send(
@@ -95,7 +95,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (23) PATCH changes what it gives and keeps what it omits")
     func patch() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let answer = try await site.send("PATCH", laptop, json: ["Price": 900])
             #expect(answer.status == 204)
@@ -109,7 +109,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (23) PATCH merges a complex property, PUT resets what it omits")
     func putAndComplex() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             #expect(
                 try await site.send("PATCH", laptop, json: ["ShippingAddress": ["City": "Portland"]]).status == 204)
@@ -127,7 +127,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (24) DELETE removes an entity, once")
     func delete() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let mug = try await site.product("Coffee Mug")
             #expect(try await site.send("DELETE", mug).status == 204)
             #expect(try await site.get(mug).status == 404)
@@ -138,7 +138,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (26) a change under an ETag that no longer holds is refused with 412")
     func etags() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let etag = try #require(try await site.get(laptop)["ETag"])
             #expect(try await site.send("PATCH", laptop, json: ["Price": 1], ["If-Match": etag]).status == 204)
@@ -155,7 +155,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (28) what is created without a body in the answer has its id in OData-EntityId")
     func entityID() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send(
                 "POST", "Products", json: Site.newProduct("Lamp"), ["Prefer": "return=minimal"])
             #expect(answer.status == 204)
@@ -168,7 +168,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (29) PATCH and PUT to a new key create, conditions decide between the two")
     func upsert() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let path = "Products(\(UUID().uuidString.lowercased()))"
             let body = Site.newProduct("Lamp")
             #expect(try await site.send("PATCH", path, json: body, ["If-Match": "*"]).status == 412)
@@ -181,7 +181,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (30, 31) single properties are changed by PUT and PATCH and set to null by DELETE")
     func properties() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             #expect(try await site.send("PUT", "\(laptop)/Name", json: ["value": "Slate"]).status == 204)
             #expect(try await site.get("\(laptop)/Name").json["value"] as? String == "Slate")
@@ -196,7 +196,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (32) a deep insert creates all or nothing")
     func deepInsert() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let body = Site.newProduct(
                 "Lamp",
                 [
@@ -222,7 +222,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (19) an existing entity is bound while another one is created")
     func bind() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let kitchen = try await site.key(of: "Categories", named: "Kitchen")
             let old = try await site.send(
                 "POST", "Products?$expand=Category",
@@ -237,7 +237,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (10) a read-only set takes no changes and says what it takes")
     func readOnly() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let created = try await site.send("POST", "ReadOnlyItems", json: ["Name": "x"])
             #expect(created.status == 405)
             #expect(created["Allow"]?.contains("GET") == true)
@@ -249,7 +249,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (10) computed values are the service's, immutable ones stay")
     func computed() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send(
                 "POST", "Products",
                 json: Site.newProduct("Lamp", ["CreatedAt": "2001-01-01T00:00:00Z", "SerialNumber": "A1"]))
@@ -263,7 +263,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (10) a second entity with a unique value is refused with 409")
     func unique() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let answer = try await site.send("POST", "Categories", json: ["Name": "Kitchen"])
             #expect(answer.status == 409)
         }
@@ -271,7 +271,7 @@ struct Updatable40Tests {
 
     @Test("13.1.1 (23) the singleton is changed under its ETag, and not deleted")
     func singleton() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let etag = try #require(try await site.get("Company")["ETag"])
             #expect(try await site.send("PATCH", "Company", json: ["CEO": "Ada"], ["If-Match": etag]).status == 204)
             #expect(try await site.get("Company").json["CEO"] as? String == "Ada")
@@ -282,7 +282,7 @@ struct Updatable40Tests {
 
     @Test("11.4.7 media are created, read, replaced and deleted with their entity")
     func media() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let bytes = Array("some bytes that are no picture".utf8)
             let created = try await site.send("POST", "MediaItems", ["Content-Type": "image/png"], body: bytes)
             #expect(created.status == 201, "\(created.text)")
@@ -307,7 +307,7 @@ struct Updatable40Tests {
 
     @Test("11.4.8 a stream property is uploaded, read and removed")
     func stream() async throws {
-        try await Site.reference { site in
+        try await Site.reference { site async throws in
             let laptop = try await site.product()
             let put = try await site.send(
                 "PUT", "\(laptop)/Photo", ["Content-Type": "image/jpeg"], body: Array("photo".utf8))
