@@ -36,7 +36,7 @@ struct VaultCrashTests {
             }
             steps += 1
         }
-        #expect(steps > 5, "the change has steps at all")
+        #expect(steps > 4, "the change has steps at all")
         return disks
     }
 

@@ -147,7 +147,7 @@ struct RequirementTests {
         try await vault.unlock(.old)
         fixture.clock.advance(60)
         // The key is gone although nobody has called.
-        for _ in 0..<2000 where await vault.opened != nil { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<6000 where await vault.opened != nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(await vault.opened == nil)
         try await vault.unlock(.old)
         try await vault.setLockTimeout(0)

