@@ -138,6 +138,15 @@ public struct VaultFolder: Sendable {
         try destroy(name, (try? VaultFile(bytes: bytes, path: path(of: name)))?.header.identity)
     }
 
+    /// Whether a vault has a password, so that a program knows what to ask for. Anyone who has its file can see
+    /// that.
+    ///
+    /// - Throws: As ``open(_:)``.
+    public func hasPassword(_ name: String) throws(DataVaultError) -> Bool {
+        guard (try? SecretName(name)) != nil, let file = try file(of: name) else { throw .noVault(name: name) }
+        return file.header.hasPassword
+    }
+
     /// The names of all vaults, sorted.
     ///
     /// - Throws: ``DataVaultError``: `exposed`, `system`.
