@@ -31,7 +31,8 @@ extension SecureStorageError: CustomStringConvertible {
         case .unusable(let reason): reason
         case .closed: "the store was closed"
         case .database(let code, let message): "\(message) (SQLite code \(code))"
-        case .undecodable(let store, let name, let expected): "the value \(name) of the store \(store) is no \(expected)"
+        case .undecodable(let store, let name, let expected):
+            "the value \(name) of the store \(store) is no \(expected)"
         case .unencodable(let store, let name): "the value for \(name) of the store \(store) cannot be encoded"
         case .vault(let error): error.description
         }

@@ -8,7 +8,9 @@ import Testing
 @Suite("Encrypted databases under attack")
 struct AttackTests {
     /// A small store, closed: its bytes and its key.
-    private func small(_ key: EncryptionKey = .generate()) throws -> (folder: Folder, bytes: [UInt8], key: EncryptionKey) {
+    private func small(_ key: EncryptionKey = .generate()) throws -> (
+        folder: Folder, bytes: [UInt8], key: EncryptionKey
+    ) {
         let folder = try Folder()
         let database = try folder.database(key: key, mode: "delete")
         for row in 0..<8 { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
@@ -26,7 +28,9 @@ struct AttackTests {
         for bit in 0..<(block.count * 8) {
             var altered = block
             altered[bit / 8] ^= 1 << UInt8(bit % 8)
-            guard let read = try? KeyBlock(bytes: altered), let found = try? read.dataKey(with: .key(key)) else { continue }
+            guard let read = try? KeyBlock(bytes: altered), let found = try? read.dataKey(with: .key(key)) else {
+                continue
+            }
             #expect(found == dataKey && read.fileIdentity == truth.fileIdentity)
             harmless += 1
         }
@@ -118,7 +122,8 @@ struct AttackTests {
         #expect(throws: SQLiteFailure.self) {
             try attacked { copy in
                 try edit(copy.path("a.db")) {
-                    $0.replaceSubrange((4096 * 6)..<(4096 * 7), with: foreign["a.db"]?[(4096 * 6)..<(4096 * 7)] ?? Data())
+                    $0.replaceSubrange(
+                        (4096 * 6)..<(4096 * 7), with: foreign["a.db"]?[(4096 * 6)..<(4096 * 7)] ?? Data())
                 }
             }
         }

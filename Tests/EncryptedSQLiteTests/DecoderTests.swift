@@ -23,7 +23,8 @@ struct DecoderTests {
 
     private static let hasPython = python(["-c", "import cryptography"])
 
-    private static let missing: Comment = "python3 with the module cryptography is needed (Debian: python3-cryptography)"
+    private static let missing: Comment =
+        "python3 with the module cryptography is needed (Debian: python3-cryptography)"
 
     /// Decodes a copy of the files as they are now, and opens the result with plain SQLite.
     private func decoded(_ folder: Folder, key: String) throws -> (connection: Connection, folder: Folder) {
@@ -47,7 +48,8 @@ struct DecoderTests {
         #expect(try plain.values("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("Database and hot journal under a passphrase, which plain SQLite rolls back", .enabled(if: hasPython, missing))
+    @Test(
+        "Database and hot journal under a passphrase, which plain SQLite rolls back", .enabled(if: hasPython, missing))
     func journaled() throws {
         let folder = try Folder()
         let passphrase = "correct horse grün"

@@ -60,7 +60,9 @@ struct VaultProbe {
     }
 
     /// One letter per attempt: w wrong, d destroyed, n no vault any more, o opened.
-    private static func guess(_ vaults: VaultFolder, _ name: String, _ credentials: VaultCredentials) async throws -> String {
+    private static func guess(_ vaults: VaultFolder, _ name: String, _ credentials: VaultCredentials) async throws
+        -> String
+    {
         let error: DataVaultError
         do throws(DataVaultError) {
             try await vaults.open(name).unlock(credentials)

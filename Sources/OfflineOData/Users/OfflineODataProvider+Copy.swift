@@ -37,14 +37,20 @@ extension OfflineODataProvider {
             try await target.writeWithoutTransaction { database in
                 // One file, without a log beside it.
                 try database.execute(sql: "PRAGMA journal_mode = DELETE")
-                if values == .masked { try database.inTransaction { try ValueMask.apply(in: database); return .commit } }
+                if values == .masked {
+                    try database.inTransaction {
+                        try ValueMask.apply(in: database); return .commit
+                    }
+                }
                 try database.execute(sql: "VACUUM")
             }
             try target.close()
             try EncryptedDatabase.lock(at: path)
         } catch {
             try? EncryptedDatabase.lock(at: path)
-            for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
             throw error
         }
     }

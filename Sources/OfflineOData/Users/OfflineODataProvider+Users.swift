@@ -113,7 +113,8 @@ struct StoreTable {
     /// All tables but SQLite's own and those behind virtual tables, which change with them.
     static func all(in database: Database) throws -> [StoreTable] {
         let rows = try Row.fetchAll(
-            database, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual')")
+            database,
+            sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual')")
         return rows.map { StoreTable(name: $0["name"], isVirtual: $0["type"] == "virtual") }
             .filter { !$0.name.hasPrefix("sqlite_") }
     }

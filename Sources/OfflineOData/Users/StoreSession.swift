@@ -67,7 +67,10 @@ public actor StoreSession {
     /// takes as long as the request that is on its way.
     public func enterBackground() async {
         isForeground = false
-        guard let store = opened else { return }
+        guard let store = opened else {
+            await closing?.value
+            return
+        }
         opened = nil
         let running = syncing
         syncing = nil

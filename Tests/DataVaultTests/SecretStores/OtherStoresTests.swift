@@ -25,7 +25,8 @@ struct OtherStoresTests {
 
     @Test("Sealed secrets are read back under their master key alone, each under its own name, and are sealed")
     func sealed() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("sealed-\(UUID().uuidString)").path
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("sealed-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let files = try FileSecretStore(directory: directory)
         let master = EncryptionKey.generate()
@@ -49,7 +50,9 @@ struct OtherStoresTests {
     #if os(Linux)
         private static var hasKeyring: Bool { (try? KeyringSecretStore(name: "outpost-test").names()) != nil }
 
-        @Test("The kernel's keyring keeps secrets", .enabled(if: hasKeyring, "the kernel's keyring is not to be used here"))
+        @Test(
+            "The kernel's keyring keeps secrets",
+            .enabled(if: hasKeyring, "the kernel's keyring is not to be used here"))
         func keyring() throws {
             try behaves(KeyringSecretStore(name: "outpost-test-\(UInt32.random(in: 0 ... .max))"))
         }

@@ -24,7 +24,8 @@ enum Probe {
     }
 
     /// Runs it to its end, and gives what it wrote and how it ended.
-    static func run(_ arguments: String...) throws -> (output: String, reason: Process.TerminationReason, status: Int32) {
+    static func run(_ arguments: String...) throws -> (output: String, reason: Process.TerminationReason, status: Int32)
+    {
         let (process, output) = try start(arguments)
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

@@ -89,9 +89,18 @@ struct PasswordPolicyTests {
             policy.hasSpecial = true
         }
         #expect(violations(nil) { change(&$0) } == [])
-        #expect(violations(nil) { change(&$0); $0.minUniqueChars = 16 } == [])
-        #expect(violations(nil) { change(&$0); $0.minUniqueChars = 17 } == [.tooFewUnique])
-        #expect(violations(nil, age: 1e6) { change(&$0); $0.expirationDays = 1 } == [.expired])
+        #expect(
+            violations(nil) {
+                change(&$0); $0.minUniqueChars = 16
+            } == [])
+        #expect(
+            violations(nil) {
+                change(&$0); $0.minUniqueChars = 17
+            } == [.tooFewUnique])
+        #expect(
+            violations(nil, age: 1e6) {
+                change(&$0); $0.expirationDays = 1
+            } == [.expired])
         #expect(violations("a") { change(&$0) } == [.tooShort, .digitMissing, .upperCaseMissing, .specialMissing])
     }
 

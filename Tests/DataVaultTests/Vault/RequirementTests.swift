@@ -103,8 +103,12 @@ struct RequirementTests {
         let vault = try await fixture.folder.create("v", .old)
         try await vault.setRetryLimit(3)
         await vault.lock()
-        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 2)) { try await vault.unlock(.wrong) }
-        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 1)) { try await vault.unlock(.wrong) }
+        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 2)) {
+            try await vault.unlock(.wrong)
+        }
+        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 1)) {
+            try await vault.unlock(.wrong)
+        }
         try await vault.unlock(.old)
         // Each attempt by a process of its own, as far as this object can tell.
         for left in [2, 1] {
@@ -189,7 +193,9 @@ struct RequirementTests {
         #expect(try await vault.items.map(\.type) == [.binary, .binary])
         await #expect(throws: DataVaultError.illegalValueName(bytes: 0)) { try await vault.setString("x", named: "") }
         let long = String(repeating: "n", count: 257)
-        await #expect(throws: DataVaultError.illegalValueName(bytes: 257)) { try await vault.setString("x", named: long) }
+        await #expect(throws: DataVaultError.illegalValueName(bytes: 257)) {
+            try await vault.setString("x", named: long)
+        }
         let limit = DataVaultLimits.maximumSecretByteCount
         try await vault.setData([UInt8](repeating: 7, count: limit), named: "big")
         await #expect(throws: DataVaultError.tooLong(name: "big", bytes: limit + 1)) {
@@ -213,7 +219,9 @@ struct RequirementTests {
         try await vault.changePassword(to: .new)
         #expect(try await vault.string(named: "a") == "1")
         await vault.lock()
-        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: nil)) { try await vault.unlock(.old) }
+        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: nil)) {
+            try await vault.unlock(.old)
+        }
         await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: nil)) {
             try await vault.changePassword(from: .old, to: .wrong)
         }
@@ -295,10 +303,14 @@ struct RequirementTests {
         fixture.clock.advance(10 * 86_400)
         try await vault.unlock(good)
         fixture.clock.advance(1)
-        await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) { try await vault.unlock(good) }
+        await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) {
+            try await vault.unlock(good)
+        }
         // A clock set back does not make it younger.
         fixture.clock.setWallClock(by: -86_400 * 5)
-        await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) { try await vault.unlock(good) }
+        await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) {
+            try await vault.unlock(good)
+        }
         try await vault.changePassword(from: good, to: VaultCredentials(password: "digit 2"))
         await vault.lock()
         try await vault.unlock(VaultCredentials(password: "digit 2"))
@@ -314,7 +326,9 @@ struct RequirementTests {
         policy.lockTimeout = 50
         policy.retryLimit = 2
         try await vault.setPasswordPolicy(policy)
-        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 1)) { try await vault.unlock(.wrong) }
+        await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: 1)) {
+            try await vault.unlock(.wrong)
+        }
         try await vault.unlock(.old)
         fixture.clock.advance(49)
         #expect(await !vault.isLocked)
@@ -362,7 +376,8 @@ struct RequirementTests {
         let keys = try fixture.folder.keys.names().filter { !$0.text.hasSuffix(".tries") }
         #expect(keys.count == 2)
         #expect(
-            try fixture.folder.keys.secret(named: keys[0])?.reveal() != fixture.folder.keys.secret(named: keys[1])?.reveal())
+            try fixture.folder.keys.secret(named: keys[0])?.reveal()
+                != fixture.folder.keys.secret(named: keys[1])?.reveal())
         for name in keys { try fixture.folder.keys.set(Secret([UInt8](repeating: 0, count: 32)), named: name) }
         await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: nil)) {
             try await vault.unlock(.platformKey)

@@ -37,7 +37,9 @@ struct VaultFileTests {
             var altered = bytes
             altered[bit / 8] ^= 1 << UInt8(bit % 8)
             // One that makes scrypt dearer would only cost time here.
-            if (33..<44).contains(bit / 8), (try? VaultFile(bytes: altered, path: "v")) != nil, bit / 8 != 33 { continue }
+            if (33..<44).contains(bit / 8), (try? VaultFile(bytes: altered, path: "v")) != nil, bit / 8 != 33 {
+                continue
+            }
             do throws(DataVaultError) {
                 let read = try VaultFile(bytes: altered, path: "v")
                 if bit / 8 == 33, read.header.derivation.costExponent > 12 { continue }
@@ -66,10 +68,14 @@ struct VaultFileTests {
         #expect(first == .damaged(path: "v", offset: 0, expected: "OPVAULT"))
         var later = file.bytes
         later[7] = 2
-        #expect(throws: DataVaultError.unsupportedFormat(path: "v", version: 2)) { try VaultFile(bytes: later, path: "v") }
+        #expect(throws: DataVaultError.unsupportedFormat(path: "v", version: 2)) {
+            try VaultFile(bytes: later, path: "v")
+        }
         var dear = file.bytes
         dear[33] = 63
-        #expect(throws: DataVaultError.damaged(path: "v", offset: 33, expected: "parameters of scrypt within their ranges")) {
+        #expect(
+            throws: DataVaultError.damaged(path: "v", offset: 33, expected: "parameters of scrypt within their ranges")
+        ) {
             try VaultFile(bytes: dear, path: "v")
         }
     }

@@ -27,14 +27,17 @@ struct WipingTests {
                     guard read >= needle.count, let start = buffer.baseAddress else { break }
                     let first = Int32(needle[0])
                     var from = 0
-                    while from <= read - needle.count, let hit = memchr(start + from, first, read - needle.count - from + 1) {
+                    while from <= read - needle.count,
+                        let hit = memchr(start + from, first, read - needle.count - from + 1)
+                    {
                         let offset = UnsafeMutableRawPointer(hit) - start
                         from = offset + 1
                         guard let base = needle.baseAddress, memcmp(hit, base, needle.count) == 0 else { continue }
                         let address = position + UInt(offset)
                         let isOurs =
                             address == UInt(bitPattern: base)
-                            || (UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(buffer.count)).contains(address)
+                            || (UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(buffer.count)).contains(
+                                address)
                         if !isOurs, offset < size { count += 1 }
                     }
                     position += UInt(size)

@@ -69,7 +69,10 @@ struct StoreCopyTests {
             let request = try #require(try Row.fetchOne(database, sql: "SELECT * FROM outpost_queue"))
             #expect(request["kind"] == "update")
             #expect((request["changes"] as Data).allSatisfy { $0 == 0 })
-            #expect(try Int.fetchOne(database, sql: "SELECT count(DISTINCT CompanyName) FROM Customers WHERE CompanyName GLOB '*[^x]*'") == 0)
+            #expect(
+                try Int.fetchOne(
+                    database, sql: "SELECT count(DISTINCT CompanyName) FROM Customers WHERE CompanyName GLOB '*[^x]*'")
+                    == 0)
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
         }
         // Nor in pages that are not used any more: there are none.
