@@ -38,7 +38,7 @@ struct Rekey: AsyncParsableCommand {
         MemoryDumps.forbid()
         let database = directory + "/store.db"
         let clone = try CloneFile.read(in: directory)
-        let (old, oldName) = try current(of: clone, database: database)
+        let (old, oldNames) = try current(of: clone, database: database)
         let (new, place, said) = try chooseKey()
         // The new key is durable by now. If this process ends before the clone says where it is, the next
         // `rekey` finds it in the vault.
@@ -49,18 +49,18 @@ struct Rekey: AsyncParsableCommand {
             throw error
         }
         try CloneFile(key: place).write(in: directory)
-        if let oldName, place != .vault(name: oldName) { KeyKeeper.remove(named: oldName) }
+        for name in oldNames { KeyKeeper.remove(named: name) }
         print("The key of \(Terminal.bold(directory)) was changed.")
         print(Terminal.dim(said))
     }
 
-    /// The key that opens the clone now, and its name if it is in the vault.
-    private func current(of clone: CloneFile, database: String) throws -> (KeySource, name: String?) {
+    /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.
+    private func current(of clone: CloneFile, database: String) throws -> (KeySource, names: [String]) {
         guard key.keyFile == nil, case .vault(let name) = clone.key else {
             guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
                 throw Failure(message: "\(directory) is not encrypted.")
             }
-            return (source, nil)
+            return (source, [])
         }
         let vault = try FileSecretStore()
         // The one that the clone names comes first; another one is right after a change that was cut short.
@@ -70,7 +70,7 @@ struct Rekey: AsyncParsableCommand {
             do throws(EncryptedDatabaseError) {
                 try EncryptedDatabase.unlock(at: database, with: .key(key))
                 try EncryptedDatabase.lock(at: database)
-                return (.key(key), candidate)
+                return (.key(key), candidate == name ? [name] : [name, candidate])
             } catch .wrongKey {
                 continue
             }
