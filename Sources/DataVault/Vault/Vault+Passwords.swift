@@ -29,8 +29,15 @@ extension Vault {
             guard !record.isExhausted else { throw try destroyed(identity) }
             throw .wrongPassword(name: name, attemptsLeft: record.attemptsLeft)
         }
-        let content = try file.content(with: dataKey, path: folder.path(of: name))
         record.failures = 0
+        let content: VaultContent
+        do {
+            content = try file.content(with: dataKey, path: folder.path(of: name))
+        } catch {
+            // The password was right: damage must not use attempts up.
+            try folder.save(record, identity)
+            throw error
+        }
         record.limit = content.effectiveRetryLimit
         record.epoch = file.header.epoch
         record.latestTime = max(record.latestTime, folder.clock.now(), content.passwordSetAt)

@@ -110,11 +110,9 @@ public actor Vault {
         opened.deadline = folder.clock.elapsed() + Double(seconds)
         // Keys must not wait in memory for the next call. The check at each call stays: this task may be late.
         relocking = Task { [weak self, clock = folder.clock] in
-            var rest = Double(seconds)
-            while rest > 0 {
-                do { try await clock.sleep(rest) } catch { return }
-                guard let self else { return }
-                rest = await self.lockIfDue()
+            while let rest = await self?.lockIfDue(), rest > 0 {
+                // No clock is asked for more than a day: time-outs may be as long as one likes.
+                do { try await clock.sleep(min(rest, 86_400)) } catch { return }
             }
         }
     }

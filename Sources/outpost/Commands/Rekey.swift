@@ -45,7 +45,10 @@ struct Rekey: AsyncParsableCommand {
         do {
             try EncryptedDatabase.rekey(at: database, from: old, to: new)
         } catch {
-            if case .vault(let name) = place { KeyKeeper.remove(named: name) }
+            // Only a key that opens nothing may go: the change may have been made before it failed.
+            if case .vault(let name) = place, (try? EncryptedDatabase.unlock(at: database, with: old)) != nil {
+                KeyKeeper.remove(named: name)
+            }
             throw error
         }
         try CloneFile(key: place).write(in: directory)

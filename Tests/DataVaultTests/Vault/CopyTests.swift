@@ -45,6 +45,27 @@ struct VaultCopyTests {
         }
     }
 
+    @Test("A damaged file uses no attempts up, as long as the password is right")
+    func damaged() async throws {
+        let fixture = try VaultFixture()
+        let vault = try await fixture.folder.create("v", .old)
+        try await vault.setRetryLimit(2)
+        let data = try copy(fixture)
+        var altered = data
+        altered[data.count - 20] ^= 1
+        try restore(altered, fixture)
+        for _ in 0..<4 {
+            await #expect(
+                throws: DataVaultError.damaged(
+                    path: fixture.path("v.vault"), offset: 220, expected: "content sealed under the vault's key")
+            ) {
+                try await fixture.folder.open("v").unlock(.old)
+            }
+        }
+        try restore(data, fixture)
+        try await fixture.folder.open("v").unlock(.old)
+    }
+
     @Test("An older file brings back neither attempts nor a higher limit")
     func counter() async throws {
         let fixture = try VaultFixture()

@@ -14,7 +14,7 @@ struct StoreCopyTests {
             at: shop.directory.appendingPathComponent("clone").path, protection: .encrypted(.key(key)),
             serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
-        try await store.update("Orders(1)", ["Freight": .decimal(ODataDecimal(9))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         return store
     }
 

@@ -53,7 +53,7 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.switchUser(to: "ada")
-        try await store.update("Orders(1)", ["Freight": .decimal(ODataDecimal(9))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         let error = await #expect(throws: UserSwitchError.self) { try await store.switchUser(to: "ben") }
         #expect(error?.code == -10_425)
         #expect(error?.previousUser == "ada")
@@ -68,9 +68,9 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.switchUser(to: "ada")
-        try await store.update("Orders(1)", ["Freight": .decimal(ODataDecimal(9))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         #expect(try await store.switchUser(to: "ben", pending: .upload(through: shop.client())))
-        #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1") == 1)
+        #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -80,7 +80,7 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.switchUser(to: "ada")
-        try await store.update("Orders(1)", ["Freight": .decimal(ODataDecimal(9))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         await shop.wire.cut { _, _ in .lostOnTheWay }
         let error = await #expect(throws: UserSwitchError.self) {
             try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
@@ -99,8 +99,8 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.switchUser(to: "ada")
-        try await store.update("Orders(1)", ["Freight": .decimal(ODataDecimal(9))])
-        try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1001")
         let error = await #expect(throws: UserSwitchError.self) {
             try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
         }
