@@ -91,12 +91,6 @@ extension DataVaultError: CustomStringConvertible {
         case .notAFile(let path): "\(path) is not a regular file"
         case .system(let operation, let path, let code): "\(operation) of \(path) failed (errno \(code))"
         case .noHome: "there is no home folder to keep secrets in"
-        default: vaultDescription
-        }
-    }
-
-    private var vaultDescription: String {
-        switch self {
         case .noVault(let name): "there is no vault named \(name)"
         case .locked(let name): "the vault \(name) is locked"
         case .wrongPassword(let name, nil): "this password does not open the vault \(name)"
@@ -120,7 +114,6 @@ extension DataVaultError: CustomStringConvertible {
         case .unsupportedFormat(let path, let version): "\(path) has format \(version), which is not known here"
         case .busy(let name): "another process keeps the vault \(name) locked for its own use"
         case .cancelled: "cancelled"
-        default: "secret store"
         }
     }
 }

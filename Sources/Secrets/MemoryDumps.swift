@@ -23,7 +23,11 @@ public enum MemoryDumps {
         #if canImport(Darwin)
             return setrlimit(RLIMIT_CORE, &limit) == 0
         #else
-            let isLimited = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0
+            #if canImport(Musl)
+                let isLimited = setrlimit(RLIMIT_CORE, &limit) == 0
+            #else
+                let isLimited = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0
+            #endif
             return outpost_forbid_dumps() == 0 && isLimited
         #endif
     }

@@ -92,20 +92,26 @@ extension Vault {
     /// - Returns: 256 random bits, durable by now.
     /// - Throws: ``DataVaultError``: `notAKey` when the value is something else, and those of ``setData(_:named:)``.
     public func key(named name: String) async throws(DataVaultError) -> EncryptionKey {
+        if let value = try value(name) { return try Self.key(value, name) }
+        try Self.check(name, EncryptionKey.byteCount)
         let fresh = EncryptionKey.generate()
-        var result: EncryptionKey?
+        var kept = fresh
         try await change { content throws(DataVaultError) in
             if let value = content.values[name] {
-                guard value.type != .string, let key = try? EncryptionKey(bytes: value.bytes) else {
-                    throw .notAKey(name: name)
-                }
-                result = key
+                // Somebody else made it meanwhile.
+                kept = try Self.key(value, name)
             } else {
-                try Self.check(name, EncryptionKey.byteCount)
                 content.values[name] = .init(type: .binary, bytes: fresh.withUnsafeBytes { Array($0) })
             }
         }
-        return result ?? fresh
+        return kept
+    }
+
+    private static func key(_ value: VaultContent.Value, _ name: String) throws(DataVaultError) -> EncryptionKey {
+        guard value.type != .string, let key = try? EncryptionKey(bytes: value.bytes) else {
+            throw .notAKey(name: name)
+        }
+        return key
     }
 
     private func value(_ name: String) throws(DataVaultError) -> VaultContent.Value? {

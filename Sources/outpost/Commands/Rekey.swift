@@ -69,17 +69,25 @@ struct Rekey: AsyncParsableCommand {
         // The one that the clone names comes first; another one is right after a change that was cut short.
         let others = try vault.names().map(\.text).filter { $0 != name && $0.hasPrefix("clone-") }
         for candidate in [name] + others {
-            guard let key = try? vault.key(named: SecretName(candidate)) else { continue }
-            do throws(EncryptedDatabaseError) {
-                try EncryptedDatabase.unlock(at: database, with: .key(key))
-                try EncryptedDatabase.lock(at: database)
-                return (.key(key), candidate == name ? [name] : [name, candidate])
-            } catch .wrongKey {
+            guard let key = try? vault.key(named: SecretName(candidate)), try opens(database, with: key) else {
                 continue
             }
+            return (.key(key), candidate == name ? [name] : [name, candidate])
         }
         throw Failure(
             message: "No key in \(vault.directory) opens \(directory).", advice: "Give its key: --key-file FILE")
+    }
+
+    /// Whether a key opens the database; every other refusal is an error.
+    private func opens(_ database: String, with key: EncryptionKey) throws -> Bool {
+        do {
+            try EncryptedDatabase.unlock(at: database, with: .key(key))
+            try EncryptedDatabase.lock(at: database)
+            return true
+        } catch {
+            guard case .wrongKey = error else { throw error }
+            return false
+        }
     }
 
     private func chooseKey() throws -> (KeySource, CloneFile.Key, String) {

@@ -211,6 +211,28 @@ struct RequirementTests {
         #expect(try await vault.data(named: "big61")?.count == limit)
     }
 
+    @Test("7 A key is made once, kept as bytes, and never made of another value")
+    func keys() async throws {
+        let fixture = try VaultFixture()
+        let vault = try await fixture.folder.create("v", .old)
+        let key = try await vault.key(named: "k")
+        let file = try Data(contentsOf: URL(fileURLWithPath: fixture.path("v.vault")))
+        #expect(try await vault.key(named: "k") == key)
+        // Reading a key writes nothing.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.path("v.vault"))) == file)
+        #expect(try await vault.data(named: "k") == key.withUnsafeBytes { Array($0) })
+        try await vault.setString("no key", named: "text")
+        try await vault.setData([1, 2, 3], named: "short")
+        for name in ["text", "short"] {
+            await #expect(throws: DataVaultError.notAKey(name: name)) { try await vault.key(named: name) }
+        }
+        let other = try fixture.folder.open("v")
+        try await other.unlock(.old)
+        async let first = vault.key(named: "new")
+        async let second = other.key(named: "new")
+        #expect(try await first == second)
+    }
+
     @Test("8 The password is changed while unlocked, and while locked with the current one")
     func passwordChange() async throws {
         let fixture = try VaultFixture()
