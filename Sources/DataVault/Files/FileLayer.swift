@@ -18,6 +18,8 @@ protocol FileLayer: Sendable {
     func link(_ source: String, as target: String) throws(DataVaultError)
     /// Removes a file, and says whether there was one.
     func remove(_ path: String) throws(DataVaultError) -> Bool
+    /// Removes what crashes have left half made in a folder, long enough ago that nobody is still making it.
+    func removeLeftovers(in directory: String) throws(DataVaultError)
     /// Makes the names in a folder durable.
     func syncDirectory(_ path: String) throws(DataVaultError)
     /// The names in a folder.
@@ -27,6 +29,10 @@ protocol FileLayer: Sendable {
 }
 
 extension FileLayer {
+    /// How the names of files begin that are being made. The dot keeps what a crash leaves behind out of every
+    /// list.
+    static var newPrefix: String { ".new-" }
+
     /// Writes a file whole or not at all, durably, in the place of one of the same name.
     func replace(_ name: String, in directory: String, with bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
@@ -48,8 +54,7 @@ extension FileLayer {
         by naming: (String, String) throws(DataVaultError) -> Void
     ) throws(DataVaultError) {
         if try !isDirectoryThere(directory) { try makeDirectory(directory) }
-        // The leading dot keeps what a crash leaves behind out of every list.
-        let temporary = directory + "/.new-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = directory + "/" + Self.newPrefix + String(UInt64.random(in: .min ... .max), radix: 36)
         do throws(DataVaultError) {
             try create(temporary, bytes)
             try sync(temporary)

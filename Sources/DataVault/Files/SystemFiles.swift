@@ -67,6 +67,22 @@ struct SystemFiles: FileLayer {
         throw .system(operation: "removing", path: path, code: errno)
     }
 
+    /// Seconds after which a file that is being made is taken for one that a crash has left.
+    private static let leftoverAge = 3600
+
+    func removeLeftovers(in directory: String) throws(DataVaultError) {
+        for name in try names(in: directory) where name.hasPrefix(Self.newPrefix) {
+            var status = stat()
+            guard lstat(directory + "/" + name, &status) == 0 else { continue }
+            #if canImport(Darwin)
+                let changed = status.st_mtimespec.tv_sec
+            #else
+                let changed = status.st_mtim.tv_sec
+            #endif
+            if time(nil) - changed > Self.leftoverAge { unlink(directory + "/" + name) }
+        }
+    }
+
     func syncDirectory(_ path: String) throws(DataVaultError) {
         try OwnerOnlyFile.syncDirectory(path)
     }

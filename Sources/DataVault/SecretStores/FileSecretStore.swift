@@ -96,6 +96,8 @@ public struct FileSecretStore: SecretStore {
     /// - Throws: ``DataVaultError``: `exposed`, `system`.
     public func remove(named name: SecretName) throws(DataVaultError) {
         guard try files.isDirectoryThere(directory) else { return }
+        // What a crash left half made may be a copy of it.
+        try files.removeLeftovers(in: directory)
         if try files.remove(directory + "/" + name.text) { try files.syncDirectory(directory) }
     }
 

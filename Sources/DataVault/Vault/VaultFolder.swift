@@ -201,6 +201,7 @@ extension VaultFolder {
             try save(record, identity)
             try keys.remove(named: Self.keyName(identity))
         }
+        try files.removeLeftovers(in: directory)
         _ = try files.remove(path(of: name))
         try files.syncDirectory(directory)
         // A copy of the file that is put back has no keys then, and no record either.

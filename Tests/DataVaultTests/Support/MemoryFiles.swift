@@ -125,6 +125,9 @@ final class MemoryFiles: FileLayer, @unchecked Sendable {
             return state.names[directory]?.removeValue(forKey: name) != nil
         }
     }
+    func removeLeftovers(in directory: String) throws(DataVaultError) {
+        try step { $0.names[directory] = $0.names[directory]?.filter { !$0.key.hasPrefix(Self.newPrefix) } }
+    }
     func syncDirectory(_ path: String) throws(DataVaultError) { try step { $0.durable[path] = $0.names[path] } }
     func names(in directory: String) throws(DataVaultError) -> [String] {
         locked { Array(($0.names[directory] ?? [:]).keys) }
