@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "Secrets", targets: ["Secrets"]),
         .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
         .library(name: "DataVault", targets: ["DataVault"]),
+        .library(name: "SecureStorage", targets: ["SecureStorage"]),
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
@@ -70,14 +71,18 @@ let package = Package(
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
-        .target(name: "Secrets", dependencies: [crypto, cryptoExtras], swiftSettings: settings),
+        .target(name: "CLinux"),
+        .target(name: "Secrets", dependencies: ["CLinux", crypto, cryptoExtras], swiftSettings: settings),
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
-        .target(name: "DataVault", dependencies: ["Secrets", crypto], swiftSettings: settings),
+        .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
+        .target(
+            name: "SecureStorage", dependencies: ["DataVault", "EncryptedSQLite", "Secrets", grdb],
+            swiftSettings: settings),
         // floor 4
         .target(name: "ODataHTTP", dependencies: ["ODataFormat", "ODataService", httpTypes], swiftSettings: settings),
         .target(
@@ -102,13 +107,15 @@ let package = Package(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         // floor 6
         .target(
-            name: "OfflineOData", dependencies: ["ODataHTTP", "ODataStore", "Secrets", grdb],
+            name: "OfflineOData",
+            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb],
             swiftSettings: settings),
         // floor 7
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "Secrets",
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
+                "Secrets",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -129,7 +136,16 @@ let package = Package(
         .testTarget(
             name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
             swiftSettings: settings),
-        .testTarget(name: "DataVaultTests", dependencies: ["DataVault"], swiftSettings: settings),
+        // A process of its own for the tests of vaults: it is killed, and works beside others.
+        .executableTarget(
+            name: "VaultProbe", dependencies: ["DataVault", "Secrets"], path: "Tests/VaultProbe",
+            swiftSettings: settings),
+        .testTarget(
+            name: "DataVaultTests", dependencies: ["DataVault", "Secrets", "VaultProbe", crypto],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
+            swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
@@ -146,7 +162,8 @@ let package = Package(
             name: "ODataTransportURLSessionTests",
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "OfflineODataTests", dependencies: ["OfflineOData", "ODataClient", "Secrets", grdb, httpTypes],
+            name: "OfflineODataTests",
+            dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",

@@ -1,15 +1,17 @@
-/// Why a secret could not be read, kept or removed.
+/// Why a secret could not be read, kept or removed, or a vault not be made, unlocked or changed.
 ///
-/// No case carries a secret.
+/// No case carries a secret: an error may be logged as it is.
 public enum DataVaultError: Error, Equatable, Sendable {
     /// A name is empty, too long, or has a character at `position` that is not allowed; see ``SecretName``.
     case illegalName(String, position: Int)
     /// A secret is longer than ``DataVaultLimits/maximumSecretByteCount`` bytes.
     case tooLong(name: String, bytes: Int)
-    /// There is a secret of that name already.
+    /// There is a secret or a vault of that name already.
     case alreadyExists(name: String)
     /// The secret is no key.
     case notAKey(name: String)
+    /// The secret was sealed under another master key, or altered; see ``SealedSecretStore``.
+    case unsealable(name: String)
     /// A file or folder lets others in, or belongs to another user; `mode` is its permissions.
     ///
     /// It is not repaired silently: whoever could read the secret may have done so. `chmod 600` (a folder:
@@ -17,10 +19,60 @@ public enum DataVaultError: Error, Equatable, Sendable {
     case exposed(path: String, mode: UInt32)
     /// What stands at the path is a symbolic link, a folder, or no regular file.
     case notAFile(path: String)
-    /// The system refused an operation; `code` is its `errno`.
+    /// The system refused an operation; `code` is its `errno` (in the keychain, its status).
     case system(operation: String, path: String, code: Int32)
     /// There is no home folder to keep secrets in; name a folder.
     case noHome
+
+    /// There is no vault of that name: there never was one, it was deleted (by any process), or destroyed.
+    case noVault(name: String)
+    /// The vault is locked, by ``Vault/lock()``, by its time-out, or because another process changed its
+    /// password or policy.
+    case locked(name: String)
+    /// Password, salt or both are wrong. `attemptsLeft` is how many wrong attempts remain before the vault is
+    /// destroyed; nil when there is no limit.
+    case wrongPassword(name: String, attemptsLeft: Int?)
+    /// This attempt was one too many: the vault was destroyed, and its content is lost.
+    case destroyed(name: String)
+    /// The password is against the vault's policy. At unlocking the vault stays locked, and
+    /// ``Vault/changePassword(from:to:)`` is the way out. There is at least one violation, in the order of
+    /// their codes.
+    case incompatiblePassword(name: String, [PasswordViolation])
+    /// A password is needed here, and none was given.
+    case emptyPassword(name: String)
+    /// A number of a policy, a time-out or a limit is negative.
+    case negativeNumber(field: String, value: Int)
+    /// The name of a value is empty or longer than ``DataVaultLimits/maximumValueNameByteCount`` bytes.
+    case illegalValueName(bytes: Int)
+    /// The vault would hold more than ``DataVaultLimits/maximumVaultByteCount`` bytes.
+    case full(name: String, bytes: Int)
+    /// The key store does not have the keys of this vault: its file comes from another machine or account, or
+    /// the keys were removed.
+    case keysMissing(name: String)
+    /// The vault's file is older than its last change of password or policy: somebody put back a copy.
+    case olderCopy(name: String)
+    /// The vault's file is malformed at a byte offset, or was altered.
+    case damaged(path: String, offset: Int, expected: String)
+    /// The vault was made by a later version of the format.
+    case unsupportedFormat(path: String, version: Int)
+    /// Another process held the vault's lock for longer than ``DataVaultLimits/lockPatience`` seconds.
+    case busy(name: String)
+    /// The task was cancelled while it waited for the vault's lock; nothing was changed.
+    case cancelled
+
+    /// The legacy code of the first violation of a policy, 50 to 57; nil for every other error.
+    public var code: Int? {
+        guard case .incompatiblePassword(_, let violations) = self else { return nil }
+        return violations.first?.rawValue
+    }
+
+    /// Whether the caller gave an argument that can never be right (`INVALID_ARG`).
+    public var isInvalidArgument: Bool {
+        switch self {
+        case .illegalName, .alreadyExists, .emptyPassword, .negativeNumber, .illegalValueName: true
+        default: false
+        }
+    }
 }
 
 extension DataVaultError: CustomStringConvertible {
@@ -31,13 +83,37 @@ extension DataVaultError: CustomStringConvertible {
             "\(name.debugDescription) is not a name for a secret (character \(position)): letters, digits, . _ - only"
         case .tooLong(let name, let bytes):
             "the secret \(name) has \(bytes) bytes; the limit is \(DataVaultLimits.maximumSecretByteCount)"
-        case .alreadyExists(let name): "there is a secret named \(name) already"
+        case .alreadyExists(let name): "there is a secret or a vault named \(name) already"
         case .notAKey(let name): "the secret \(name) is not a key"
+        case .unsealable(let name): "the secret \(name) was sealed under another master key, or altered"
         case .exposed(let path, let mode):
             "\(path) is open to others (mode \(String(mode, radix: 8))); only its owner may have access"
         case .notAFile(let path): "\(path) is not a regular file"
         case .system(let operation, let path, let code): "\(operation) of \(path) failed (errno \(code))"
         case .noHome: "there is no home folder to keep secrets in"
+        case .noVault(let name): "there is no vault named \(name)"
+        case .locked(let name): "the vault \(name) is locked"
+        case .wrongPassword(let name, nil): "this password does not open the vault \(name)"
+        case .wrongPassword(let name, let left?):
+            "this password does not open the vault \(name); after \(left) more wrong ones it is destroyed"
+        case .destroyed(let name): "the vault \(name) was destroyed after too many wrong passwords"
+        case .incompatiblePassword(let name, let violations):
+            "the password is against the policy of the vault \(name): "
+                + violations.map(\.description).joined(separator: "; ")
+        case .emptyPassword(let name): "the vault \(name) needs a password here"
+        case .negativeNumber(let field, let value): "\(field) is \(value); it must be 0 or more"
+        case .illegalValueName(let bytes):
+            "a value's name has 1 to \(DataVaultLimits.maximumValueNameByteCount) bytes, this one \(bytes)"
+        case .full(let name, let bytes):
+            "the vault \(name) would hold \(bytes) bytes; the limit is \(DataVaultLimits.maximumVaultByteCount)"
+        case .keysMissing(let name):
+            "the key store has no keys of the vault \(name): it comes from elsewhere, or they were removed"
+        case .olderCopy(let name): "the file of the vault \(name) is older than its last change of password or policy"
+        case .damaged(let path, let offset, let expected):
+            "\(path), byte \(offset): expected \(expected)"
+        case .unsupportedFormat(let path, let version): "\(path) has format \(version), which is not known here"
+        case .busy(let name): "another process keeps the vault \(name) locked for its own use"
+        case .cancelled: "cancelled"
         }
     }
 }

@@ -48,7 +48,7 @@ public final class OfflineODataProvider: ODataProvider {
     let local: StoreProvider
     let queue: QueueTable
     private let remote: (any ODataProvider)?
-    private let progressChannel = ProgressChannel()
+    let progressChannel = ProgressChannel()
 
     private init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,

@@ -33,7 +33,9 @@ public struct EncryptionKey: Sendable {
     /// - Throws: ``SecretError/keyLength(bytes:)`` for any other number.
     public init(bytes: some Collection<UInt8>) throws(SecretError) {
         guard bytes.count == Self.byteCount else { throw SecretError.keyLength(bytes: bytes.count) }
-        self.init(symmetricKey: SymmetricKey(data: Array(bytes)))
+        var copy = Array(bytes)
+        self.init(symmetricKey: SymmetricKey(data: copy))
+        wipe(&copy)
     }
 
     /// Makes a key of hexadecimal digits, in either case.
@@ -59,6 +61,7 @@ public struct EncryptionKey: Sendable {
             }
         }
         self.init(symmetricKey: SymmetricKey(data: bytes))
+        wipe(&bytes)
     }
 
     /// A new key from the system's random number generator.

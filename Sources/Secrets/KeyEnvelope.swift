@@ -137,14 +137,15 @@ public struct KeyEnvelope: Equatable, Sendable {
         let header = Array(bytes[..<Self.headerByteCount])
         let key = try Self.wrappingKey(
             source, salt: Array(header[16...]), parameters: derivation, deriver: deriver)
-        let plain: Data
+        var plain: Data
         do {
             let box = try AES.GCM.SealedBox(combined: bytes[Self.headerByteCount...])
             plain = try AES.GCM.open(box, using: key, authenticating: header + context)
         } catch {
             throw SecretError.wrongKey
         }
-        return try EncryptionKey(bytes: plain)
+        defer { wipe(&plain) }
+        return try EncryptionKey(SymmetricKey(data: plain))
     }
 
     private static func wrappingKey(
@@ -165,8 +166,10 @@ public struct KeyEnvelope: Equatable, Sendable {
         bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    private static func randomBytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
+}
+
+/// Random bytes of the system: identities, salts and nonces.
+package func randomBytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }

@@ -51,26 +51,42 @@ public final class PassphraseDeriver: Sendable {
         from passphrase: Secret<String>, salt: [UInt8], parameters: ScryptParameters
     ) throws(SecretError) -> EncryptionKey {
         guard salt.count == Self.saltByteCount else { throw SecretError.saltLength(bytes: salt.count) }
-        let text = Array(passphrase.reveal().precomposedStringWithCanonicalMapping.utf8)
+        var text = Array(passphrase.reveal().precomposedStringWithCanonicalMapping.utf8)
+        defer { wipe(&text) }
         guard !text.isEmpty else { throw SecretError.emptyPassphrase }
         let index = index(of: text, salt: salt, parameters: parameters)
         return try state.withLock { (state) throws(SecretError) -> EncryptionKey in
             if let known = state.keys[index] { return known }
-            let derived: SymmetricKey
-            do {
-                derived = try KDF.Scrypt.deriveKey(
-                    from: text, salt: salt, outputByteCount: EncryptionKey.byteCount,
-                    rounds: 1 << Int(parameters.costExponent), blockSize: Int(parameters.blockSize),
-                    parallelism: Int(parameters.parallelization))
-            } catch {
-                throw SecretError.derivationFailed
-            }
-            let key = try EncryptionKey(derived)
+            let key = try Self.derive(from: text, salt: salt, parameters: parameters)
             if state.keys.count >= Self.maximumRememberedKeys { state.keys.removeAll() }
             state.keys[index] = key
             state.count += 1
             return key
         }
+    }
+
+    /// Derives a key and remembers nothing: for secrets that must be asked for each time.
+    ///
+    /// - Parameters:
+    ///   - text: The bytes of the passphrase, taken as they are.
+    ///   - salt: 16 bytes.
+    ///   - parameters: The cost.
+    /// - Returns: A key of 256 bits.
+    /// - Throws: ``SecretError/saltLength(bytes:)`` or ``SecretError/derivationFailed``.
+    package static func derive(
+        from text: [UInt8], salt: [UInt8], parameters: ScryptParameters
+    ) throws(SecretError) -> EncryptionKey {
+        guard salt.count == saltByteCount else { throw SecretError.saltLength(bytes: salt.count) }
+        let derived: SymmetricKey
+        do {
+            derived = try KDF.Scrypt.deriveKey(
+                from: text, salt: salt, outputByteCount: EncryptionKey.byteCount,
+                rounds: 1 << Int(parameters.costExponent), blockSize: Int(parameters.blockSize),
+                parallelism: Int(parameters.parallelization))
+        } catch {
+            throw SecretError.derivationFailed
+        }
+        return try EncryptionKey(derived)
     }
 
     /// Forgets every derived key; the next use of a passphrase derives again.
@@ -91,6 +107,6 @@ public final class PassphraseDeriver: Sendable {
 }
 
 /// The bytes of an integer, most significant first, as every stored format of this package has them.
-func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
+package func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.bigEndian) { Array($0) }
 }

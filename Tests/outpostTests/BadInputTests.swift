@@ -308,6 +308,7 @@ struct BadInputTests {
         "every command has help with an example",
         arguments: [
             "serve", "clone", "query", "create", "update", "delete", "status", "push", "pull", "sync", "errors", "log",
+            "vault", "rekey",
         ])
     func help(command: String) async throws {
         let site = try Site()

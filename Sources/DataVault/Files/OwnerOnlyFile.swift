@@ -1,3 +1,5 @@
+import Secrets
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -48,6 +50,7 @@ final class OwnerOnlyFile {
     func read(limit: Int) throws(DataVaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
+        defer { wipe(&chunk) }
         while bytes.count <= limit {
             let count = systemRead(descriptor, &chunk, chunk.count)
             if count < 0 {
@@ -60,8 +63,8 @@ final class OwnerOnlyFile {
         return bytes
     }
 
-    /// Writes all bytes and waits until they are on the disk.
-    func writeAndSync(_ bytes: [UInt8]) throws(DataVaultError) {
+    /// Writes all bytes.
+    func write(_ bytes: [UInt8]) throws(DataVaultError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
@@ -71,6 +74,10 @@ final class OwnerOnlyFile {
             }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// Waits until what was written is on the disk.
+    func sync() throws(DataVaultError) {
         guard Self.sync(descriptor) == 0 else { throw .system(operation: "writing", path: path, code: errno) }
     }
 
@@ -96,17 +103,6 @@ final class OwnerOnlyFile {
             fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
         #else
             fsync(descriptor)
-        #endif
-    }
-
-    /// The system's `link`, which the name of this type's other members hides.
-    static func link(_ source: String, _ target: String) -> Int32 {
-        #if canImport(Darwin)
-            Darwin.link(source, target)
-        #elseif canImport(Musl)
-            Musl.link(source, target)
-        #else
-            Glibc.link(source, target)
         #endif
     }
 }

@@ -33,19 +33,32 @@ public protocol SecretStore: Sendable {
     /// - Throws: ``DataVaultError``.
     func names() throws(DataVaultError) -> [SecretName]
 
-    /// Makes a new key and keeps it.
+    /// Keeps a secret under a name that is not in use; when it returns, the secret is durable.
     ///
-    /// - Parameter name: A name that no secret has: a key is never replaced by chance, because what it
-    ///   encrypts would be lost.
-    /// - Returns: The key, which is durable by now.
+    /// - Parameters:
+    ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
+    ///   - name: A legal ``SecretName``.
     /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
-    func generateKey(named name: SecretName) throws(DataVaultError) -> EncryptionKey
+    func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError)
 }
 
-/// The limits of every secret store.
+/// The limits of secret stores and vaults.
 public enum DataVaultLimits {
-    /// The longest secret, in bytes.
+    /// The longest secret, or value of a vault, in bytes.
     public static let maximumSecretByteCount = 65_536
+    /// The longest name of a value in a vault, in bytes of UTF-8.
+    public static let maximumValueNameByteCount = 256
+    /// The most that a vault may hold, names and all, in bytes (4 MiB). It is rewritten at each change.
+    public static let maximumVaultByteCount = 4 << 20
+    /// How long one waits for a vault that another process is working on, in seconds.
+    public static let lockPatience = 30
+
+    /// The bytes of a secret that is not too long.
+    static func checked(_ secret: Secret<[UInt8]>, _ name: SecretName) throws(DataVaultError) -> [UInt8] {
+        let bytes = secret.reveal()
+        guard bytes.count <= maximumSecretByteCount else { throw .tooLong(name: name.text, bytes: bytes.count) }
+        return bytes
+    }
 }
 
 extension SecretStore {
@@ -59,6 +72,20 @@ extension SecretStore {
         guard case .key(let key)? = try? KeyFile.interpret(secret.reveal(), path: name.text) else {
             throw .notAKey(name: name.text)
         }
+        return key
+    }
+
+    /// Makes a new key and keeps it, as 64 hexadecimal digits and a line end.
+    ///
+    /// - Parameter name: A name that no secret has: a key is never replaced by chance, because what it
+    ///   encrypts would be lost.
+    /// - Returns: The key, which is durable by now.
+    /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
+    public func generateKey(named name: SecretName) throws(DataVaultError) -> EncryptionKey {
+        let key = EncryptionKey.generate()
+        var line = Array(key.hexadecimal.reveal().utf8) + [UInt8(ascii: "\n")]
+        defer { wipe(&line) }
+        try add(Secret(line), named: name)
         return key
     }
 }

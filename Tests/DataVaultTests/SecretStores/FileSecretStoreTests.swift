@@ -50,6 +50,20 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-crashed", "a"])
     }
 
+    @Test("What a crash left half made an hour ago goes with the next removal; what is being made now stays")
+    func leftovers() throws {
+        let fixture = try Fixture()
+        try fixture.store.set(Secret([1]), named: name("a"))
+        for (file, age) in [(".new-old", 3700.0), (".new-young", 3500.0), (".other", 1e6)] {
+            let path = fixture.keys + "/" + file
+            try Data([1]).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+        }
+        try fixture.store.remove(named: name("a"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-young", ".other"])
+    }
+
     @Test("Files are 0600 in a folder of 0700")
     func modes() throws {
         let fixture = try Fixture()

@@ -1,0 +1,115 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The file layer of the operating system.
+struct SystemFiles: FileLayer {
+    func makeDirectory(_ path: String) throws(DataVaultError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        } catch {
+            throw .system(operation: "making the folder", path: path, code: EIO)
+        }
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .system(operation: "making the folder", path: path, code: errno)
+        }
+        guard try isDirectoryThere(path) else { throw .notAFile(path: path) }
+    }
+
+    func isDirectoryThere(_ path: String) throws(DataVaultError) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT { return false }
+            throw .system(operation: "opening", path: path, code: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .notAFile(path: path) }
+        try OwnerOnlyFile.check(status, path: path)
+        return true
+    }
+
+    func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]? {
+        try OwnerOnlyFile(reading: path)?.read(limit: limit)
+    }
+
+    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) {
+        try OwnerOnlyFile(creating: path).write(bytes)
+    }
+
+    func sync(_ path: String) throws(DataVaultError) {
+        guard let file = try OwnerOnlyFile(reading: path) else {
+            throw .system(operation: "writing", path: path, code: ENOENT)
+        }
+        try file.sync()
+    }
+
+    func rename(_ source: String, to target: String) throws(DataVaultError) {
+        guard systemRename(source, target) == 0 else {
+            throw .system(operation: "keeping", path: target, code: errno)
+        }
+    }
+
+    func link(_ source: String, as target: String) throws(DataVaultError) {
+        guard systemLink(source, target) == 0 else {
+            throw .system(operation: "keeping", path: target, code: errno)
+        }
+    }
+
+    func remove(_ path: String) throws(DataVaultError) -> Bool {
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw .system(operation: "removing", path: path, code: errno)
+    }
+
+    /// Seconds after which a file that is being made is taken for one that a crash has left.
+    private static let leftoverAge = 3600
+
+    func removeLeftovers(in directory: String) throws(DataVaultError) {
+        for name in try names(in: directory) where name.hasPrefix(Self.newPrefix) {
+            var status = stat()
+            guard lstat(directory + "/" + name, &status) == 0 else { continue }
+            #if canImport(Darwin)
+                let changed = status.st_mtimespec.tv_sec
+            #else
+                let changed = status.st_mtim.tv_sec
+            #endif
+            if time(nil) - changed > Self.leftoverAge { unlink(directory + "/" + name) }
+        }
+    }
+
+    func syncDirectory(_ path: String) throws(DataVaultError) {
+        try OwnerOnlyFile.syncDirectory(path)
+    }
+
+    func names(in directory: String) throws(DataVaultError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            throw .system(operation: "listing", path: directory, code: EIO)
+        }
+    }
+
+    func lock(_ path: String) throws(DataVaultError) -> FileLock? {
+        // `flock` belongs to the open file and not to the process: two vaults in one process exclude each
+        // other as two processes do, and closing another descriptor of the file releases nothing.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .system(operation: "locking", path: path, code: errno) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock { close(descriptor) } }
+        let code = errno
+        close(descriptor)
+        guard code == EWOULDBLOCK || code == EINTR else {
+            throw .system(operation: "locking", path: path, code: code)
+        }
+        return nil
+    }
+}
+
+// The members of the same names hide the system's functions.
+private func systemRename(_ source: String, _ target: String) -> Int32 { rename(source, target) }
+private func systemLink(_ source: String, _ target: String) -> Int32 { link(source, target) }

@@ -1,0 +1,121 @@
+#if canImport(Security)
+    import Foundation
+    public import Secrets
+    import Security
+
+    /// Secrets in the keychain of an Apple platform, as generic passwords of this device alone.
+    ///
+    /// Items never leave the device, not in a backup either. With an access group, several apps of one team
+    /// share them.
+    public struct KeychainSecretStore: SecretStore {
+        /// Who may read an item, and when.
+        public enum Protection: Sendable {
+            /// While the device is unlocked.
+            case whenUnlocked
+            /// From the first unlocking after a start on, also in the background.
+            case afterFirstUnlock
+            /// After the owner was recognised by Face ID, Touch ID or Optic ID; items are lost when the set of
+            /// enrolled faces or fingers changes. Reading shows the system's dialogue and blocks until it is
+            /// answered.
+            case biometry
+        }
+
+        private let service: String
+        private let accessGroup: String?
+        private let protection: Protection
+        private let prompt: String?
+
+        /// - Parameters:
+        ///   - service: Separates the items of one program from others.
+        ///   - accessGroup: A group of the app's `keychain-access-groups` entitlement, to share items.
+        ///   - protection: Who may read; it holds for items that are kept from now on.
+        ///   - prompt: What the dialogue for biometry says.
+        public init(
+            service: String = "outpost", accessGroup: String? = nil, protection: Protection = .afterFirstUnlock,
+            prompt: String? = nil
+        ) {
+            self.service = service
+            self.accessGroup = accessGroup
+            self.protection = protection
+            self.prompt = prompt
+        }
+
+        /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
+        public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
+            var query = query(name)
+            query[kSecReturnData] = true
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            if let prompt { query[kSecUseOperationPrompt] = prompt }
+            var result: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &result)
+            if status == errSecItemNotFound { return nil }
+            guard status == errSecSuccess, let data = result as? Data else { throw failure("reading", name, status) }
+            return Secret(Array(data))
+        }
+
+        /// Keeps a secret in place of one of the same name; see ``SecretStore/set(_:named:)``.
+        public func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
+            let bytes = try DataVaultLimits.checked(secret, name)
+            let change = [kSecValueData: Data(bytes)] as CFDictionary
+            let status = SecItemUpdate(query(name) as CFDictionary, change)
+            if status == errSecItemNotFound { return try add(secret, named: name) }
+            guard status == errSecSuccess else { throw failure("keeping", name, status) }
+        }
+
+        /// Keeps a secret under a name that is not in use; see ``SecretStore/add(_:named:)``.
+        public func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
+            var item = query(name)
+            item[kSecValueData] = Data(try DataVaultLimits.checked(secret, name))
+            switch protection {
+            case .whenUnlocked: item[kSecAttrAccessible] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+            case .afterFirstUnlock: item[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+            case .biometry:
+                guard
+                    let control = SecAccessControlCreateWithFlags(
+                        nil, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .biometryCurrentSet, nil)
+                else { throw failure("keeping", name, errSecParam) }
+                item[kSecAttrAccessControl] = control
+            }
+            let status = SecItemAdd(item as CFDictionary, nil)
+            if status == errSecDuplicateItem { throw .alreadyExists(name: name.text) }
+            guard status == errSecSuccess else { throw failure("keeping", name, status) }
+        }
+
+        /// Removes a secret; see ``SecretStore/remove(named:)``.
+        public func remove(named name: SecretName) throws(DataVaultError) {
+            let status = SecItemDelete(query(name) as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else {
+                throw failure("removing", name, status)
+            }
+        }
+
+        /// The names of all secrets, sorted.
+        public func names() throws(DataVaultError) -> [SecretName] {
+            var query = query(nil)
+            query[kSecReturnAttributes] = true
+            query[kSecMatchLimit] = kSecMatchLimitAll
+            var result: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &result)
+            if status == errSecItemNotFound { return [] }
+            guard status == errSecSuccess, let items = result as? [[CFString: Any]] else {
+                throw .system(operation: "listing the keychain", path: service, code: status)
+            }
+            return items.compactMap { ($0[kSecAttrAccount] as? String).flatMap { try? SecretName($0) } }
+                .sorted { $0.text < $1.text }
+        }
+
+        private func query(_ name: SecretName?) -> [CFString: Any] {
+            var query: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrSynchronizable: false,
+                kSecUseDataProtectionKeychain: true,
+            ]
+            if let name { query[kSecAttrAccount] = name.text }
+            if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
+            return query
+        }
+
+        private func failure(_ operation: String, _ name: SecretName, _ status: OSStatus) -> DataVaultError {
+            .system(operation: operation + " in the keychain", path: name.text, code: status)
+        }
+    }
+#endif

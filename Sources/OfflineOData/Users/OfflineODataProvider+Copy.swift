@@ -1,0 +1,57 @@
+import EncryptedSQLite
+import Foundation
+import GRDB
+import ODataStore
+public import Secrets
+
+/// Whether a copy of a store shows the values of its entities.
+public enum CopiedValues: Sendable {
+    /// As they are.
+    case shown
+    /// Replaced: texts by as many `x`, numbers by 0, bytes by zeros, keys by others that are as unique. What
+    /// support needs stays: rows and their internal ids, the queue with kinds, states, times, statuses and codes,
+    /// defining queries, metadata.
+    case masked
+}
+
+extension OfflineODataProvider {
+    /// Makes a copy of the store for support, encrypted under another key.
+    ///
+    /// The copy is one file, of one moment, and nothing else of the store is in it: neither its key nor pages that
+    /// it does not use any more. The store stays in use meanwhile.
+    ///
+    /// - Parameters:
+    ///   - path: A file that does not exist, in a folder that does.
+    ///   - key: Opens the copy; hand it over on another way than the file.
+    ///   - values: Whether values are shown or masked.
+    /// - Throws: `EncryptedDatabaseError` (`alreadyExists` and others) and `DatabaseError`; nothing is left behind then.
+    public func copy(to path: String, key: KeySource, values: CopiedValues = .masked) async throws {
+        try EncryptedDatabase.create(at: path, key: key)
+        do {
+            var configuration = Configuration()
+            configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
+            }
+            let target = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
+            try database.pool.backup(to: target)
+            try await target.writeWithoutTransaction { database in
+                // One file, without a log beside it.
+                try database.execute(sql: "PRAGMA journal_mode = DELETE")
+                if values == .masked {
+                    try database.inTransaction {
+                        try ValueMask.apply(in: database); return .commit
+                    }
+                }
+                try database.execute(sql: "VACUUM")
+            }
+            try target.close()
+            try EncryptedDatabase.lock(at: path)
+        } catch {
+            try? EncryptedDatabase.lock(at: path)
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import GRDB
+import ODataService
+import ODataStore
+
+/// What happens to the changes of the previous user that wait when a store goes to another one.
+public enum PendingChanges: Sendable {
+    /// The store stays with the previous user when there are any.
+    case refuse
+    /// They are sent first, as the previous user: `through` is a connection with his credentials. The store stays
+    /// with him when one of them is not accepted.
+    case upload(through: any ODataProvider)
+    /// They are lost.
+    case discard
+}
+
+extension OfflineODataProvider {
+    private static let userSetting = "user.current"
+
+    /// Who uses the store; `nil` when it was never said.
+    ///
+    /// - Throws: `StoreError`.
+    public func currentUser() async throws -> String? {
+        try await database.read { try Settings.text(Self.userSetting, in: $0) }
+    }
+
+    /// Gives a store that several users share to one of them.
+    ///
+    /// For the first user, and for the one who has it already, nothing else happens. When another one comes, the
+    /// changes that wait are settled, and then everything the service gave to the previous user is removed in one
+    /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
+    /// download fills them for the new user. What was removed is overwritten in the file.
+    ///
+    /// A task that reads meanwhile sees the one or the other user's rows, never both.
+    ///
+    /// - Parameters:
+    ///   - user: Who uses the store from now on.
+    ///   - pending: What happens to the changes of the previous user.
+    /// - Returns: Whether the user changed.
+    /// - Throws: ``UserSwitchError`` (−10425) with the previous user, who then still has the store;
+    ///   ``OfflineError/busy(processID:)``; `StoreError`.
+    @discardableResult
+    public func switchUser(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
+        let previous = try await currentUser()
+        guard let previous, previous != user else {
+            if previous == nil { try await database.write { try Settings.set(Self.userSetting, user, in: $0) } }
+            return false
+        }
+        // No upload or download of the previous user may go on behind the new one's back.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        if case .upload(let remote) = pending { try await uploadAll(of: previous, to: remote) }
+        let discards = if case .discard = pending { true } else { false }
+        let environment = options.environment
+        try await database.write { [queue] database in
+            // Counted in the transaction that removes: an edit cannot slip in between.
+            let waiting = try queue.requests(in: database).count
+            guard waiting == 0 || discards else {
+                throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
+            }
+            try ServiceData.remove(in: database)
+            try Settings.set(Self.userSetting, user, in: database)
+            try Events.add("user", "the store was given to another user", environment, in: database)
+        }
+        // The log still has the pages as they were.
+        try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        return true
+    }
+
+    private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
+        var reason = "some were refused or are in doubt"
+        do {
+            _ = try await Uploader(
+                database: database, mapping: mapping, remote: remote, environment: options.environment,
+                progress: progressChannel, options: UploadOptions()
+            ).upload()
+        } catch {
+            reason = "\(error)"
+        }
+        let remaining = try await database.read { [queue] in try queue.requests(in: $0).count }
+        guard remaining == 0 else {
+            throw UserSwitchError.uploadFailed(previousUser: previous, remaining: remaining, reason: reason)
+        }
+    }
+}
+
+/// Everything in a store that came from the service, or is about it, besides its metadata.
+enum ServiceData {
+    /// What belongs to the store and not to a user.
+    private static let kept: Set = ["outpost_setting", "outpost_query"]
+
+    /// Empties all tables but those, and marks every defining query as not loaded.
+    ///
+    /// It goes by the tables that the file has, so that none can be forgotten.
+    static func remove(in database: Database) throws {
+        // Overwrites what is deleted; elsewhere than on Debian that is not the default.
+        try database.execute(sql: "PRAGMA secure_delete = ON")
+        for table in try StoreTable.all(in: database) where !kept.contains(table.name) {
+            try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
+        }
+        try database.execute(
+            sql: """
+                UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL, last_download = NULL;
+                INSERT INTO \(OfflineLayout.hiddenOwnerTable)(id) SELECT id FROM outpost_query;
+                """)
+    }
+}
+
+/// A table of a store's file, as SQLite lists it.
+struct StoreTable {
+    let name: String
+    let isVirtual: Bool
+
+    /// All tables but SQLite's own and those behind virtual tables, which change with them.
+    static func all(in database: Database) throws -> [StoreTable] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual')")
+        return rows.map { StoreTable(name: $0["name"], isVirtual: $0["type"] == "virtual") }
+            .filter { !$0.name.hasPrefix("sqlite_") }
+    }
+}

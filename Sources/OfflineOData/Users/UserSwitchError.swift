@@ -1,0 +1,27 @@
+/// Why a store was not given to another user. Nothing was changed: the previous user is still the current one.
+public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
+    /// Changes of the previous user wait to be sent, and what was to happen with them was not said.
+    case changesWait(previousUser: String, count: Int)
+    /// The forced upload of the previous user's changes failed, or some are refused or in doubt. Let him sign in
+    /// again and settle them, or discard them.
+    case uploadFailed(previousUser: String, remaining: Int, reason: String)
+
+    /// The code of the older products for both, −10425.
+    public var code: Int { -10_425 }
+
+    /// Who still has the store.
+    public var previousUser: String {
+        switch self {
+        case .changesWait(let user, _), .uploadFailed(let user, _, _): user
+        }
+    }
+
+    /// What is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .changesWait(let user, let count): "\(count) changes of \(user) wait to be sent."
+        case .uploadFailed(let user, let remaining, let reason):
+            "The changes of \(user) could not all be sent (\(remaining) remain): \(reason)"
+        }
+    }
+}

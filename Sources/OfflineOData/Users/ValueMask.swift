@@ -1,0 +1,87 @@
+import GRDB
+import ODataStore
+
+/// Replaces the values in a copy of a store, and leaves what support needs.
+///
+/// It goes by the tables and columns that the file has: a column that is not named here is masked.
+enum ValueMask {
+    /// The columns of the engine's own tables that show no value of an entity.
+    private static let shown: [String: Set<String>] = [
+        "outpost_setting": ["name", "value"],
+        "outpost_query": ["id", "name", "query_group", "text", "entity_set", "is_loaded", "last_download"],
+        "outpost_member": ["entity_set", "row_id", "query_id"],
+        "outpost_staged": ["id", "query_id", "kind"],
+        "outpost_before": ["entity_set", "row_id", "owner"],
+        "outpost_queue": [
+            "id", "entity_set", "row_id", "kind", "omitted", "depends", "state", "request_id", "first_sent", "attempts",
+            "created_at", "status", "code", "target", "failed_at",
+        ],
+        "outpost_uploaded": ["entity_set", "row_id"],
+        "outpost_seen": ["query_id", "row_id"],
+        "outpost_alias": ["entity_set", "row_id"],
+        "outpost_event": ["id", "at", "kind"],
+        OfflineLayout.hiddenOwnerTable: ["id"],
+    ]
+
+    /// The columns of entity tables that show no value.
+    private static let shownEverywhere: Set = [
+        OfflineLayout.rowIDColumn, OfflineLayout.ownerColumn, OfflineLayout.notLoadedColumn, OfflineLayout.typeColumn,
+        OfflineLayout.parentColumn,
+    ]
+
+    /// Masks a whole database. What SQLite checks of values is not checked meanwhile.
+    static func apply(in database: Database) throws {
+        try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
+        defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
+        for table in try StoreTable.all(in: database) {
+            // A search index has the words of what it indexes.
+            if table.isVirtual {
+                try database.execute(sql: "DROP TABLE \(table.name.quotedDatabaseIdentifier)")
+                continue
+            }
+            try mask(table.name, in: database)
+        }
+    }
+
+    private static func mask(_ table: String, in database: Database) throws {
+        let shown = shown[table] ?? shownEverywhere
+        let columns = try String.fetchAll(
+            database, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
+        let unique = try Set(
+            String.fetchAll(
+                database,
+                sql: """
+                    SELECT DISTINCT info.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
+                    WHERE list."unique" AND info.name IS NOT NULL
+                    """, arguments: [table]))
+        let assignments = columns.filter { !shown.contains($0) }.map { column in
+            let name = column.quotedDatabaseIdentifier
+            return "\(name) = \(unique.contains(column) ? pseudonym(name) : blank(name))"
+        }
+        guard !assignments.isEmpty else { return }
+        try database.execute(
+            sql: "UPDATE \(table.quotedDatabaseIdentifier) SET \(assignments.joined(separator: ", "))")
+    }
+
+    /// A value of the same type and length that says nothing; null stays null.
+    private static func blank(_ column: String) -> String {
+        """
+        CASE typeof(\(column))
+            WHEN 'text' THEN CASE substr(\(column), 1, 1) WHEN '[' THEN '[]' WHEN '{' THEN '{}'
+                ELSE substr(replace(hex(zeroblob(length(\(column)))), '0', 'x'), 1, length(\(column))) END
+            WHEN 'blob' THEN zeroblob(length(\(column)))
+            WHEN 'integer' THEN 0 WHEN 'real' THEN 0.0 END
+        """
+    }
+
+    /// A random value of the same type, for columns whose values must differ; null stays null.
+    private static func pseudonym(_ column: String) -> String {
+        """
+        CASE typeof(\(column))
+            WHEN 'text' THEN lower(hex(randomblob(16)))
+            WHEN 'blob' THEN randomblob(max(16, length(\(column))))
+            WHEN 'integer' THEN abs(random() % 9007199254740991)
+            WHEN 'real' THEN CAST(random() AS REAL) END
+        """
+    }
+}

@@ -1,0 +1,69 @@
+public import DataVault
+import EncryptedSQLite
+import GRDB
+
+/// Why a secure database or store could not be opened, read or written. No case carries a value.
+public enum SecureStorageError: Error, Equatable, Sendable {
+    /// There is no file at the path.
+    case notFound(path: String)
+    /// The key or passphrase does not open the file.
+    case wrongKey(path: String)
+    /// The file is no encrypted database, or damaged, or of a later version; the text says which.
+    case unusable(reason: String)
+    /// It was closed.
+    case closed
+    /// SQLite refused; `code` is its extended result code.
+    case database(code: Int, message: String)
+    /// A value of that name is not what was asked for.
+    case undecodable(store: String, name: String, expected: String)
+    /// A value cannot be kept: its type refused to be encoded.
+    case unencodable(store: String, name: String)
+    /// The vault refused to give the key.
+    case vault(DataVaultError)
+}
+
+extension SecureStorageError: CustomStringConvertible {
+    /// One sentence that says what is wrong.
+    public var description: String {
+        switch self {
+        case .notFound(let path): "there is no database at \(path)"
+        case .wrongKey(let path): "the key does not open \(path)"
+        case .unusable(let reason): reason
+        case .closed: "the store was closed"
+        case .database(let code, let message): "\(message) (SQLite code \(code))"
+        case .undecodable(let store, let name, let expected):
+            "the value \(name) of the store \(store) is no \(expected)"
+        case .unencodable(let store, let name): "the value for \(name) of the store \(store) cannot be encoded"
+        case .vault(let error): error.description
+        }
+    }
+}
+
+extension SecureStorageError {
+    /// Tells what a refusal by the encryption means.
+    init(_ error: EncryptedDatabaseError) {
+        switch error {
+        case .notFound(let path): self = .notFound(path: path)
+        case .wrongKey(let path), .wrongKindOfKey(let path, _): self = .wrongKey(path: path)
+        default: self = .unusable(reason: error.description)
+        }
+    }
+
+    /// Tells what an error of GRDB means. Its message can hold SQL and values, which are left out.
+    static func translated(_ error: any Error) -> SecureStorageError {
+        switch error {
+        case let error as SecureStorageError: error
+        case let error as DatabaseError:
+            .database(code: Int(error.extendedResultCode.rawValue), message: error.message ?? "SQLite refused")
+        default: .database(code: 1, message: String(reflecting: type(of: error)))
+        }
+    }
+
+    static func translating<Result>(_ body: () throws -> Result) throws(SecureStorageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw translated(error)
+        }
+    }
+}

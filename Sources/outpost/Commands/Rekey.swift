@@ -1,0 +1,109 @@
+import ArgumentParser
+import DataVault
+import EncryptedSQLite
+import Foundation
+import Secrets
+
+/// `outpost rekey`.
+struct Rekey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change the key of a clone, without rewriting it.",
+        discussion: """
+            Without an option, a new key is made and kept in your vault. Whoever had the old key and a copy of the
+            clone can still read that copy.
+
+            EXAMPLE
+              outpost rekey shop
+              outpost rekey shop --passphrase
+              outpost rekey shop --new-key-file /media/stick/shop.key
+            """)
+
+    @Argument(help: "The directory of the clone.", completion: .directory)
+    var directory: String
+    @OptionGroup var key: KeyOptions
+    @Flag(help: "Protect it by a passphrase, which is asked for.") var passphrase = false
+    @Option(
+        help: ArgumentHelp(
+            "Protect it by this file: 32 bytes or 64 hexadecimal digits; anything else in it is a passphrase.",
+            valueName: "file"), completion: .file())
+    var newKeyFile: String?
+
+    mutating func validate() throws {
+        guard !passphrase || newKeyFile == nil else {
+            throw ValidationError("--passphrase and --new-key-file exclude each other.")
+        }
+    }
+
+    func run() async throws {
+        MemoryDumps.forbid()
+        let database = directory + "/store.db"
+        let clone = try CloneFile.read(in: directory)
+        let (old, oldNames) = try current(of: clone, database: database)
+        let (new, place, said) = try chooseKey()
+        // The new key is durable by now. If this process ends before the clone says where it is, the next
+        // `rekey` finds it in the vault.
+        do {
+            try EncryptedDatabase.rekey(at: database, from: old, to: new)
+        } catch {
+            // Only a key that opens nothing may go: the change may have been made before it failed.
+            if case .vault(let name) = place, (try? EncryptedDatabase.unlock(at: database, with: old)) != nil {
+                KeyKeeper.remove(named: name)
+            }
+            throw error
+        }
+        try CloneFile(key: place).write(in: directory)
+        for name in oldNames { KeyKeeper.remove(named: name) }
+        print("The key of \(Terminal.bold(directory)) was changed.")
+        print(Terminal.dim(said))
+    }
+
+    /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.
+    private func current(of clone: CloneFile, database: String) throws -> (KeySource, names: [String]) {
+        guard key.keyFile == nil, case .vault(let name) = clone.key else {
+            guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
+                throw Failure(message: "\(directory) is not encrypted.")
+            }
+            return (source, [])
+        }
+        let vault = try FileSecretStore()
+        // The one that the clone names comes first; another one is right after a change that was cut short.
+        let others = try vault.names().map(\.text).filter { $0 != name && $0.hasPrefix("clone-") }
+        for candidate in [name] + others {
+            guard let key = try? vault.key(named: SecretName(candidate)), try opens(database, with: key) else {
+                continue
+            }
+            return (.key(key), candidate == name ? [name] : [name, candidate])
+        }
+        throw Failure(
+            message: "No key in \(vault.directory) opens \(directory).", advice: "Give its key: --key-file FILE")
+    }
+
+    /// Whether a key opens the database; every other refusal is an error.
+    private func opens(_ database: String, with key: EncryptionKey) throws -> Bool {
+        do {
+            try EncryptedDatabase.unlock(at: database, with: .key(key))
+            try EncryptedDatabase.lock(at: database)
+            return true
+        } catch {
+            guard case .wrongKey = error else { throw error }
+            return false
+        }
+    }
+
+    private func chooseKey() throws -> (KeySource, CloneFile.Key, String) {
+        if let newKeyFile {
+            return (try KeySource(keyFile: newKeyFile), .file, "Its key is in \(newKeyFile); keep that file safe.")
+        }
+        if passphrase {
+            guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {
+                throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
+            }
+            guard Terminal.askSecret("Once more: ") == first else {
+                throw Failure(message: "The two passphrases differ.")
+            }
+            return (.passphrase(Secret(first)), .passphrase, "It is protected by your passphrase.")
+        }
+        let (key, name, place) = try KeyKeeper.generate()
+        return (.key(key), .vault(name: name), "Its key is kept in \(place).")
+    }
+}

@@ -1,0 +1,351 @@
+import ArgumentParser
+import DataVault
+import Foundation
+import Secrets
+
+/// `outpost vault`.
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault",
+        abstract: "Keep small secrets under a password: make, read and destroy vaults.",
+        discussion: """
+            Secrets are never taken from the command line, which others can read: they are asked for, or come from
+            a file or the standard input.
+
+            EXAMPLE
+              outpost vault create login
+              outpost vault set login user --value-file user.txt
+              outpost vault get login user
+              outpost vault policy login --min-length 6 --retry-limit 10
+            """,
+        subcommands: [
+            Create.self, Open.self, List.self, Set.self, Get.self, Remove.self, Password.self, Policy.self,
+            Destroy.self,
+        ])
+
+    /// The vault that a command works on.
+    struct Options: ParsableArguments {
+        @Argument(help: "The name of the vault.") var name: String
+        @OptionGroup var passwords: Passwords
+
+        /// Opens and unlocks the vault.
+        func unlocked() async throws -> Vault {
+            MemoryDumps.forbid()
+            let vaults = try VaultFolder()
+            let vault = try vaults.open(name)
+            try await vault.unlock(passwords.credentials(of: name, isNeeded: vaults.hasPassword(name)))
+            return vault
+        }
+    }
+
+    /// Where a password comes from.
+    struct Passwords: ParsableArguments {
+        @Option(
+            name: .customLong("password-file"),
+            help: ArgumentHelp("A file with the password, without the line end.", valueName: "file"),
+            completion: .file())
+        var file: String?
+
+        func credentials(of name: String, isNeeded: Bool) throws -> VaultCredentials {
+            if let file { return VaultCredentials(password: try Self.line(of: file)) }
+            guard isNeeded else { return .platformKey }
+            guard let password = Terminal.askSecret("Password of \(name): ") else {
+                throw Failure(
+                    message: "The vault \(name) has a password, and nobody is here to be asked.",
+                    advice: "Give a file that holds it: --password-file FILE")
+            }
+            return VaultCredentials(password: password)
+        }
+
+        /// A new password, typed twice.
+        static func new(file: String?) throws -> VaultCredentials {
+            if let file { return VaultCredentials(password: try line(of: file)) }
+            guard let first = Terminal.askSecret("New password: "), !first.isEmpty else {
+                throw Failure(
+                    message: "A new password is needed, and none was given.",
+                    advice: "Give a file that holds it, or --no-password for the key of this account alone.")
+            }
+            guard Terminal.askSecret("Once more: ") == first else {
+                throw Failure(message: "The two passwords differ.")
+            }
+            return VaultCredentials(password: first)
+        }
+
+        private static func line(of file: String) throws -> String {
+            guard let data = FileManager.default.contents(atPath: file),
+                let text = String(validating: data, as: UTF8.self)
+            else {
+                throw Failure(message: "The password file \(file) cannot be read as text.", status: .misused)
+            }
+            let line = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
+            guard !line.isEmpty else { throw Failure(message: "The password file \(file) is empty.", status: .misused) }
+            return line
+        }
+    }
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a vault.",
+            discussion: """
+                EXAMPLE
+                  outpost vault create login
+                  outpost vault create machine --no-password
+                """)
+
+        @Argument(help: "The name of the new vault.") var name: String
+        @OptionGroup var passwords: Passwords
+        @Flag(help: "Open it by the key of this account alone.") var noPassword = false
+
+        mutating func validate() throws {
+            guard !noPassword || passwords.file == nil else {
+                throw ValidationError("--no-password and --password-file exclude each other.")
+            }
+        }
+
+        func run() async throws {
+            MemoryDumps.forbid()
+            let credentials = noPassword ? .platformKey : try Passwords.new(file: passwords.file)
+            _ = try await VaultFolder().create(name, credentials)
+            print("Made the vault \(Terminal.bold(name)).")
+        }
+    }
+
+    struct Open: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check that the password opens a vault.",
+            discussion: """
+                A wrong password counts: see the retry limit of its policy.
+
+                EXAMPLE
+                  outpost vault open login
+                """)
+
+        @OptionGroup var vault: Options
+
+        func run() async throws {
+            let items = try await vault.unlocked().items
+            print("The vault \(Terminal.bold(vault.name)) opens; it has \(Terminal.plural(items.count, "value")).")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the vaults, or the values of one.",
+            discussion: """
+                EXAMPLE
+                  outpost vault list
+                  outpost vault list login
+                """)
+
+        @Argument(help: "The name of the vault.") var name: String?
+        @OptionGroup var passwords: Passwords
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            MemoryDumps.forbid()
+            let vaults = try VaultFolder()
+            guard let name else {
+                let names = try vaults.names()
+                if json { print(JSONText(names).text) } else { names.forEach { print($0) } }
+                return
+            }
+            let vault = try vaults.open(name)
+            try await vault.unlock(passwords.credentials(of: name, isNeeded: vaults.hasPassword(name)))
+            let items = try await vault.items
+            if json {
+                print(JSONText(items.map { ["name": $0.name, "type": $0.type.rawValue] }).text)
+                return
+            }
+            var table = Table(["Value", "Type"])
+            for item in items { table.add([item.name, item.type.rawValue]) }
+            Terminal.write(table.rendered())
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep a value in a vault.",
+            discussion: """
+                Text stays text; anything that is not UTF-8 is kept as bytes.
+
+                EXAMPLE
+                  outpost vault set login token --value-file token.txt
+                  printf %s "$TOKEN" | outpost vault set login token --password-file pin.txt
+                """)
+
+        @OptionGroup var vault: Options
+        @Argument(help: "The name of the value.") var value: String
+        @Option(help: ArgumentHelp("A file with the value, taken as it is.", valueName: "file"), completion: .file())
+        var valueFile: String?
+
+        func run() async throws {
+            let opened = try await vault.unlocked()
+            let bytes = try content()
+            if let text = String(validating: bytes, as: UTF8.self) {
+                try await opened.setString(text, named: value)
+            } else {
+                try await opened.setData(bytes, named: value)
+            }
+        }
+
+        private func content() throws -> [UInt8] {
+            if let valueFile {
+                guard let data = FileManager.default.contents(atPath: valueFile) else {
+                    throw Failure(message: "The file \(valueFile) cannot be read.", status: .misused)
+                }
+                return [UInt8](data)
+            }
+            if let typed = Terminal.askSecret("Value of \(value): ") { return Array(typed.utf8) }
+            // One byte more than is allowed is enough to refuse it.
+            let data = try FileHandle.standardInput.read(upToCount: DataVaultLimits.maximumSecretByteCount + 1)
+            return [UInt8](data ?? Data())
+        }
+    }
+
+    struct Get: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a value of a vault to the standard output, as it is.",
+            discussion: """
+                EXAMPLE
+                  outpost vault get login token
+                """)
+
+        @OptionGroup var vault: Options
+        @Argument(help: "The name of the value.") var value: String
+
+        func run() async throws {
+            let opened = try await vault.unlocked()
+            if let text = try await opened.string(named: value) {
+                Terminal.write(text)
+            } else if let bytes = try await opened.data(named: value) {
+                try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+            } else {
+                throw Failure(
+                    message: "The vault \(vault.name) has no value \(value).",
+                    advice: "See what it has with: outpost vault list \(vault.name)")
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a value from a vault.",
+            discussion: """
+                EXAMPLE
+                  outpost vault remove login token
+                """)
+
+        @OptionGroup var vault: Options
+        @Argument(help: "The name of the value.") var value: String
+
+        func run() async throws {
+            guard try await vault.unlocked().removeValue(named: value) else {
+                throw Failure(message: "The vault \(vault.name) has no value \(value).")
+            }
+        }
+    }
+
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change the password of a vault.",
+            discussion: """
+                EXAMPLE
+                  outpost vault password login
+                  outpost vault password login --password-file old.txt --new-password-file new.txt
+                """)
+
+        @OptionGroup var vault: Options
+        @Option(
+            help: ArgumentHelp("A file with the new password, without the line end.", valueName: "file"),
+            completion: .file())
+        var newPasswordFile: String?
+        @Flag(help: "Open it by the key of this account alone from now on.") var noPassword = false
+
+        mutating func validate() throws {
+            guard !noPassword || newPasswordFile == nil else {
+                throw ValidationError("--no-password and --new-password-file exclude each other.")
+            }
+        }
+
+        func run() async throws {
+            MemoryDumps.forbid()
+            let vaults = try VaultFolder()
+            let opened = try vaults.open(vault.name)
+            let current = try vault.passwords.credentials(of: vault.name, isNeeded: vaults.hasPassword(vault.name))
+            let new = noPassword ? .platformKey : try Passwords.new(file: newPasswordFile)
+            try await opened.changePassword(from: current, to: new)
+            print("The password of the vault \(Terminal.bold(vault.name)) was changed.")
+        }
+    }
+
+    struct Policy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the policy of a vault, or change what is given of it.",
+            discussion: """
+                EXAMPLE
+                  outpost vault policy login
+                  outpost vault policy login --min-length 6 --digits --retry-limit 10
+                """)
+
+        @OptionGroup var vault: Options
+        @Flag(inversion: .prefixedNo, help: "Whether the key of this account alone may open it.")
+        var defaultPassword: Bool?
+        @Option(help: "The fewest characters.") var minLength: Int?
+        @Flag(inversion: .prefixedNo, help: "Whether there must be a digit.") var digits: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether there must be an upper-case letter.") var upper: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether there must be a lower-case letter.") var lower: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether there must be one of ~!@#$%^&*()-+") var special: Bool?
+        @Option(help: "How many days a password is good for; 0 for ever.") var expirationDays: Int?
+        @Option(help: "The fewest different characters.") var minUniqueChars: Int?
+        @Option(help: "After how many seconds it locks itself; 0 never.") var lockTimeout: Int?
+        @Option(help: "At which wrong password in a row it is destroyed; 0 never.") var retryLimit: Int?
+
+        func run() async throws {
+            let opened = try await vault.unlocked()
+            let before = try await opened.passwordPolicy
+            let policy = changed(before)
+            if policy != before { try await opened.setPasswordPolicy(policy) }
+            print(JSONText(policy).text)
+        }
+
+        private func changed(_ policy: PasswordPolicy) -> PasswordPolicy {
+            var policy = policy
+            policy.defaultPasswordAllowed = defaultPassword ?? policy.defaultPasswordAllowed
+            policy.minLength = minLength ?? policy.minLength
+            policy.hasDigits = digits ?? policy.hasDigits
+            policy.hasUpper = upper ?? policy.hasUpper
+            policy.hasLower = lower ?? policy.hasLower
+            policy.hasSpecial = special ?? policy.hasSpecial
+            policy.expirationDays = expirationDays ?? policy.expirationDays
+            policy.minUniqueChars = minUniqueChars ?? policy.minUniqueChars
+            policy.lockTimeout = lockTimeout ?? policy.lockTimeout
+            policy.retryLimit = retryLimit ?? policy.retryLimit
+            return policy
+        }
+    }
+
+    struct Destroy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Destroy a vault; no password is needed, and nothing brings it back.",
+            discussion: """
+                EXAMPLE
+                  outpost vault destroy login
+                """)
+
+        @Argument(help: "The name of the vault.") var name: String
+        @Flag(help: "Do not ask.") var yes = false
+
+        func run() async throws {
+            let vaults = try VaultFolder()
+            guard vaults.contains(name) else { throw DataVaultError.noVault(name: name) }
+            if !yes {
+                guard let answer = Terminal.confirm("Destroy the vault \(name) with all it holds?") else {
+                    throw Failure(message: "Nobody is here to be asked.", advice: "Say --yes to destroy it.")
+                }
+                guard answer else { throw QuietExit(status: .failed) }
+            }
+            try await vaults.delete(name)
+            print("The vault \(Terminal.bold(name)) is no more.")
+        }
+    }
+}

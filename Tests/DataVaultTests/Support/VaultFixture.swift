@@ -1,0 +1,58 @@
+import Foundation
+import Secrets
+import Synchronization
+
+@testable import DataVault
+
+/// A folder of vaults of its own, with a clock that stands still, removed with it.
+final class VaultFixture: Sendable {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("vaults-\(UUID().uuidString)").path
+    let clock = ManualClock()
+    let folder: VaultFolder
+
+    init() throws {
+        folder = try VaultFolder(
+            directory: directory, keys: FileSecretStore(directory: directory + "/keys"),
+            derivation: VaultFixture.cheap(), clock: clock.clock)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// The least that scrypt may cost: tests are not attacked.
+    static func cheap() throws -> ScryptParameters {
+        try ScryptParameters(costExponent: 10, blockSize: 1, parallelization: 1)
+    }
+
+    func path(_ name: String) -> String { directory + "/" + name }
+}
+
+extension VaultCredentials {
+    static let old = VaultCredentials(password: "old password")
+    static let new = VaultCredentials(password: "new password", salt: "with a salt")
+    static let wrong = VaultCredentials(password: "wrong")
+}
+
+/// A clock that a test moves.
+final class ManualClock: Sendable {
+    private let state = Mutex((elapsed: 1000.0, now: 1_800_000_000.0))
+
+    var clock: VaultClock {
+        VaultClock(
+            elapsed: { self.state.withLock { $0.elapsed } }, now: { self.state.withLock { $0.now } },
+            sleep: { seconds in
+                let end = self.state.withLock { $0.elapsed } + seconds
+                while self.state.withLock({ $0.elapsed }) < end { try await Task.sleep(for: .milliseconds(1)) }
+            })
+    }
+
+    /// Lets time pass, on both clocks.
+    func advance(_ seconds: Double) {
+        state.withLock {
+            $0.elapsed += seconds
+            $0.now += seconds
+        }
+    }
+
+    /// Sets the wall clock forward or back; the other one does not know of it.
+    func setWallClock(by seconds: Double) { state.withLock { $0.now += seconds } }
+}

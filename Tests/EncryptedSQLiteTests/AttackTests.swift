@@ -1,0 +1,184 @@
+import CSQLite
+import Foundation
+import Secrets
+import Testing
+
+@testable import EncryptedSQLite
+
+@Suite("Encrypted databases under attack")
+struct AttackTests {
+    /// A small store, closed: its bytes and its key.
+    private func small(_ key: EncryptionKey = .generate()) throws -> (
+        folder: Folder, bytes: [UInt8], key: EncryptionKey
+    ) {
+        let folder = try Folder()
+        let database = try folder.database(key: key, mode: "delete")
+        for row in 0..<8 { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
+        database.close()
+        return (folder, [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("a.db")))), key)
+    }
+
+    @Test("Every bit of the key block that is flipped is found or harmless")
+    func keyBlockBits() throws {
+        let (_, bytes, key) = try small()
+        let block = Array(bytes[..<FileFormat.keyBlockSize])
+        let truth = try KeyBlock(bytes: block)
+        let dataKey = try truth.dataKey(with: .key(key))
+        var harmless = 0
+        for bit in 0..<(block.count * 8) {
+            var altered = block
+            altered[bit / 8] ^= 1 << UInt8(bit % 8)
+            guard let read = try? KeyBlock(bytes: altered), let found = try? read.dataKey(with: .key(key)) else {
+                continue
+            }
+            #expect(found == dataKey && read.fileIdentity == truth.fileIdentity)
+            harmless += 1
+        }
+        // What nobody reads: the bytes behind header and slots, and the slot that is empty.
+        #expect(harmless == (FileFormat.keyBlockSize - KeyBlock.headerSize - KeyBlock.slotSize) * 8)
+    }
+
+    @Test("Every bit of every page that is flipped is found")
+    func pageBits() throws {
+        let (_, bytes, key) = try small()
+        let block = try KeyBlock(bytes: Array(bytes[..<FileFormat.keyBlockSize]))
+        let cipher = PageCipher(dataKey: try block.dataKey(with: .key(key)), fileIdentity: block.fileIdentity)
+        var opened = 0
+        for start in stride(from: FileFormat.keyBlockSize, to: bytes.count, by: FileFormat.pageSize) {
+            let place = PageCipher.Place(kind: .main, offset: Int64(start - FileFormat.keyBlockSize))
+            var page = Data(bytes[start..<(start + FileFormat.pageSize)])
+            #expect(cipher.open(page, at: place) != nil)
+            for bit in 0..<(FileFormat.pageSize * 8) {
+                page[bit / 8] ^= 1 << UInt8(bit % 8)
+                if cipher.open(page, at: place) != nil { opened += 1 }
+                page[bit / 8] ^= 1 << UInt8(bit % 8)
+            }
+        }
+        #expect(opened == 0)
+    }
+
+    @Test("Through SQLite, a flipped bit anywhere gives the whole content or an error", arguments: 0..<8)
+    func bitsThroughSQLite(part: Int) throws {
+        let fuzzing = try StoreFuzzing()
+        for index in stride(from: part, to: 400, by: 8) {
+            // A prime step through the database and the log.
+            let place = index &* 40_031
+            let change = [
+                UInt8(truncatingIfNeeded: place >> 16), UInt8(truncatingIfNeeded: place >> 8),
+                UInt8(truncatingIfNeeded: place), 1 << UInt8(index % 8),
+            ]
+            #expect(try fuzzing.run([1] + change) != .wrong)
+            #expect(try fuzzing.run([3] + change) != .wrong)
+        }
+    }
+
+    @Test("Random files, and files that were changed at random, never give wrong content")
+    func randomFiles() throws {
+        let fuzzing = try StoreFuzzing()
+        #expect(try fuzzing.run([]) == .whole)
+        var outcomes: [StoreFuzzing.Outcome] = []
+        for round in 0..<400 {
+            let count = round % 5 == 0 ? Int.random(in: 0..<20_000) : Int.random(in: 0..<40)
+            let kind = [UInt8(truncatingIfNeeded: round)]
+            outcomes.append(try fuzzing.run(kind + (0..<count).map { _ in UInt8.random(in: 0...255) }))
+        }
+        #expect(!outcomes.contains(.wrong))
+        #expect(outcomes.contains(.refused))
+    }
+
+    @Test("A page repeated in the place of another is SQLITE_IOERR_DATA")
+    func repeatedPage() throws {
+        let folder = try Folder()
+        try folder.database(mode: "delete").insert(0..<500)
+        let path = folder.path("a.db")
+        try edit(path) { $0.replaceSubrange((4096 * 6)..<(4096 * 7), with: Data($0[(4096 * 5)..<(4096 * 6)])) }
+        #expect {
+            try Connection.encrypted(path).values("SELECT body FROM t")
+        } throws: {
+            ($0 as? SQLiteFailure)?.code == SQLITE_IOERR_DATA
+        }
+    }
+
+    @Test("Pages, logs and key blocks of another store under the same key are refused")
+    func sameKey() throws {
+        let key = EncryptionKey.generate()
+        let copies = try (0..<2).map { _ in
+            let folder = try Folder()
+            let database = try folder.database(key: key)
+            try database.insert(0..<500)
+            try database.execute("PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES (1000, 'logged')")
+            return try folder.crashCopy()
+        }
+        let foreign = try copies[1].contents()
+        func attacked(_ change: (Folder) throws -> Void) throws -> [String] {
+            let copy = try copies[0].crashCopy()
+            try? FileManager.default.removeItem(atPath: copy.path("a.db-shm"))
+            try change(copy)
+            try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+            return try Connection.encrypted(copy.path("a.db")).values("SELECT count(*), max(id) FROM t")
+        }
+        #expect(try attacked { _ in } == ["501", "1000"])
+        // A page.
+        #expect(throws: SQLiteFailure.self) {
+            try attacked { copy in
+                try edit(copy.path("a.db")) {
+                    $0.replaceSubrange(
+                        (4096 * 6)..<(4096 * 7), with: foreign["a.db"]?[(4096 * 6)..<(4096 * 7)] ?? Data())
+                }
+            }
+        }
+        // The log: it ends before its first frame.
+        let log = try #require(foreign["a.db-wal"])
+        #expect(try attacked { try log.write(to: URL(fileURLWithPath: $0.path("a.db-wal"))) } == ["500", "499"])
+        // The key block: its identity is part of every page.
+        #expect(throws: (any Error).self) {
+            try attacked { copy in
+                try edit(copy.path("a.db")) { $0.replaceSubrange(0..<4096, with: foreign["a.db"]?[0..<4096] ?? Data()) }
+            }
+        }
+    }
+
+    @Test("A log or a journal of another moment shows rows that were once there, or an error, and never others")
+    func otherMoment() throws {
+        for mode in ["wal", "delete"] {
+            let key = EncryptionKey.generate()
+            let folder = try Folder()
+            let database = try folder.database(key: key, mode: mode)
+            try database.insert(0..<300)
+            try database.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = 'second'")
+            let early = try folder.crashCopy()
+            try database.execute("COMMIT; UPDATE t SET body = 'third'; PRAGMA wal_checkpoint(TRUNCATE)")
+            let late = try folder.crashCopy()
+            let name = mode == "wal" ? "a.db-wal" : "a.db-journal"
+            for suffix in ["a.db-wal", "a.db-journal", "a.db-shm"] {
+                try? FileManager.default.removeItem(atPath: late.path(suffix))
+            }
+            try FileManager.default.copyItem(atPath: early.path(name), toPath: late.path(name))
+            try EncryptedDatabase.unlock(at: late.path("a.db"), with: .key(key))
+            let replayed = try Connection.encrypted(late.path("a.db"))
+            guard let bodies = try? replayed.values("SELECT DISTINCT substr(body, 1, 3) FROM t") else { continue }
+            #expect(Set(bodies).isSubset(of: ["row", "sec", "thi"]))
+        }
+    }
+
+    @Test("A key of any other length than 32 bytes is refused", arguments: [0, 1, 16, 24, 31, 33, 64])
+    func keyLength(count: Int) {
+        #expect(throws: SecretError.keyLength(bytes: count)) {
+            try EncryptionKey(bytes: [UInt8](repeating: 1, count: count))
+        }
+    }
+
+    @Test("Random changes of the key block are refused, and nothing traps")
+    func randomKeyBlocks() throws {
+        let (_, bytes, _) = try small()
+        let block = Array(bytes[..<FileFormat.keyBlockSize])
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            var altered = block
+            // Somewhere in the header or in the slot that counts.
+            let place = Int(generator.next() % 1024)
+            altered[place < 512 ? place : place + 512] ^= UInt8.random(in: 1...255, using: &generator)
+            #expect(throws: KeyBlock.Refusal.self) { try KeyBlock(bytes: altered) }
+        }
+    }
+}

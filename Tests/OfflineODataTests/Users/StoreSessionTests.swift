@@ -1,0 +1,108 @@
+import EncryptedSQLite
+import Foundation
+import ODataModel
+import ODataService
+import OfflineOData
+import Secrets
+import Synchronization
+import Testing
+
+@Suite("A store while the app comes and goes")
+struct StoreSessionTests {
+    private struct Setting {
+        let shop: Shop
+        let key: EncryptionKey
+        let session: StoreSession
+        let path: String
+
+        init(through remote: (any ODataProvider)? = nil) async throws {
+            let shop = try await Shop()
+            let key = EncryptionKey.generate()
+            let directory = shop.directory.appendingPathComponent("clone").path
+            let service: any ODataProvider
+            if let remote { service = remote } else { service = try shop.client() }
+            try await OfflineODataProvider.create(
+                at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: service
+            ).close()
+            try EncryptedDatabase.lock(at: directory + "/store.db")
+            self.shop = shop
+            self.key = key
+            path = directory + "/store.db"
+            session = StoreSession { protection in
+                try await OfflineODataProvider.open(at: directory, protection: protection, connect: { _, _ in service })
+            }
+        }
+    }
+
+    @Test("In the foreground it works and syncs; in the background it is closed and its key forgotten")
+    func story() async throws {
+        let setting = try await Setting()
+        let session = setting.session
+        #expect(await session.store == nil)
+        await #expect(throws: OfflineError.self) { try await session.sync() }
+        try await session.enterForeground(.encrypted(.key(setting.key)))
+        try await session.sync()
+        let store = try #require(await session.store)
+        try await setting.shop.expectEqual(store)
+        await session.enterBackground()
+        await session.enterBackground()
+        #expect(await session.store == nil)
+        #expect(!EncryptedDatabase.isUnlocked(at: setting.path))
+        try await session.enterForeground(.encrypted(.key(setting.key)))
+        try await setting.shop.expectEqual(try #require(await session.store))
+    }
+
+    @Test("A wrong key leaves it in the background")
+    func wrongKey() async throws {
+        let setting = try await Setting()
+        await #expect(throws: (any Error).self) {
+            try await setting.session.enterForeground(.encrypted(.key(.generate())))
+        }
+        #expect(await setting.session.store == nil)
+        try await setting.session.enterForeground(.encrypted(.key(setting.key)))
+        #expect(await setting.session.store != nil)
+    }
+
+    @Test("Leaving in the middle of a synchronisation ends it, and it goes on when the app comes back")
+    func interrupted() async throws {
+        let setting = try await Setting()
+        let session = setting.session
+        try await session.enterForeground(.encrypted(.key(setting.key)))
+        let count = Mutex(0)
+        await setting.shop.wire.cut { number, _ in
+            count.withLock { $0 = number }
+            return nil
+        }
+        let syncing = Task { try await session.sync() }
+        while count.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        await session.enterBackground()
+        _ = await syncing.result
+        #expect(await session.store == nil)
+        #expect(!EncryptedDatabase.isUnlocked(at: setting.path))
+        try await session.enterForeground(.encrypted(.key(setting.key)))
+        try await session.sync()
+        try await setting.shop.expectEqual(try #require(await session.store))
+    }
+
+    @Test("Coming and going many times at once leaves it as the last call says")
+    func manyTimes() async throws {
+        let setting = try await Setting()
+        let session = setting.session
+        await withTaskGroup { group in
+            for index in 0..<20 {
+                group.addTask {
+                    if index % 2 == 0 {
+                        try? await session.enterForeground(.encrypted(.key(setting.key)))
+                    } else {
+                        await session.enterBackground()
+                    }
+                }
+            }
+        }
+        await session.enterBackground()
+        #expect(await session.store == nil)
+        #expect(!EncryptedDatabase.isUnlocked(at: setting.path))
+        try await session.enterForeground(.encrypted(.key(setting.key)))
+        try await session.sync()
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import ODataModel
+import OfflineOData
+import Testing
+
+@Suite("Several users on one device")
+struct UserSwitchTests {
+    @Test("The first user, and the same user again, change nothing")
+    func firstUser() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await store.currentUser() == nil)
+        #expect(try await !store.switchUser(to: "ada"))
+        #expect(try await store.currentUser() == "ada")
+        #expect(try await !store.switchUser(to: "ada"))
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Another user finds no row of the previous one, and a download fills the store for him")
+    func removal() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        #expect(try await store.switchUser(to: "ben"))
+        #expect(try await store.currentUser() == "ben")
+        for set in store.model.container.entitySets { #expect(try await store.rows(set.name).isEmpty, "\(set.name)") }
+        let status = try await store.status()
+        #expect(status.queries.allSatisfy { !$0.isLoaded && !$0.hasDeltaLink && $0.rows == 0 })
+        #expect(try await store.events().count == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("What was removed is in no file of the store any more")
+    func overwritten() async throws {
+        let shop = try await Shop()
+        try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER-OF-ADA' WHERE CustomerID = 'C0001'")
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        func leaks() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: store.directory).filter { name in
+                let data = try Data(contentsOf: URL(fileURLWithPath: store.directory + "/" + name))
+                return data.range(of: Data("MARKER-OF-ADA".utf8)) != nil
+            }
+        }
+        #expect(try !leaks().isEmpty)
+        try await store.switchUser(to: "ben")
+        #expect(try leaks() == [])
+    }
+
+    @Test("With changes that wait, and nothing said about them, the store stays with the previous user")
+    func refused() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        let error = await #expect(throws: UserSwitchError.self) { try await store.switchUser(to: "ben") }
+        #expect(error?.code == -10_425)
+        #expect(error?.previousUser == "ada")
+        #expect(try await store.currentUser() == "ada")
+        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.switchUser(to: "ben", pending: .discard))
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("Changes are sent as the previous user first, and then the store is the new one's")
+    func forcedUpload() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        #expect(try await store.switchUser(to: "ben", pending: .upload(through: shop.client())))
+        #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("-10425: a forced upload that fails leaves the previous user with his rows and changes")
+    func forcedUploadFails() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        await shop.wire.cut { _, _ in .lostOnTheWay }
+        let error = await #expect(throws: UserSwitchError.self) {
+            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+        }
+        #expect(error?.code == -10_425)
+        #expect(error?.previousUser == "ada")
+        #expect(try await store.currentUser() == "ada")
+        await shop.wire.mend()
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("-10425: so does a change that the service refuses")
+    func refusedChange() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.switchUser(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1001")
+        let error = await #expect(throws: UserSwitchError.self) {
+            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+        }
+        guard case .uploadFailed(_, let remaining, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(remaining == 1)
+        #expect(try await store.status().failed.count == 1)
+    }
+
+    @Test("A store for each user: names say nothing, and one is removed without the other")
+    func storePerUser() async throws {
+        let shop = try await Shop()
+        let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)
+        let (ada, ben) = (stores.directory(ofUser: "ada@example.org"), stores.directory(ofUser: "ben@example.org"))
+        #expect(ada != ben)
+        #expect(!ada.contains("ada@"))
+        for directory in [ada, ben] {
+            try await OfflineODataProvider.create(
+                at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
+            ).close()
+        }
+        #expect(stores.contains("ada@example.org"))
+        try stores.remove("ada@example.org")
+        try stores.remove("ada@example.org")
+        #expect(!stores.contains("ada@example.org"))
+        #expect(stores.contains("ben@example.org"))
+    }
+}

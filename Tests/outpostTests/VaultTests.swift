@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite("The vault and the key of a clone on the command line")
+struct VaultTests {
+    private func file(_ site: Site, _ name: String, _ text: String) throws -> String {
+        let path = site.path(name)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test("create, set, get, list, password, policy, remove, destroy")
+    func vault() async throws {
+        let site = try Site()
+        let tool = site.tool
+        let (old, new) = (try file(site, "old", "first 1\n"), try file(site, "new", "second 2"))
+        let value = try file(site, "value", "s3cret")
+        let created = try await tool.run("vault", "create", "login", "--password-file", old)
+        #expect(created.code == 0, "\(created.errors)")
+        #expect(try await tool.run("vault", "create", "login", "--password-file", old).code == 1)
+        let set = try await tool.run("vault", "set", "login", "token", "--value-file", value, "--password-file", old)
+        #expect(set.code == 0, "\(set.errors)")
+        let get = try await tool.run("vault", "get", "login", "token", "--password-file", old)
+        #expect(get.output == "s3cret")
+        #expect(try await tool.run("vault", "list").output == "login\n")
+        #expect(try await tool.run("vault", "list", "login", "--password-file", old).output.contains("token"))
+        let changed = try await tool.run(
+            "vault", "password", "login", "--password-file", old, "--new-password-file", new)
+        #expect(changed.code == 0, "\(changed.errors)")
+        let wrong = try await tool.run("vault", "open", "login", "--password-file", old)
+        #expect(wrong.code == 1)
+        #expect(!wrong.errors.contains("first 1"))
+        let policy = try await tool.run(
+            "vault", "policy", "login", "--digits", "--retry-limit", "2", "--password-file", new)
+        #expect(policy.code == 0, "\(policy.errors)")
+        #expect(policy.output.contains("\"retryLimit\" : 2"))
+        #expect(try await tool.run("vault", "remove", "login", "token", "--password-file", new).code == 0)
+        #expect(try await tool.run("vault", "get", "login", "token", "--password-file", new).code == 1)
+        #expect(try await tool.run("vault", "open", "login", "--password-file", old).code == 1)
+        let destroyed = try await tool.run("vault", "open", "login", "--password-file", old)
+        #expect(destroyed.errors.contains("destroyed"))
+        #expect(try await tool.run("vault", "list").output == "")
+    }
+
+    @Test("A vault without a password opens for its account, and is destroyed when that is confirmed")
+    func noPassword() async throws {
+        let site = try Site()
+        let tool = site.tool
+        #expect(try await tool.run("vault", "create", "machine", "--no-password").code == 0)
+        #expect(try await tool.run("vault", "open", "machine").code == 0)
+        #expect(try await tool.run("vault", "destroy", "machine").code == 1)
+        #expect(try await tool.run("vault", "destroy", "machine", "--yes").code == 0)
+        #expect(try await tool.run("vault", "open", "machine").code == 1)
+    }
+
+    @Test("rekey: a new key in the vault, a key file, a key in the vault again; the store is not rewritten")
+    func rekey() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        site.stop()
+        func pages() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db"))[4096...] }
+        let before = try pages()
+        let first = try await tool.run("rekey", clone)
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(try pages() == before)
+        #expect(try await tool.run("status", clone).code == 0)
+        let key = try file(site, "key", String(repeating: "0f", count: 32))
+        #expect(try await tool.run("rekey", clone, "--new-key-file", key).code == 0)
+        #expect(try await tool.run("status", clone).code == 2)
+        #expect(try await tool.run("status", clone, "--key-file", key).code == 0)
+        #expect(try await tool.run("rekey", clone, "--key-file", key).code == 0)
+        #expect(try await tool.run("status", clone).code == 0)
+        // The keys that were replaced are not kept.
+        let keys = try FileManager.default.contentsOfDirectory(atPath: site.path("home/outpost/keys"))
+        #expect(keys.count == 1)
+    }
+
+    @Test("rekey finds the new key after a change that was cut short before the clone said where it is")
+    func interruptedRekey() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        site.stop()
+        let said = URL(fileURLWithPath: clone + "/outpost.json")
+        let keys = site.path("home/outpost/keys")
+        let oldName = try #require(try FileManager.default.contentsOfDirectory(atPath: keys).first)
+        let (old, oldKey) = (
+            try Data(contentsOf: said), try Data(contentsOf: URL(fileURLWithPath: keys + "/" + oldName))
+        )
+        #expect(try await tool.run("rekey", clone).code == 0)
+        // As it was before the clone said where the new key is, and the old one was removed.
+        try old.write(to: said)
+        #expect(
+            FileManager.default.createFile(
+                atPath: keys + "/" + oldName, contents: oldKey, attributes: [.posixPermissions: 0o600]))
+        #expect(try await tool.run("status", clone).code == 1)
+        let mended = try await tool.run("rekey", clone)
+        #expect(mended.code == 0, "\(mended.errors)")
+        #expect(try await tool.run("status", clone).code == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 1)
+    }
+}
