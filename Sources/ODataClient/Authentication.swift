@@ -51,7 +51,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    func complete(_ request: inout HTTPRequest) async throws {
+    /// Does the step, for requests that no ``ODataClient`` sends.
+    public func complete(_ request: inout HTTPRequest) async throws {
         try await apply(&request)
     }
 

@@ -55,6 +55,7 @@ struct Failure: Error {
         case let error as StoreError: self.init(store: error)
         case let error as OfflineError: self.init(offline: error)
         case let error as MetadataError: self.init(metadata: error)
+        case let error as CSDLError: self.init(message: error.description)
         case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)

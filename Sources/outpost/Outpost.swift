@@ -27,7 +27,7 @@ struct Outpost: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Serve.self, Clone.self, Query.self, Create.self, Update.self, Delete.self, Status.self, Push.self,
-            Pull.self, Sync.self, Errors.self, Log.self,
+            Pull.self, Sync.self, Errors.self, Log.self, Metadata.self,
         ])
 
     static func main() async {

@@ -3,24 +3,49 @@
 ///
 /// The older prefix `gp:` is read alike.
 enum SAPAttributes {
-    /// The annotations that an attribute stands for; none for one that has no counterpart.
+    /// The annotations that the attributes among some annotations stand for; none for those without a counterpart.
+    ///
+    /// Several attributes may be parts of one term, whose record then has all of them.
+    static func annotations(for annotations: [Annotation], on kind: AnnotatedKind) -> [Annotation] {
+        var result: [Annotation] = []
+        for attribute in annotations {
+            for annotation in self.annotations(for: attribute, among: annotations, on: kind) {
+                result.merge(annotation)
+            }
+        }
+        return result
+    }
+
+    /// The annotations that one attribute stands for.
     ///
     /// - Parameters:
     ///   - attribute: the attribute as the model keeps it, with a term such as `sap:label`.
-    ///   - all: the other annotations on the element: some attributes qualify each other.
-    static func annotations(for attribute: Annotation, among all: [Annotation]) -> [Annotation] {
+    ///   - all: the annotations on the element: some attributes qualify each other.
+    ///   - kind: what kind of element it stands on.
+    static func annotations(
+        for attribute: Annotation, among all: [Annotation], on kind: AnnotatedKind
+    ) -> [Annotation] {
         guard let name = name(of: attribute.term), case .constant(_, let text)? = attribute.value else { return [] }
         if let term = texts[name] { return [Annotation(term: term, value: .constant(kind: "String", text: text))] }
         if let term = paths[name] { return [Annotation(term: term, value: .path(kind: "Path", text: text))] }
-        if let (term, property) = restrictions[name] {
-            // A collection of properties is what V4 restricts; here the element says it of itself.
-            let value = AnnotationExpression.constant(kind: "Bool", text: isTrue(text) ? "true" : "false")
-            return [Annotation(term: term, value: .record(type: nil, properties: [.init(name: property, value: value)]))]
+        if let term = tags[name] { return [Annotation(term: term, value: flag(text))] }
+        if kind == .entitySet, let (term, property) = restrictions[name] {
+            let value = AnnotationExpression.RecordProperty(name: property, value: flag(text))
+            return [Annotation(term: capabilities + term, value: .record(type: nil, properties: [value]))]
         }
-        if let term = tags[name] {
-            return [Annotation(term: term, value: .constant(kind: "Bool", text: isTrue(text) ? "true" : "false"))]
+        if kind == .property, name == "updatable", !isTrue(text) {
+            // What can neither be stated nor changed is the service's own.
+            let isCreatable = all.first { self.name(of: $0.term) == "creatable" }?.value?.string.map(isTrue) ?? true
+            return [Annotation(term: core + (isCreatable ? "Immutable" : "Computed"), value: flag("true"))]
         }
-        return special(name, text, all)
+        if kind == .property, name == "server-generated", isTrue(text) {
+            return [Annotation(term: core + "Computed", value: flag("true"))]
+        }
+        return special(name, text)
+    }
+
+    private static func flag(_ text: String) -> AnnotationExpression {
+        .constant(kind: "Bool", text: isTrue(text) ? "true" : "false")
     }
 
     /// The name after `sap:` or `gp:`; `nil` for other terms.
@@ -33,6 +58,7 @@ enum SAPAttributes {
 
     private static let common = "com.sap.vocabularies.Common.v1."
     private static let capabilities = "Org.OData.Capabilities.V1."
+    private static let core = "Org.OData.Core.V1."
     private static let analytics = "com.sap.vocabularies.Analytics.v1."
 
     private static let texts = [
@@ -44,27 +70,24 @@ enum SAPAttributes {
     ]
     private static let paths = ["text": common + "Text", "precision": "Org.OData.Measures.V1.Scale"]
     private static let tags = [
-        "addressable": common + "Addressable", "visible": "com.sap.vocabularies.UI.v1.Visible",
         "is-annotation": common + "IsAnnotation", "is-extension-field": common + "IsExtensionField",
         "required-in-filter": common + "IsRequiredInFilter", "is-thing-of": common + "IsThing",
     ]
     /// On entity sets: the restriction term with the property that says it.
     private static let restrictions = [
-        "creatable": (capabilities + "InsertRestrictions", "Insertable"),
-        "updatable": (capabilities + "UpdateRestrictions", "Updatable"),
-        "deletable": (capabilities + "DeleteRestrictions", "Deletable"),
-        "searchable": (capabilities + "SearchRestrictions", "Searchable"),
-        "requires-filter": (capabilities + "FilterRestrictions", "RequiresFilter"),
-        "filterable": (capabilities + "FilterRestrictions", "Filterable"),
-        "sortable": (capabilities + "SortRestrictions", "Sortable"),
+        "creatable": ("InsertRestrictions", "Insertable"), "updatable": ("UpdateRestrictions", "Updatable"),
+        "deletable": ("DeleteRestrictions", "Deletable"), "searchable": ("SearchRestrictions", "Searchable"),
+        "requires-filter": ("FilterRestrictions", "RequiresFilter"), "countable": ("CountRestrictions", "Countable"),
+        "addressable": ("ReadRestrictions", "Readable"), "change-tracking": ("ChangeTracking", "Supported"),
     ]
 
-    private static func special(_ name: String, _ text: String, _ all: [Annotation]) -> [Annotation] {
+    private static func special(_ name: String, _ text: String) -> [Annotation] {
         func constant(_ term: String, _ kind: String, _ value: String) -> [Annotation] {
             [Annotation(term: term, value: .constant(kind: kind, text: value))]
         }
         let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
         switch name {
+        case "visible": return isTrue(text) ? [] : [Annotation(term: "com.sap.vocabularies.UI.v1.Hidden", value: tag)]
         case "topable": return constant(capabilities + "TopSupported", "Bool", isTrue(text) ? "true" : "false")
         case "pageable":
             let value = isTrue(text) ? "true" : "false"
@@ -88,7 +111,10 @@ enum SAPAttributes {
             }
         case "field-control": return [Annotation(term: common + "FieldControl", value: .path(kind: "Path", text: text))]
         case "updatable-path", "deletable-path", "creatable-path":
-            let kind = name == "updatable-path" ? ("Update", "Updatable") : name == "deletable-path" ? ("Delete", "Deletable") : ("Insert", "Insertable")
+            let kind =
+                name == "updatable-path"
+                ? ("Update", "Updatable")
+                : name == "deletable-path" ? ("Delete", "Deletable") : ("Insert", "Insertable")
             return [
                 Annotation(
                     term: "\(capabilities)\(kind.0)Restrictions",
@@ -99,7 +125,6 @@ enum SAPAttributes {
             let values = ["single-value": "SingleValue", "multi-value": "MultiValue", "interval": "SingleRange"]
             guard let value = values[text] else { return [] }
             return constant(common + "FilterExpressionType", "String", value)
-        case "filter-for", "preserve-flag-for": return []
         case "semantics": return semantics(text)
         case "value-list":
             return text == "fixed-values" ? constant(common + "ValueListWithFixedValues", "Bool", "true") : []
@@ -143,5 +168,16 @@ enum SAPAttributes {
         ]
         guard let term = terms[base] else { return [] }
         return [Annotation(term: term, value: tag)]
+    }
+}
+
+extension [Annotation] {
+    /// Adds an annotation; the properties of a record join those of the same term that is there.
+    fileprivate mutating func merge(_ annotation: Annotation) {
+        guard let index = firstIndex(where: { $0.term == annotation.term }) else { return append(annotation) }
+        guard case .record(let type, let properties)? = self[index].value, case .record(_, let more)? = annotation.value
+        else { return }
+        let added = more.filter { property in !properties.contains { $0.name == property.name } }
+        self[index].value = .record(type: type, properties: properties + added)
     }
 }

@@ -11,7 +11,7 @@
 /// ``TypeReference/untyped(_:)`` with their name, and a warning says so. With a loader, the documents referred to
 /// are read too (``parse(_:options:loader:)``).
 public enum CSDLReader {
-    /// The size of the largest document read, in bytes.
+    /// The size of the largest document read, in bytes, with all documents it refers to.
     public static let maxBytes = 64 * 1024 * 1024
     /// How deep elements may be nested.
     public static let maxDepth = 100
@@ -118,6 +118,7 @@ extension CSDLReader {
     ) async throws -> Result {
         var content = CSDLContent()
         try append(bytes, to: &content, source: nil)
+        var total = bytes.count
         var uses: [CSDLReference] = []
         var missing: [String] = []
         var waiting = try references(of: content, root: 0, options)
@@ -133,6 +134,11 @@ extension CSDLReader {
                 missing.append(reference.uri)
                 continue
             }
+            total += bytes.count
+            guard total <= maxBytes else {
+                throw CSDLError(
+                    reason: .tooLarge, line: 1, column: 1, expected: "smaller documents", source: reference.uri)
+            }
             try append(bytes, to: &content, source: reference.uri)
             uses.append(reference)
             waiting += try references(of: content, root: uses.count, options)
@@ -141,7 +147,8 @@ extension CSDLReader {
         var result = try builder.build(uses: uses, originalText: options.keepsOriginalText ? bytes : nil)
         for uri in missing {
             result.warnings.append(
-                CSDLWarning(message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
+                CSDLWarning(
+                    message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
         }
         return result
     }

@@ -63,7 +63,9 @@ public struct Association: Hashable, Sendable {
 
         /// Pairs of a dependent property and the principal's.
         var pairs: [ReferentialConstraint] {
-            zip(dependentProperties, principalProperties).map { ReferentialConstraint(property: $0, referencedProperty: $1) }
+            zip(dependentProperties, principalProperties).map {
+                ReferentialConstraint(property: $0, referencedProperty: $1)
+            }
         }
     }
 

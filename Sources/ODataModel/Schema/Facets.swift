@@ -24,11 +24,14 @@ public struct Facets: Hashable, Sendable {
     public var srid: Int?
     /// Whether each value may name a spatial reference system of its own (`SRID="variable"`).
     public var isSRIDVariable: Bool
+    /// Whether the document does not say if a collection may hold null: XML has no default there, and clients are to
+    /// be prepared for it (OData CSDL XML 4.01, 7.2.1).
+    public var isNullabilityUnstated: Bool
 
     /// Makes facets; every one left out is unstated.
     public init(
         maxLength: Int? = nil, precision: Int? = nil, scale: Scale? = nil, isUnicode: Bool? = nil, srid: Int? = nil,
-        isMaxLengthUnlimited: Bool = false, isSRIDVariable: Bool = false
+        isMaxLengthUnlimited: Bool = false, isSRIDVariable: Bool = false, isNullabilityUnstated: Bool = false
     ) {
         self.maxLength = maxLength
         self.precision = precision
@@ -37,5 +40,6 @@ public struct Facets: Hashable, Sendable {
         self.srid = srid
         self.isMaxLengthUnlimited = isMaxLengthUnlimited
         self.isSRIDVariable = isSRIDVariable
+        self.isNullabilityUnstated = isNullabilityUnstated
     }
 }

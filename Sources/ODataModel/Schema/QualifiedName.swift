@@ -25,6 +25,9 @@ public struct QualifiedName: Hashable, Sendable, CustomStringConvertible {
         self.init(String(text[..<dot]), String(text[rest...]))
     }
 
+    /// Hashes the simple identifier: a model has many of them and few namespaces.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
     /// The dotted form.
     public var description: String { "\(namespace).\(name)" }
 }

@@ -33,6 +33,9 @@ public struct StructuredType: Hashable, Sendable {
     public var kind: Kind
     /// The type this one derives from.
     public var baseType: QualifiedName?
+    /// The type this one derives from, where that stands in another document which was not read: what is inherited
+    /// from there is not known.
+    public var undeclaredBaseType: QualifiedName?
     /// Whether it has no instances of its own.
     public var isAbstract: Bool
     /// Whether instances may carry properties that are not declared.
@@ -50,13 +53,15 @@ public struct StructuredType: Hashable, Sendable {
 
     /// Makes a structured type.
     public init(
-        name: QualifiedName, kind: Kind, baseType: QualifiedName? = nil, isAbstract: Bool = false,
-        isOpen: Bool = false, hasStream: Bool = false, key: [KeyProperty] = [], properties: [Property] = [],
+        name: QualifiedName, kind: Kind, baseType: QualifiedName? = nil, undeclaredBaseType: QualifiedName? = nil,
+        isAbstract: Bool = false, isOpen: Bool = false, hasStream: Bool = false, key: [KeyProperty] = [],
+        properties: [Property] = [],
         navigationProperties: [NavigationProperty] = [], annotations: [Annotation] = []
     ) {
         self.name = name
         self.kind = kind
         self.baseType = baseType
+        self.undeclaredBaseType = undeclaredBaseType
         self.isAbstract = isAbstract
         self.isOpen = isOpen
         self.hasStream = hasStream

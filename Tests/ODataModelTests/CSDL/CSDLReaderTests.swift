@@ -217,6 +217,69 @@ struct CSDLReaderTests {
     }
 }
 
+@Suite("The metadata reader, hostile and sloppy documents")
+struct CSDLHostileTests {
+    @Test("a collection of collections is a type that nobody declares, however deep")
+    func nestedCollections() throws {
+        let name = String(repeating: "Collection(", count: 50_000) + "S.T" + String(repeating: ")", count: 50_000)
+        let result = try CSDLReader.parse(
+            document("<ComplexType Name='T'><Property Name='P' Type='\(name)'/></ComplexType>"))
+        #expect(result.warnings.count == 1)
+        guard case .collection(.untyped) = result.model.typeReference(name) else {
+            Issue.record("not untyped")
+            return
+        }
+    }
+
+    @Test("entities are not expanded, whether declared or not")
+    func entities() {
+        let laughs = (1..<10).map { "<!ENTITY a\($0) '&a\($0 - 1);&a\($0 - 1);'>" }.joined()
+        let text = "<!DOCTYPE x [<!ENTITY a0 'ha'>\(laughs)]><edmx:Edmx xmlns:edmx='x'>&a9;</edmx:Edmx>"
+        #expect(csdlError(Array(text.utf8))?.reason == .documentType)
+        guard case .malformed? = csdlError(document("<Annotation Term='&a;'/>"))?.reason else {
+            Issue.record("an undeclared entity was read")
+            return
+        }
+    }
+
+    @Test("a long line of base types is followed without recursion")
+    func longInheritance() throws {
+        let count = 20_000
+        let types = (1...count).map { "<ComplexType Name='T\($0)' BaseType='S.T\($0 - 1)'/>" }.joined()
+        let model = try CSDLReader.read(
+            document("<ComplexType Name='T0'><Property Name='P' Type='Edm.Int32'/></ComplexType>" + types))
+        #expect(model.shape(QualifiedName("S", "T\(count)"))?.property("P") != nil)
+    }
+
+    @Test(
+        "what real services get wrong is read, and warned of",
+        arguments: [
+            (
+                "<ComplexType Name='T'><Property Name='P' Type='Edm.String' MaxLength='many'/></ComplexType>",
+                "MaxLength"
+            ),
+            ("<ComplexType Name='T'><Property Name='P' Type='Edm.String' Nullable='yes'/></ComplexType>", "Nullable"),
+            ("<ComplexType Name='T' BaseType='X.Y'/>", "base type"),
+            ("<ComplexType Name='T'><Property Name='P' Type='X.Y'/></ComplexType>", "X.Y"),
+            (
+                "<ComplexType Name='T'><Property Name='P' Type='Edm.Int32'/><Property Name='P' Type='Edm.Int32'/></ComplexType>",
+                "twice"
+            ),
+            ("<Strange/>", "Strange"),
+            ("<Annotations Target='X.Y'><Annotation Term='A.B'/></Annotations>", "X.Y"),
+            (
+                "<Association Name='A'><End Type='S.T' Role='a' Multiplicity='0..n'/><End Type='S.T' Role='b' Multiplicity='1'/></Association>",
+                "Multiplicity"
+            ),
+        ])
+    func sloppy(content: String, word: String) throws {
+        let result = try CSDLReader.parse(document(content))
+        #expect(result.warnings.count == 1)
+        #expect(result.warnings.first?.message.contains(word) == true)
+        #expect((result.warnings.first?.line ?? 0) > 1)
+    }
+}
+
 @Suite("The metadata reader, OData 2 and 3")
 struct CSDLReaderV2Tests {
     private let model: EntityDataModel
@@ -266,7 +329,7 @@ struct CSDLWriterTests {
     @Test("what it writes reads back as equal schemas", arguments: [CSDLSamples.v4, CSDLSamples.v2])
     func roundTrip(sample: String) throws {
         let model = try CSDLReader.read(xml: Array(sample.utf8))
-        let written = CSDLWriter.xml(model)
+        let written = CSDLWriter.xml(model, version: model.version)
         #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
     }
 

@@ -4,14 +4,20 @@ extension CSDLJSONOutput {
     /// - Parameters:
     ///   - annotations: the annotations.
     ///   - owner: the member they stand on; empty for the object itself.
-    mutating func write(_ annotations: [Annotation], on owner: String) {
+    ///   - kind: what kind of element they stand on, for the attributes among them.
+    mutating func write(_ annotations: [Annotation], on owner: String, kind: AnnotatedKind = .other) {
+        guard !annotations.isEmpty else { return }
         var written: Set<String> = []
-        for annotation in annotations {
-            if let attribute = ForeignAttribute(term: annotation.term) {
-                writeForeign(attribute, annotation, on: owner, annotations, &written)
-            } else {
-                write(annotation, on: owner, &written)
-            }
+        for annotation in annotations where ForeignAttribute(term: annotation.term) == nil {
+            write(annotation, on: owner, &written)
+        }
+        for meaning in SAPAttributes.annotations(for: annotations, on: kind)
+        where !annotations.contains(where: { $0.term == meaning.term }) {
+            write(meaning, on: owner, &written)
+        }
+        for annotation in annotations where ForeignAttribute(term: annotation.term) != nil {
+            guard SAPAttributes.annotations(for: annotation, among: annotations, on: kind).isEmpty else { continue }
+            omissions.append("CSDL in JSON has no place for the attribute \(annotation.term).")
         }
     }
 
@@ -24,17 +30,6 @@ extension CSDLJSONOutput {
         // What a term without a value means stands in its declaration; for tags that is true.
         write(annotation.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
         for nested in annotation.annotations { write(nested, on: key, &written) }
-    }
-
-    private mutating func writeForeign(
-        _ attribute: ForeignAttribute, _ annotation: Annotation, on owner: String, _ all: [Annotation],
-        _ written: inout Set<String>
-    ) {
-        let meanings = SAPAttributes.annotations(for: annotation, among: all)
-        for meaning in meanings where !all.contains(where: { $0.term == meaning.term }) {
-            write(meaning, on: owner, &written)
-        }
-        if meanings.isEmpty { omissions.append("CSDL in JSON has no place for the attribute \(annotation.term).") }
     }
 
     /// Writes an expression (OData CSDL JSON 4.01, 14.3 and 14.4).
@@ -55,7 +50,7 @@ extension CSDLJSONOutput {
             json.beginObject()
             if let type {
                 let source = type.lastIndex(of: ".").flatMap { sources[String(type[..<$0])] } ?? ""
-                member("@type", "\(source)#\(names.name(type))")
+                member(model.version < .v401 ? "@odata.type" : "@type", "\(source)#\(names.name(type))")
             }
             var written: Set<String> = []
             for property in properties {

@@ -11,6 +11,8 @@ struct CSDLJSONOutput {
     let names: CSDLNameMap
     /// The documents that namespaces and aliases come from, for the types of records.
     let sources: [String: String]
+    /// The names of the children of the schema being written.
+    private var childNames: Set<String> = []
 
     init(_ model: EntityDataModel) {
         self.model = model
@@ -81,7 +83,10 @@ struct CSDLJSONOutput {
             json.key(uri)
             json.beginObject()
             let references = byURI[uri] ?? []
-            let includes = references.flatMap(\.includes)
+            var includes: [CSDLReference.Include] = []
+            for include in references.flatMap(\.includes) where !includes.contains(include) {
+                includes.append(include)
+            }
             if !includes.isEmpty {
                 json.key("$Include")
                 json.beginArray()
@@ -122,11 +127,12 @@ struct CSDLJSONOutput {
     private mutating func write(_ schema: Schema) {
         json.key(schema.namespace)
         json.beginObject()
+        childNames = []
         member("$Alias", schema.alias)
         write(schema.annotations, on: "")
-        for type in schema.structuredTypes { write(type) }
-        for type in schema.enumTypes { write(type) }
-        for type in schema.typeDefinitions {
+        for type in schema.structuredTypes where isNew(type.name) { write(type) }
+        for type in schema.enumTypes where isNew(type.name) { write(type) }
+        for type in schema.typeDefinitions where isNew(type.name) {
             json.key(type.name.name)
             json.beginObject()
             member("$Kind", "TypeDefinition")
@@ -136,12 +142,12 @@ struct CSDLJSONOutput {
             json.endObject()
         }
         writeOperations(schema.operations)
-        for term in schema.terms {
+        for term in schema.terms where isNew(term.name) {
             json.key(term.name.name)
             json.beginObject()
             member("$Kind", "Term")
             writeType(term.type)
-            writeNullable(term.isNullable, term.type)
+            writeNullable(term.isNullable, term.type, term.facets)
             member("$BaseTerm", term.baseTerm.map(names.name))
             write(term.facets, type: term.type)
             write(defaultValue: term.defaultValue, term.type)
@@ -154,7 +160,7 @@ struct CSDLJSONOutput {
             write(term.annotations, on: "")
             json.endObject()
         }
-        if let container = schema.container { write(container) }
+        if let container = schema.container, isNew(container.name) { write(container) }
         if !schema.externalAnnotations.isEmpty {
             json.key("$Annotations")
             json.beginObject()
@@ -177,13 +183,20 @@ struct CSDLJSONOutput {
         json.endObject()
     }
 
+    /// Whether a child of the schema has a name of its own: in XML, a type and a function may share one.
+    private mutating func isNew(_ name: QualifiedName) -> Bool {
+        if childNames.insert(name.name).inserted { return true }
+        omissions.append("CSDL in JSON can say \(name) once: what has the name as well was left out.")
+        return false
+    }
+
     // MARK: Types
 
     private mutating func write(_ type: StructuredType) {
         json.key(type.name.name)
         json.beginObject()
         member("$Kind", type.kind == .entity ? "EntityType" : "ComplexType")
-        member("$BaseType", type.baseType.map { names.name($0.description) })
+        member("$BaseType", (type.baseType ?? type.undeclaredBaseType).map { names.name($0.description) })
         flag("$Abstract", type.isAbstract)
         flag("$OpenType", type.isOpen)
         flag("$HasStream", type.hasStream)
@@ -201,18 +214,22 @@ struct CSDLJSONOutput {
             }
             json.endArray()
         }
-        for property in type.properties {
+        // A document may declare a property twice; the first one holds.
+        var own: Set<String> = []
+        for property in type.properties where own.insert(property.name).inserted {
             json.key(property.name)
             json.beginObject()
             writeType(property.type)
-            writeNullable(property.isNullable, property.type)
+            writeNullable(property.isNullable, property.type, property.facets)
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
-            if property.isConcurrencyToken { omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.") }
-            write(property.annotations, on: "")
+            if property.isConcurrencyToken {
+                omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.")
+            }
+            write(property.annotations, on: "", kind: .property)
             json.endObject()
         }
-        for property in type.navigationProperties { write(property) }
+        for property in type.navigationProperties where own.insert(property.name).inserted { write(property) }
         write(type.annotations, on: "")
         json.endObject()
     }
@@ -229,7 +246,12 @@ struct CSDLJSONOutput {
         if !property.constraints.isEmpty {
             json.key("$ReferentialConstraint")
             json.beginObject()
+            var names: Set<String> = []
             for constraint in property.constraints {
+                guard names.insert(constraint.property).inserted else {
+                    omissions.append("CSDL in JSON can say one constraint on \(constraint.property).")
+                    continue
+                }
                 member(constraint.property, constraint.referencedProperty)
                 write(constraint.annotations, on: constraint.property)
             }
@@ -250,7 +272,8 @@ struct CSDLJSONOutput {
         if type.underlyingType != .int32 { member("$UnderlyingType", type.underlyingType.rawValue) }
         flag("$IsFlags", type.isFlags)
         write(type.annotations, on: "")
-        for value in type.members {
+        var names: Set<String> = []
+        for value in type.members where names.insert(value.name).inserted {
             json.key(value.name)
             json.integer(value.value)
             write(value.annotations, on: value.name)
@@ -264,10 +287,10 @@ struct CSDLJSONOutput {
         if name != "Edm.String" { member("$Type", names.name(name)) }
     }
 
-    private mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference) {
+    private mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, _ facets: Facets) {
         // A collection of entities has no nulls to allow.
         if case .collection(.entity) = type { return }
-        flag("$Nullable", isNullable)
+        flag("$Nullable", isNullable && !facets.isNullabilityUnstated)
     }
 
     private mutating func write(_ facets: Facets, type: TypeReference) {
@@ -297,6 +320,8 @@ struct CSDLJSONOutput {
         case _ where text == "null": json.null()
         case .boolean? where text == "true" || text == "false": json.boolean(text == "true")
         case let type? where type.isNumeric: number(text)
+        // Of a type that another document declares, the text alone tells.
+        case nil where text == "true" || text == "false": json.boolean(text == "true")
         default: json.string(text)
         }
     }
@@ -325,6 +350,7 @@ struct CSDLJSONOutput {
             byName[operation.name.name, default: []].append(operation)
         }
         for name in order {
+            guard let first = byName[name]?.first, isNew(first.name) else { continue }
             json.key(name)
             json.beginArray()
             for operation in byName[name] ?? [] { write(operation) }
@@ -347,9 +373,9 @@ struct CSDLJSONOutput {
                 json.beginObject()
                 member("$Name", parameter.name)
                 writeType(parameter.type)
-                writeNullable(parameter.isNullable && isV4, parameter.type)
+                writeNullable(parameter.isNullable && isV4, parameter.type, parameter.facets)
                 write(parameter.facets, type: parameter.type)
-                write(parameter.annotations, on: "")
+                write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
             }
             json.endArray()
@@ -358,7 +384,7 @@ struct CSDLJSONOutput {
             json.key("$ReturnType")
             json.beginObject()
             writeType(type)
-            writeNullable(operation.isReturnNullable && isV4, type)
+            writeNullable(operation.isReturnNullable && isV4, type, operation.returnFacets)
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()
@@ -383,7 +409,7 @@ struct CSDLJSONOutput {
                 json.boolean(false)
             }
             write(set.bindings, of: container)
-            write(set.annotations, on: "")
+            write(set.annotations, on: "", kind: .entitySet)
             json.endObject()
         }
         for singleton in container.singletons {
@@ -395,7 +421,9 @@ struct CSDLJSONOutput {
             write(singleton.annotations, on: "")
             json.endObject()
         }
-        for operation in container.operationImports {
+        // Function imports of V2 may be overloaded; in V4 one import stands for all overloads.
+        var imports: Set<String> = []
+        for operation in container.operationImports where imports.insert(operation.name).inserted {
             json.key(operation.name)
             json.beginObject()
             member(operation.kind == .action ? "$Action" : "$Function", names.name(operation.operation.description))
@@ -411,7 +439,10 @@ struct CSDLJSONOutput {
         guard !bindings.isEmpty else { return }
         json.key("$NavigationPropertyBinding")
         json.beginObject()
-        for binding in bindings { member(names.path(binding.path), local(binding.target, in: container)) }
+        var paths: Set<String> = []
+        for binding in bindings where paths.insert(binding.path).inserted {
+            member(names.path(binding.path), local(binding.target, in: container))
+        }
         json.endObject()
     }
 

@@ -127,7 +127,9 @@ extension CSDLJSONParser {
             try expression(operand)
         case (_, .array): for item in tree.children(operand) { try expression(item) }
         default:
-            throw error(.invalidAttribute("$" + name, element: "expression", value: tree.text(operand) ?? "…"), at: operand, expected: "an array of expressions")
+            throw error(
+                .invalidAttribute("$" + name, element: "expression", value: tree.text(operand) ?? "…"), at: operand,
+                expected: "an array of expressions")
         }
         try annotations(of: node)
         content.end()

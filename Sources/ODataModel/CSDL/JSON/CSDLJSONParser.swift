@@ -115,7 +115,8 @@ struct CSDLJSONParser {
     private mutating func schema(_ node: Int) throws(CSDLError) {
         let namespace = tree.nodes[node].key
         guard tree.isObject(node) else {
-            throw error(.invalidAttribute(namespace, element: "the document", value: "…"), at: node, expected: "a schema")
+            throw error(
+                .invalidAttribute(namespace, element: "the document", value: "…"), at: node, expected: "a schema")
         }
         begin(.schema, at: node)
         content.attribute(.namespace, namespace)
@@ -128,7 +129,9 @@ struct CSDLJSONParser {
             case .array: for overload in tree.children(child) { try operation(overload, name: key) }
             case .object: try schemaChild(child, name: key)
             default:
-                throw error(.invalidAttribute(key, element: "Schema", value: tree.text(child) ?? ""), at: child, expected: "an object with $Kind, or overloads")
+                throw error(
+                    .invalidAttribute(key, element: "Schema", value: tree.text(child) ?? ""), at: child,
+                    expected: "an object with $Kind, or overloads")
             }
         }
         if let targets = tree.member(node, "$Annotations") {
@@ -169,7 +172,8 @@ struct CSDLJSONParser {
         case "EntityContainer": try container(node)
         case "Action", "Function": try operation(node, name: name)
         default:
-            throw error(.invalidAttribute("$Kind", element: name, value: kind), at: node, expected: "a kind of schema element")
+            throw error(
+                .invalidAttribute("$Kind", element: name, value: kind), at: node, expected: "a kind of schema element")
         }
     }
 
@@ -201,7 +205,9 @@ struct CSDLJSONParser {
             let key = tree.nodes[child].key
             guard !key.contains("@"), !key.hasPrefix("$") else { continue }
             guard tree.isObject(child) else {
-                throw error(.invalidAttribute(key, element: tree.nodes[node].key, value: tree.text(child) ?? "…"), at: child, expected: "a property")
+                throw error(
+                    .invalidAttribute(key, element: tree.nodes[node].key, value: tree.text(child) ?? "…"), at: child,
+                    expected: "a property")
             }
             switch tree.string(child, "$Kind") ?? "Property" {
             case "Property":
@@ -212,7 +218,9 @@ struct CSDLJSONParser {
                 content.end()
             case "NavigationProperty": try navigationProperty(child)
             case let kind:
-                throw error(.invalidAttribute("$Kind", element: key, value: kind), at: child, expected: "Property or NavigationProperty")
+                throw error(
+                    .invalidAttribute("$Kind", element: key, value: kind), at: child,
+                    expected: "Property or NavigationProperty")
             }
         }
         try annotations(owners[""] ?? [], owners)
@@ -331,7 +339,9 @@ struct CSDLJSONParser {
             let key = tree.nodes[child].key
             guard !key.contains("@"), !key.hasPrefix("$") else { continue }
             guard tree.isObject(child) else {
-                throw error(.invalidAttribute(key, element: "EntityContainer", value: tree.text(child) ?? "…"), at: child, expected: "an entity set, singleton or import")
+                throw error(
+                    .invalidAttribute(key, element: "EntityContainer", value: tree.text(child) ?? "…"), at: child,
+                    expected: "an entity set, singleton or import")
             }
             if tree.member(child, "$Action") != nil {
                 begin(.actionImport, at: child)

@@ -41,7 +41,9 @@ struct CSDLJSONTree {
         let kind = try scanner.peekKind()
         let (line, column) = lines.position(of: scanner.offset, in: bytes)
         guard nodes.count < CSDLReader.maxElements else {
-            throw scanner.error(.tooDeep, at: scanner.offset, expected: "at most \(CSDLReader.maxElements) values")
+            throw scanner.error(
+                .invalidValue("more than \(CSDLReader.maxElements) values"), at: scanner.offset,
+                expected: "a smaller document")
         }
         let index = nodes.count
         nodes.append(Node(value: .null, key: key, line: line, column: column))

@@ -23,8 +23,8 @@ extension CSDLBuilder {
                 }
             }
         }
-        if let group { result += take(group, child) }
-        return result
+        guard let annotations = group?.take(child) else { return result }
+        return result.isEmpty ? annotations : result + annotations
     }
 
     /// `Documentation` of CSDL 1 to 3 as the terms that V4 has for it.
@@ -183,9 +183,50 @@ extension CSDLBuilder {
 
     /// The annotations that target an element or what is within it, from outside.
     final class TargetedGroup {
-        /// By the rest of the path after the element; `nil` for the element itself.
-        fileprivate var annotations: [String?: [Annotation]] = [:]
-        fileprivate var taken: Set<String?> = []
+        struct Entry {
+            /// The rest of the path after the element; `nil` for the element itself.
+            var rest: String?
+            var annotations: [Annotation]
+            var isTaken = false
+        }
+
+        let root: String
+        fileprivate(set) var entries: [Entry] = []
+        /// By the rest of the path, once there are many.
+        private var positions: [String?: Int] = [:]
+        private static let listLimit = 12
+
+        init(root: String) { self.root = root }
+
+        /// Those on the element itself or on a child; all overloads of an operation may take the same ones.
+        func take(_ rest: String?) -> [Annotation]? {
+            guard let position = position(of: rest) else { return nil }
+            entries[position].isTaken = true
+            return entries[position].annotations
+        }
+
+        private func position(of rest: String?) -> Int? {
+            if entries.count <= Self.listLimit { return entries.firstIndex { $0.rest == rest } }
+            return positions[rest]
+        }
+
+        /// Adds some to those that are there.
+        ///
+        /// - Returns: the entry they are in, and where in it.
+        fileprivate func add(_ annotations: [Annotation], _ rest: String?) -> (entry: Int, added: Range<Int>) {
+            if let position = position(of: rest) {
+                let start = entries[position].annotations.count
+                entries[position].annotations += annotations
+                return (position, start..<start + annotations.count)
+            }
+            entries.append(Entry(rest: rest, annotations: annotations))
+            if entries.count == Self.listLimit + 1 {
+                for (position, entry) in entries.enumerated() { positions[entry.rest] = position }
+            } else if entries.count > Self.listLimit {
+                positions[rest] = entries.count - 1
+            }
+            return (entries.count - 1, 0..<annotations.count)
+        }
     }
 
     /// Takes in all `Annotations` elements before anything is built, so that each element finds its own.
@@ -193,16 +234,14 @@ extension CSDLBuilder {
         guard options.annotations == .all || options.annotations == .elements else { return }
         for schema in part.schemas {
             for node in document.children(schema, named: .annotations) {
-                try collect(node, isMain: isMain) { _, _ in true }
+                try collect(node, isMain: isMain)
             }
         }
         guard !isMain, !part.includedAnnotations.isEmpty else { return }
         // Included for its annotations: those of the terms and targets asked for, from all its schemas.
         for schema in try allSchemas(part.root) where !part.schemas.contains(schema) {
             for node in document.children(schema, named: .annotations) {
-                try collect(node, isMain: false) { target, annotation in
-                    part.includedAnnotations.contains { $0.includes(annotation, on: target) }
-                }
+                try collect(node, isMain: false, only: part.includedAnnotations)
             }
         }
     }
@@ -213,86 +252,98 @@ extension CSDLBuilder {
     }
 
     private mutating func collect(
-        _ node: Node, isMain: Bool, where isWanted: (String, Annotation) -> Bool
+        _ node: Node, isMain: Bool, only wanted: [CSDLReference.IncludeAnnotations]? = nil
     ) throws(CSDLError) {
-        let target = resolver.path(try required(node, .target, "the path of a model element"))
+        guard let target = document.attributeText(node, .target), !document.string(target).isEmpty else {
+            throw document.error(
+                .missingAttribute("Target", element: "Annotations"), at: node, expected: "the path of a model element")
+        }
         let qualifier = document.attribute(node, .qualifier)
+        let (group, rest) = self.group(of: target)
         var annotations: [Annotation] = []
         for child in document.children(node) {
             switch document.name(child) {
             case .annotation, .valueAnnotation, .typeAnnotation:
                 var annotation = try readAnnotation(child)
                 if annotation.qualifier == nil { annotation.qualifier = qualifier }
-                if isWanted(target, annotation) { annotations.append(annotation) }
+                if let wanted, !wanted.contains(where: { $0.includes(annotation, on: group.root) }) { continue }
+                annotations.append(annotation)
             default: warnUnknown(child, in: "Annotations")
             }
         }
         guard !annotations.isEmpty else { return }
-        let (root, rest) = Self.split(target)
-        if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
-        let group: TargetedGroup
-        if let known = targeted[root] {
-            group = known
-        } else {
-            group = TargetedGroup()
-            targeted[root] = group
-        }
-        group.annotations[rest, default: []] += annotations
-        if isMain { targets.append((root, rest, node)) }
+        let (entry, added) = group.add(annotations, rest)
+        if isMain { targets.append((group, entry, added, node)) }
     }
 
-    /// The annotations on an element from outside; all overloads of an operation may take the same ones.
-    func take(_ group: TargetedGroup, _ child: String?) -> [Annotation] {
-        guard let annotations = group.annotations[child] else { return [] }
-        group.taken.insert(child)
-        return annotations
+    /// The group of a target, and the rest of the path after the group's root.
+    private mutating func group(of target: CSDLDocument.Text) -> (TargetedGroup, rest: String?) {
+        let root: String
+        var rest: String?
+        let (head, tail, isPlain) = document.strings.withUTF8(target) { text in
+            let slash = text.firstIndex(of: UInt8(ascii: "/"))
+            let head = targetParts.id(UnsafeBufferPointer(rebasing: text[..<(slash ?? text.count)]))
+            let tail = slash.map { targetParts.id(UnsafeBufferPointer(rebasing: text[($0 + 1)...])) }
+            return (head, tail, !text.contains(UInt8(ascii: "(")))
+        }
+        if isPlain {
+            if let known = targetRoots[head] {
+                root = known
+            } else {
+                root = resolver.fullName(targetParts[head])
+                targetRoots[head] = root
+            }
+            rest = tail.map { resolver.path(targetParts[$0]) }
+        } else {
+            // An overload's parameter types hold no slash, though hostile ones may.
+            let segments = CSDLNameMap.segments(resolver.path(document.string(target)))
+            root = String(segments[0])
+            if segments.count > 1 { rest = segments[1...].joined(separator: "/") }
+            if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
+        }
+        // A tool writes what belongs to one element in one go.
+        if let last = targets.last?.group, last.root == root { return (last, rest) }
+        if let group = targeted[root] { return (group, rest) }
+        let group = TargetedGroup(root: root)
+        targeted[root] = group
+        return (group, rest)
     }
 
     /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
     mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
+        guard targets.contains(where: { !$0.group.entries[$0.entry].isTaken }) else { return }
         let starts = schemaStarts
-        for (root, rest, node) in targets {
-            guard let group = targeted[root], !group.taken.contains(rest),
-                let annotations = group.annotations.removeValue(forKey: rest)
-            else { continue }
+        let names = Self.otherNames(schemas)
+        var position = 0
+        for (group, index, added, node) in targets where !group.entries[index].isTaken {
+            let entry = group.entries[index]
+            let target = entry.rest.map { "\(group.root)/\($0)" } ?? group.root
             // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
-            if declarations[root] == nil, !declaresOther(root, schemas) {
-                warn(
-                    "The document does not declare \(rest.map { "\(root)/\($0)" } ?? root), which has annotations.",
-                    at: node)
+            if declarations[group.root] == nil, !names.contains(String(group.root.prefix { $0 != "(" })) {
+                warn("The document does not declare \(target), which has annotations.", at: node)
             }
-            // The schema that the element stands in is the last that begins before it.
-            let position = starts.lastIndex { $0 < node.index } ?? 0
+            // The schema that the element stands in is the last that begins before it; both come in order.
+            while position + 1 < starts.count, starts[position + 1] < node.index { position += 1 }
             guard schemas.indices.contains(position) else { continue }
             schemas[position].externalAnnotations.append(
-                TargetedAnnotations(target: rest.map { "\(root)/\($0)" } ?? root, annotations: annotations))
+                TargetedAnnotations(target: target, annotations: Array(entry.annotations[added])))
         }
     }
 
-    /// Whether a name is that of a schema, term or operation.
-    private func declaresOther(_ name: String, _ schemas: [Schema]) -> Bool {
-        let name = name.prefix { $0 != "(" }
-        return schemas.contains { schema in
-            schema.namespace == name || schema.terms.contains { $0.name.description == name }
-                || schema.operations.contains { $0.name.description == name }
+    /// The names of schemas, terms and operations.
+    private static func otherNames(_ schemas: [Schema]) -> Set<String> {
+        var names: Set<String> = []
+        for schema in schemas {
+            names.insert(schema.namespace)
+            for term in schema.terms { names.insert(term.name.description) }
+            for operation in schema.operations { names.insert(operation.name.description) }
         }
+        return names
     }
 
     private var schemaStarts: [Int] {
         guard let root = document.roots.first?.node else { return [] }
         return (try? allSchemas(root).map(\.index)) ?? []
-    }
-
-    private static func split(_ path: String) -> (root: String, rest: String?) {
-        let bytes = path.utf8
-        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
-        // An overload's parameter types hold no slash, though hostile ones may.
-        if let parenthesis = bytes.firstIndex(of: UInt8(ascii: "(")), parenthesis < slash {
-            let segments = CSDLNameMap.segments(path)
-            guard segments.count > 1 else { return (path, nil) }
-            return (String(segments[0]), String(path[segments[1].startIndex...]))
-        }
-        return (String(path[..<slash]), String(path[bytes.index(after: slash)...]))
     }
 }
 
@@ -309,7 +360,9 @@ extension [AnnotationExpression.RecordProperty] {
 extension CSDLReference.IncludeAnnotations {
     /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
     fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
-        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else { return false }
+        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else {
+            return false
+        }
         if let qualifier, annotation.qualifier != qualifier { return false }
         if let targetNamespace { return target.hasPrefix(targetNamespace + ".") }
         return true

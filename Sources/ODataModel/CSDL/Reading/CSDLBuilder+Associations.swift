@@ -34,14 +34,14 @@ extension CSDLBuilder {
         for child in document.children(node, named: .end) {
             let type = try qualifiedName(child, .type)
             let text = document.attribute(child, .multiplicity) ?? "*"
-            guard let multiplicity = Multiplicity(rawValue: text) else {
-                throw document.error(
-                    .invalidAttribute("Multiplicity", element: "End", value: text), at: child,
-                    expected: "1, 0..1 or *")
+            let multiplicity = Multiplicity(rawValue: text)
+            if multiplicity == nil {
+                warn("Multiplicity=\"\(text)\" is none of 1, 0..1 and *, and was read as *.", at: child)
             }
             association.ends.append(
                 Association.End(
-                    role: document.attribute(child, .role) ?? type.name, type: type, multiplicity: multiplicity,
+                    role: document.attribute(child, .role) ?? type.name, type: type,
+                    multiplicity: multiplicity ?? .many,
                     onDelete: try document.child(child, named: .onDelete).map { (node) throws(CSDLError) in
                         try readOnDelete(node)
                     }, annotations: try readAnnotations(child)))
@@ -118,7 +118,9 @@ extension CSDLBuilder {
     func bindAssociationSets(_ container: inout EntityContainer) {
         guard !container.associationSets.isEmpty else { return }
         let positions = Dictionary(
-            container.entitySets.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            container.entitySets.enumerated().map { ($0.element.name, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
+        var seen: Set<String> = []
         for set in container.associationSets {
             guard let association = associations[set.association.description],
                 let properties = associationProperties[set.association.description]
@@ -138,7 +140,7 @@ extension CSDLBuilder {
                 let isOwn = isType(container.entitySets[from.position].type, property.type)
                 let path = isOwn ? property.name : "\(property.type)/\(property.name)"
                 let binding = NavigationPropertyBinding(path: path, target: container.entitySets[to.position].name)
-                if !container.entitySets[from.position].bindings.contains(binding) {
+                if seen.insert("\(from.position) \(binding.path) \(binding.target)").inserted {
                     container.entitySets[from.position].bindings.append(binding)
                 }
             }

@@ -25,6 +25,9 @@ extension CSDLBuilder {
             operation.returnType = try requiredType(result, "the type returned")
             operation.isReturnNullable = flag(result, .nullable) ?? true
             operation.returnFacets = try readFacets(result)
+            if let type = operation.returnType {
+                operation.returnFacets.isNullabilityUnstated = leavesNullUnstated(type, result)
+            }
             operation.returnAnnotations = try readAnnotations(result)
         }
         operation.annotations = try readAnnotations(node)
@@ -44,6 +47,7 @@ extension CSDLBuilder {
             default: break
             }
         }
+        parameter.facets.isNullabilityUnstated = leavesNullUnstated(parameter.type, node)
         try check(parameter.facets, node)
         parameter.annotations = try readAnnotations(node)
         return parameter
@@ -53,13 +57,14 @@ extension CSDLBuilder {
     /// binding parameter's (OData CSDL 4.01, 14.2.1).
     private func takeTargeted(for operation: inout Operation) {
         let name = operation.name.description
+        guard targetsOverloads || targeted[name] != nil else { return }
         let groups = [targeted[name], targetsOverloads ? targeted["\(name)(\(operation.signature))"] : nil]
         for case let group? in groups {
-            operation.annotations += take(group, nil)
+            operation.annotations += group.take(nil) ?? []
             for index in operation.parameters.indices {
-                operation.parameters[index].annotations += take(group, operation.parameters[index].name)
+                operation.parameters[index].annotations += group.take(operation.parameters[index].name) ?? []
             }
-            if operation.returnType != nil { operation.returnAnnotations += take(group, "$ReturnType") }
+            if operation.returnType != nil { operation.returnAnnotations += group.take("$ReturnType") ?? [] }
         }
     }
 }

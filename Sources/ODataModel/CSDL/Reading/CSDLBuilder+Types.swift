@@ -7,7 +7,7 @@ extension CSDLBuilder {
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .baseType: type.baseType = baseType(value, kind, node)
+            case .baseType: readBaseType(value, of: &type, node)
             case .abstract: type.isAbstract = flag(value, .abstract, node) ?? false
             case .openType: type.isOpen = flag(value, .openType, node) ?? false
             case .hasStream: type.hasStream = flag(value, .hasStream, node) ?? false
@@ -15,7 +15,11 @@ extension CSDLBuilder {
             }
         }
         type.annotations = try readAnnotations(node, group: group)
+        var names = UniqueTexts()
         for child in document.children(node) {
+            if let name = document.attributeText(child, .name), !names.insert(name) {
+                warn("\(document.string(name)) within \(type.name) is declared twice: the first one holds.", at: child)
+            }
             switch document.name(child) {
             case .property: type.properties.append(try readProperty(child, group))
             case .navigationProperty:
@@ -37,15 +41,16 @@ extension CSDLBuilder {
         return type
     }
 
-    private mutating func baseType(_ text: CSDLDocument.Text, _ kind: StructuredType.Kind, _ node: Node) -> QualifiedName? {
+    private mutating func readBaseType(_ text: CSDLDocument.Text, of type: inout StructuredType, _ node: Node) {
         switch resolver.type(text).type {
-        case .entity(let base?) where kind == .entity: return base
-        case .complex(let base?) where kind == .complex: return base
-        case .entity(nil), .complex(nil): return nil
-        default:
+        case .entity(let base?) where type.kind == .entity: type.baseType = base
+        case .complex(let base?) where type.kind == .complex: type.baseType = base
+        case .entity(nil), .complex(nil): break
+        case let other:
             let base = resolver.fullName(text: text)
-            if !base.isEmpty { warn("The base type \(base) is not known here and was left out.", at: node) }
-            return nil
+            guard !base.isEmpty else { return }
+            if case .untyped = other { type.undeclaredBaseType = QualifiedName(base) }
+            warn("The base type \(base) is not known here: what is inherited from it is left out.", at: node)
         }
     }
 
@@ -68,6 +73,7 @@ extension CSDLBuilder {
             default: break
             }
         }
+        property.facets.isNullabilityUnstated = leavesNullUnstated(property.type, node)
         try check(property.facets, node)
         property.annotations = try readAnnotations(node, group: group, child: name)
         return property
@@ -88,7 +94,9 @@ extension CSDLBuilder {
             target = name
         default:
             guard let name = QualifiedName(type.element.description) else { throw navigationTypeError(node) }
-            warn("The navigation property \(document.attribute(node, .name) ?? "") leads to \(name), which is no entity type.", at: node)
+            warn(
+                "The navigation property \(document.attribute(node, .name) ?? "") leads to \(name), which is no entity type.",
+                at: node)
             target = name
         }
         var property = NavigationProperty(name: name, target: target, isCollection: type.isCollection)
@@ -193,11 +201,14 @@ extension CSDLBuilder {
     /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
     mutating func readTerm(_ node: Node) throws(CSDLError) -> Term {
         let name = QualifiedName(namespace, try required(node, .name, "the term's name"))
+        let type = try requiredType(node, "the term's type")
+        var facets = try readFacets(node)
+        facets.isNullabilityUnstated = leavesNullUnstated(type, node)
         let appliesTo = document.attribute(node, .appliesTo)?.split(whereSeparator: \.isWhitespace).map(String.init)
         return Term(
-            name: name, type: try requiredType(node, "the term's type"),
+            name: name, type: type,
             baseTerm: document.attribute(node, .baseTerm).map { resolver.fullName($0) },
-            isNullable: flag(node, .nullable) ?? true, facets: try readFacets(node),
+            isNullable: flag(node, .nullable) ?? true, facets: facets,
             defaultValue: document.attribute(node, .defaultValue), appliesTo: appliesTo ?? [],
             annotations: try readAnnotations(node, group: targeted[name.description]))
     }
@@ -210,6 +221,11 @@ extension CSDLBuilder {
         for index in document.attributeRange(node) { try readFacet(index, node, into: &facets) }
         try check(facets, node)
         return facets
+    }
+
+    /// Whether a collection says nothing of null.
+    func leavesNullUnstated(_ type: TypeReference, _ node: Node) -> Bool {
+        type.isCollection && document.attributeText(node, .nullable) == nil
     }
 
     /// Reads an attribute that may be a facet.
@@ -247,7 +263,8 @@ extension CSDLBuilder {
         let text = document.string(attribute.value)
         if let value = Int(text), value >= 0, value <= Int32.max { return value }
         try refuseFacet(
-            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node)
+            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node
+        )
         return nil
     }
 
@@ -262,5 +279,22 @@ extension CSDLBuilder {
     mutating func check(_ facets: Facets, _ node: Node) throws(CSDLError) {
         guard let contradiction = contradiction(in: facets), case .fixed(let scale)? = facets.scale else { return }
         try refuseFacet(contradiction, .scale, String(scale), at: node)
+    }
+}
+
+/// The names within a type so far: numbers, few at a time.
+private struct UniqueTexts {
+    private var list: [CSDLDocument.Text] = []
+    private var set: Set<CSDLDocument.Text> = []
+    private static let listLimit = 32
+
+    mutating func insert(_ text: CSDLDocument.Text) -> Bool {
+        if list.count < Self.listLimit {
+            guard !list.contains(text) else { return false }
+            list.append(text)
+            return true
+        }
+        if set.isEmpty { set = Set(list) }
+        return set.insert(text).inserted
     }
 }

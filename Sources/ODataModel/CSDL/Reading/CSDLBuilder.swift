@@ -9,13 +9,16 @@ struct CSDLBuilder {
     var warnings: [CSDLWarning] = []
     /// Annotations with external targeting by the first segment of their target.
     var targeted: [String: TargetedGroup] = [:]
-    /// The targets in document order, with where each stands.
-    var targets: [(root: String, rest: String?, node: Node)] = []
+    /// The targets of the main document in document order.
+    var targets: [(group: TargetedGroup, entry: Int, added: Range<Int>, node: Node)] = []
+    /// The two halves of targets, and the full names of the first ones as the aliases of the document have them.
+    var targetParts = CSDLStringPool()
+    var targetRoots: [Int32: String] = [:]
     /// Whether one of the targets is a single overload of an operation.
     var targetsOverloads = false
     /// Where each set and singleton was declared: containers are folded into one.
     var setNames: [String: Node] = [:]
-    /// Where each type was declared, by full name.
+    /// Where each type and container was declared, by full name.
     var declarations: [String: Node] = [:]
     /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
     /// start from.
@@ -61,7 +64,8 @@ struct CSDLBuilder {
     /// - Parameters:
     ///   - uses: for each further root, what the documents before refer to it for.
     ///   - originalText: the document, to be kept.
-    mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result {
+    mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result
+    {
         guard let root = document.roots.first?.node else {
             throw CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
         }
@@ -125,7 +129,10 @@ struct CSDLBuilder {
     }
 
     /// From here on, names mean what they mean in this document.
-    private mutating func enter(_ part: Part) { resolver.enter(part.aliases) }
+    private mutating func enter(_ part: Part) {
+        resolver.enter(part.aliases)
+        targetRoots = [:]
+    }
 
     private func schemaNodes(_ root: Node) throws(CSDLError) -> [Node] {
         switch document.name(root) {
@@ -258,7 +265,7 @@ struct CSDLBuilder {
         isV4 = isV4Schema(node)
         var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
-        if let group = targeted[namespace] { schema.annotations += take(group, nil) }
+        if let annotations = targeted[namespace]?.take(nil) { schema.annotations += annotations }
         for child in document.children(node) {
             switch document.name(child) {
             case .entityType: schema.structuredTypes.append(try readStructuredType(child, .entity))

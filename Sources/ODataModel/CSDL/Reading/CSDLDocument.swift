@@ -167,8 +167,16 @@ struct CSDLContent {
     var roots: [(node: CSDLDocument.Node, source: String?)] = []
     /// The open elements with the last child of each, to link siblings.
     private var open: [(element: Int32, lastChild: Int32)] = []
+    private var namespaceNumbers: [String: Int32] = [:]
 
     var depth: Int { open.count }
+
+    /// Makes room for what a document of this size usually has.
+    mutating func reserve(documentBytes: Int) {
+        elements.reserveCapacity(elements.count + documentBytes / 80)
+        attributes.reserveCapacity(attributes.count + documentBytes / 40)
+        strings.reserve(documentBytes: documentBytes)
+    }
 
     /// Whether the element that was begun last and is still open has children.
     var hasChild: Bool { open.last.map { $0.lastChild >= 0 } ?? false }
@@ -214,9 +222,11 @@ struct CSDLContent {
 
     /// The number of a namespace.
     mutating func namespace(_ uri: String) -> Int32 {
-        if let known = namespaces.firstIndex(of: uri) { return Int32(known) }
+        if let known = namespaceNumbers[uri] { return known }
+        let number = Int32(namespaces.count)
         namespaces.append(uri)
-        return Int32(namespaces.count - 1)
+        namespaceNumbers[uri] = number
+        return number
     }
 
     mutating func attribute(_ name: CSDLName, _ value: String) { attribute(name, value: strings.id(value)) }

@@ -49,8 +49,6 @@ enum CSDLName: String, CaseIterable {
     case defaultValue = "DefaultValue"
     case concurrencyMode = "ConcurrencyMode"
     case collectionKind = "CollectionKind"
-    case fixedLength = "FixedLength"
-    case collation = "Collation"
     case partner = "Partner"
     case containsTarget = "ContainsTarget"
     case action = "Action"

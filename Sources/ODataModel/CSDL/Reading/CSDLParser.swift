@@ -7,7 +7,11 @@ import CLibXML2
 struct CSDLParser {
     private var content: CSDLContent
     private var context: xmlParserCtxtPtr?
-    private var failure: CSDLError?
+    private var failure: CSDLError? {
+        didSet { hasFailed = failure != nil }
+    }
+    /// Asked at every event: an error is much to look at.
+    private var hasFailed = false
     private let source: String?
     private let firstElement: Int
     private var rootName = ""
@@ -49,10 +53,10 @@ struct CSDLParser {
         handler.characters = characters
         handler.cdataBlock = characters
         handler.internalSubset = documentType
-        parser.pointee.content.strings.reserve(documentBytes: bytes.count)
+        parser.pointee.content.reserve(documentBytes: bytes.count)
         XMLPushParser.run(
             bytes, &handler, parser, begin: { parser.pointee.context = $0 },
-            isStopped: { parser.pointee.failure != nil },
+            isStopped: { parser.pointee.hasFailed },
             ending: { ending in
                 switch ending {
                 case .done: break
@@ -117,7 +121,7 @@ struct CSDLParser {
         _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, _ count: Int32,
         _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
-        guard failure == nil else { return }
+        guard !hasFailed else { return }
         guard content.depth < CSDLReader.maxDepth else {
             return stop(error(.tooDeep, expected: "at most \(CSDLReader.maxDepth) levels"))
         }
@@ -152,7 +156,7 @@ struct CSDLParser {
     }
 
     fileprivate mutating func append(_ bytes: UnsafeBufferPointer<xmlChar>) {
-        guard failure == nil, !content.hasChild else { return }
+        guard !hasFailed, !content.hasChild else { return }
         text.append(contentsOf: bytes)
     }
 

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Every text of a metadata document once: names, types and values repeat, and a number is compared, kept and
 /// looked up faster than a string.
 struct CSDLStringPool {
@@ -8,14 +16,26 @@ struct CSDLStringPool {
     /// Open addressing: a text's number plus one, 0 for an empty slot. Its size is a power of two.
     private var slots: [Int32] = Array(repeating: 0, count: 1024)
 
+    private let seed = UInt64.random(in: 1 ... .max)
+    private let factor = UInt64.random(in: 1 ... .max) | 0x9E37_0000_0000_0001
+
     var count: Int { strings.count }
 
     subscript(id: Int32) -> String { strings[Int(id)] }
 
-    func utf8(_ id: Int32) -> ArraySlice<UInt8> { bytes[Int(ends[Int(id)])..<Int(ends[Int(id) + 1])] }
+    /// The text's bytes.
+    func withUTF8<Result>(_ id: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer {
+            body(UnsafeBufferPointer(rebasing: $0[Int(ends[Int(id)])..<Int(ends[Int(id) + 1])]))
+        }
+    }
 
     mutating func reserve(documentBytes: Int) {
-        bytes.reserveCapacity(documentBytes / 8)
+        bytes.reserveCapacity(bytes.count + documentBytes / 8)
+        strings.reserveCapacity(strings.count + documentBytes / 200)
+        ends.reserveCapacity(ends.count + documentBytes / 200)
+        hashes.reserveCapacity(hashes.count + documentBytes / 200)
+        guard strings.isEmpty else { return }
         while slots.count < documentBytes / 100 { slots = Array(repeating: 0, count: slots.count * 2) }
     }
 
@@ -26,7 +46,7 @@ struct CSDLStringPool {
 
     /// The number of a text, the same each time.
     mutating func id(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
-        let hash = Self.hash(text)
+        let hash = hash(text)
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let id = slots[slot] - 1
@@ -46,9 +66,11 @@ struct CSDLStringPool {
     private func equals(_ id: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = Int(ends[Int(id)])
         guard Int(ends[Int(id) + 1]) - start == text.count else { return false }
-        return bytes.withUnsafeBufferPointer { stored in
-            for index in 0..<text.count where stored[start + index] != text[index] { return false }
-            return true
+        // An empty buffer may have no address.
+        guard !text.isEmpty else { return true }
+        return bytes.withUnsafeBytes { stored in
+            guard let left = stored.baseAddress, let right = text.baseAddress else { return false }
+            return memcmp(left + start, right, text.count) == 0
         }
     }
 
@@ -63,7 +85,7 @@ struct CSDLStringPool {
 
     /// Eight bytes at a time. Texts made to collide cost time in proportion to ``CSDLReader/maxElements``
     /// squared at worst, so the multiplier differs from process to process.
-    private static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    private func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var hash = seed ^ UInt64(truncatingIfNeeded: text.count)
         let raw = UnsafeRawBufferPointer(text)
         var offset = 0
@@ -80,11 +102,9 @@ struct CSDLStringPool {
         return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
     }
 
-    private static func mix(_ value: UInt64) -> UInt64 {
+    private func mix(_ value: UInt64) -> UInt64 {
         let product = value.multipliedFullWidth(by: factor)
         return product.high ^ product.low
     }
 
-    private static let seed = UInt64.random(in: 1 ... .max)
-    private static let factor = UInt64.random(in: 1 ... .max) | 0x9E37_0000_0000_0001
 }

@@ -9,10 +9,12 @@ extension CSDLOutput {
     /// Writes those that came from attributes of other namespaces; only right after an element has begun.
     mutating func writeAttributes(_ annotations: [Annotation]) {
         for annotation in annotations {
-            guard let attribute = ForeignAttribute(term: annotation.term), case .constant(_, let text) = annotation.value
+            guard let attribute = ForeignAttribute(term: annotation.term),
+                case .constant(_, let text) = annotation.value
             else { continue }
             xml.attribute(
-                attribute.namespace.isEmpty ? attribute.name : "\(prefix(for: attribute.namespace)):\(attribute.name)", text)
+                attribute.namespace.isEmpty ? attribute.name : "\(prefix(for: attribute.namespace)):\(attribute.name)",
+                text)
         }
     }
 

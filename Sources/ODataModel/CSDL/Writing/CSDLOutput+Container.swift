@@ -10,7 +10,7 @@ extension CSDLOutput {
             xml.begin("Parameter")
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", parameter.type.description)
-            xml.attribute("Nullable", parameter.isNullable, unless: true)
+            writeNullable(parameter.isNullable, parameter.type, parameter.facets)
             write(parameter.facets)
             write(parameter.annotations)
             xml.end()
@@ -18,7 +18,7 @@ extension CSDLOutput {
         if let type = operation.returnType {
             xml.begin("ReturnType")
             xml.attribute("Type", type.description)
-            xml.attribute("Nullable", operation.isReturnNullable, unless: true)
+            writeNullable(operation.isReturnNullable, type, operation.returnFacets)
             write(operation.returnFacets)
             write(operation.returnAnnotations)
             xml.end()

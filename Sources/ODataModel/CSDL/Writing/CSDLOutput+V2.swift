@@ -100,10 +100,16 @@ extension CSDLOutput {
             writeElements(set.annotations)
             xml.end()
         }
-        // In the order of the operations, which is that of the function imports they came from.
+        // In the order of the operations, which is that of the function imports they came from. Overloads of one
+        // name come from as many imports.
+        var imports: [String: [OperationImport]] = [:]
+        for operationImport in container.operationImports {
+            imports["\(operationImport.operation) \(operationImport.kind)", default: []].append(operationImport)
+        }
         for operation in operations {
-            let imports = container.operationImports.filter { $0.operation == operation.name && $0.kind == operation.kind }
-            if let operationImport = imports.first {
+            let key = "\(operation.name) \(operation.kind)"
+            if let operationImport = imports[key]?.first {
+                if let count = imports[key]?.count, count > 1 { imports[key]?.removeFirst() }
                 writeFunctionImport(operation, operationImport)
             } else if operation.isBound, version == .v3 {
                 writeFunctionImport(operation, nil)
@@ -137,8 +143,14 @@ extension CSDLOutput {
         if let method = operationImport?.httpMethod {
             xml.attribute("m:HttpMethod", method)
         } else if operation.kind == .action {
-            if version == .v3 { xml.attribute("IsSideEffecting", "true") } else { xml.attribute("m:HttpMethod", "POST") }
-        } else if version == .v3, operation.isBound || operationImport != nil {
+            if version == .v3 {
+                xml.attribute("IsSideEffecting", "true")
+            } else {
+                xml.attribute("m:HttpMethod", "POST")
+            }
+        } else if modelVersion < .v4 {
+            // Nothing was said, and a function is what that means.
+        } else if version == .v3 {
             xml.attribute("IsSideEffecting", "false")
         } else {
             xml.attribute("m:HttpMethod", "GET")
@@ -149,7 +161,7 @@ extension CSDLOutput {
             xml.begin("Parameter")
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", type)
-            xml.attribute("Nullable", parameter.isNullable, unless: true)
+            writeNullable(parameter.isNullable, parameter.type, parameter.facets)
             write(parameter.facets)
             write(parameter.annotations)
             xml.end()

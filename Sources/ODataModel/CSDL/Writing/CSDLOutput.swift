@@ -2,6 +2,8 @@
 /// operations and containers, what V2 and V3 have otherwise, and annotations in the extensions.
 struct CSDLOutput {
     let version: ODataVersion
+    /// The version of the model.
+    let modelVersion: ODataVersion
     var xml: XMLOutput
     /// The prefixes of foreign namespaces used so far.
     var prefixes: [String: String] = [:]
@@ -12,7 +14,8 @@ struct CSDLOutput {
 
     var isV4: Bool { version >= .v4 }
 
-    init(version: ODataVersion, indentedBy depth: Int) {
+    init(version: ODataVersion, modelVersion: ODataVersion, indentedBy depth: Int) {
+        self.modelVersion = modelVersion
         self.version = version
         xml = XMLOutput(indentedBy: depth)
     }
@@ -81,7 +84,7 @@ struct CSDLOutput {
     private mutating func write(_ type: StructuredType) {
         xml.begin(type.kind == .entity ? "EntityType" : "ComplexType")
         xml.attribute("Name", type.name.name)
-        xml.attribute("BaseType", type.baseType?.description)
+        xml.attribute("BaseType", (type.baseType ?? type.undeclaredBaseType)?.description)
         xml.attribute("Abstract", type.isAbstract, unless: false)
         xml.attribute("OpenType", type.isOpen, unless: false)
         xml.attribute(isV4 ? "HasStream" : "m:HasStream", type.hasStream, unless: false)
@@ -116,11 +119,12 @@ struct CSDLOutput {
         xml.begin("Property")
         xml.attribute("Name", property.name)
         xml.attribute("Type", typeName)
-        xml.attribute("Nullable", property.isNullable, unless: true)
+        writeNullable(property.isNullable, property.type, property.facets)
         write(property.facets)
         xml.attribute("DefaultValue", property.defaultValue)
         if property.isConcurrencyToken {
-            xml.attribute(isV4 ? "\(prefix(for: CSDLBuilder.metadataNamespace)):ConcurrencyMode" : "ConcurrencyMode", "Fixed")
+            xml.attribute(
+                isV4 ? "\(prefix(for: CSDLBuilder.metadataNamespace)):ConcurrencyMode" : "ConcurrencyMode", "Fixed")
         }
         write(property.annotations)
         xml.end()
@@ -186,7 +190,7 @@ struct CSDLOutput {
         xml.attribute("Name", term.name.name)
         xml.attribute("Type", typeName)
         xml.attribute("BaseTerm", term.baseTerm)
-        xml.attribute("Nullable", term.isNullable, unless: true)
+        writeNullable(term.isNullable, term.type, term.facets)
         write(term.facets)
         xml.attribute("DefaultValue", term.defaultValue)
         xml.attribute("AppliesTo", term.appliesTo.isEmpty ? nil : term.appliesTo.joined(separator: " "))
@@ -194,8 +198,18 @@ struct CSDLOutput {
         xml.end()
     }
 
+    /// The default goes without saying, but collections have none.
+    mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, _ facets: Facets) {
+        if type.isCollection, isNullable, !facets.isNullabilityUnstated {
+            xml.attribute("Nullable", "true")
+        } else {
+            xml.attribute("Nullable", isNullable, unless: true)
+        }
+    }
+
     mutating func write(_ facets: Facets) {
-        xml.attribute("MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
+        xml.attribute(
+            "MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
         xml.attribute("Precision", facets.precision.map(String.init))
         switch facets.scale {
         case .fixed(let digits): xml.attribute("Scale", String(digits))

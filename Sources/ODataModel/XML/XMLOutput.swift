@@ -27,7 +27,7 @@ package struct XMLOutput {
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: "=\"".utf8)
-        escape(value, inAttribute: true)
+        Self.escape(value, inAttribute: true, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -46,12 +46,21 @@ package struct XMLOutput {
     }
 
     /// An element with text and nothing else.
-    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
+    package mutating func element(_ name: String, text: String) {
+        closeStartTag()
+        indent()
+        bytes.append(contentsOf: "<\(name)>".utf8)
+        Self.escape(text, inAttribute: false, to: &bytes)
+        bytes.append(contentsOf: "</\(name)>\n".utf8)
+    }
+
+    /// An element with attributes and text.
+    package mutating func element(_ name: String, _ attributes: [(String, String)], text: String) {
         element(name, attributes, xml: Self.escaped(text))
     }
 
     /// An element whose content is XML already.
-    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], xml: String) {
+    package mutating func element(_ name: String, _ attributes: [(String, String)], xml: String) {
         closeStartTag()
         indent()
         bytes.append(contentsOf: "<\(name)".utf8)
@@ -61,9 +70,9 @@ package struct XMLOutput {
 
     /// Text with what XML gives a meaning written as references.
     package static func escaped(_ text: String, inAttribute: Bool = false) -> String {
-        var output = XMLOutput()
-        output.escape(text, inAttribute: inAttribute)
-        return String(decoding: output.bytes, as: UTF8.self)
+        var bytes: [UInt8] = []
+        escape(text, inAttribute: inAttribute, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Takes away what has been written so far; the open elements stay open.
@@ -91,7 +100,7 @@ package struct XMLOutput {
 
     /// White space other than blanks is written as references: a parser would make blanks of it in an
     /// attribute, and drop carriage returns in text. Characters that XML has no way to say are left out.
-    private mutating func escape(_ text: String, inAttribute: Bool) {
+    static func escape(_ text: String, inAttribute: Bool, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)

@@ -4,10 +4,12 @@ extension EntityDataModel {
     ///
     /// - Returns: ``TypeReference/untyped(_:)`` with the name when the model declares no such type.
     public func typeReference(_ name: some StringProtocol) -> TypeReference {
-        if name.hasPrefix("Collection("), name.hasSuffix(")") {
-            return .collection(typeReference(name.dropFirst(11).dropLast()))
-        }
-        let text = String(name)
+        guard name.hasPrefix("Collection("), name.hasSuffix(")") else { return elementType(String(name)) }
+        // There are no collections of collections: one within is a name that no model declares.
+        return .collection(elementType(String(name.dropFirst(11).dropLast())))
+    }
+
+    private func elementType(_ text: String) -> TypeReference {
         if let abstract = TypeReference(builtIn: text) { return abstract }
         guard let qualified = QualifiedName(resolvingAlias(in: text)) else { return .untyped(text) }
         if let shape = shape(qualified) {

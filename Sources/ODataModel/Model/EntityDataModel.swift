@@ -87,10 +87,12 @@ public final class EntityDataModel: Sendable {
                 }
             }
             for operation in schema.operations {
-                switch operations[operation.name] {
-                case nil: operations[operation.name] = .one(operation)
+                guard let known = operations.updateValue(.one(operation), forKey: operation.name) else { continue }
+                switch known {
                 case .one(let first): operations[operation.name] = .overloads([first, operation])
-                case .overloads(let others): operations[operation.name] = .overloads(others + [operation])
+                case .overloads(var overloads):
+                    overloads.append(operation)
+                    operations[operation.name] = .overloads(overloads)
                 }
             }
         }
@@ -129,21 +131,22 @@ public final class EntityDataModel: Sendable {
         // Types whose whole line is known to be sound.
         var checked: Set<ObjectIdentifier> = []
         for case .structured(let start) in typesByName.values where start.type.baseType != nil {
-            var line: [StructuredTypeSlot] = []
-            var seen: Set<ObjectIdentifier> = []
             var current = start
-            while !checked.contains(ObjectIdentifier(current)) {
-                guard seen.insert(ObjectIdentifier(current)).inserted else {
-                    throw .circularInheritance(current.type.name)
-                }
-                line.append(current)
-                guard let base = current.type.baseType else { break }
+            var steps = 0
+            while !checked.contains(ObjectIdentifier(current)), let base = current.type.baseType {
                 guard case .structured(let next) = typesByName[base] else {
                     throw .unknownType(base, usedBy: current.type.name.description)
                 }
                 current = next
+                steps += 1
+                guard steps <= typesByName.count else { throw .circularInheritance(current.type.name) }
             }
-            for slot in line { checked.insert(ObjectIdentifier(slot)) }
+            current = start
+            while checked.insert(ObjectIdentifier(current)).inserted, let base = current.type.baseType,
+                case .structured(let next) = typesByName[base]
+            {
+                current = next
+            }
         }
     }
 

@@ -1,0 +1,102 @@
+extension EntityDataModel {
+    /// The paths of the properties that a list of entities shows, in the order to show them: what `UI.LineItem` of the
+    /// type says, else `sap:visible-in-list` and `sap:list-display-order` of the properties.
+    ///
+    /// Properties of complex types have paths such as `Address/City`. Where nothing is said of any property, all are
+    /// shown but those that are hidden.
+    public func visibleInListPaths(of type: QualifiedName) -> [String] {
+        visiblePaths(
+            of: type, lineItems: "com.sap.vocabularies.UI.v1.LineItem", isVisible: \.isVisibleInList,
+            order: \.listDisplayOrder)
+    }
+
+    /// The paths of the properties that a page of one entity shows, in the order to show them: what
+    /// `UI.Identification` of the type says, else `sap:visible-in-detail` and `sap:detail-display-order`.
+    public func visibleInDetailPaths(of type: QualifiedName) -> [String] {
+        visiblePaths(
+            of: type, lineItems: "com.sap.vocabularies.UI.v1.Identification", isVisible: \.isVisibleInDetail,
+            order: \.detailDisplayOrder)
+    }
+
+    /// How deep complex types within each other are shown.
+    private static let maxComplexDepth = 8
+
+    private func visiblePaths(
+        of type: QualifiedName, lineItems term: String, isVisible: KeyPath<Property, Bool?>,
+        order: KeyPath<Property, Int?>
+    ) -> [String] {
+        guard let shape = shape(type) else { return [] }
+        if case .collection(let items)? = shape.annotation(term)?.value {
+            return items.compactMap { item in
+                guard case .path(_, let path)? = item.recordProperty("Value") else { return nil }
+                return path
+            }
+        }
+        var leaves: [(path: String, property: Property)] = []
+        collect(shape, prefix: "", depth: 0, into: &leaves)
+        let isAnyStated = leaves.contains { $0.property[keyPath: isVisible] != nil }
+        let shown = leaves.filter { leaf in
+            leaf.property.isVisible && (leaf.property[keyPath: isVisible] ?? !isAnyStated)
+        }
+        // Those with a number first, by it; the sort is stable for the others.
+        return shown.enumerated().sorted { left, right in
+            let leftOrder = left.element.property[keyPath: order] ?? .max
+            let rightOrder = right.element.property[keyPath: order] ?? .max
+            return leftOrder == rightOrder ? left.offset < right.offset : leftOrder < rightOrder
+        }.map(\.element.path)
+    }
+
+    private func collect(
+        _ shape: Shape, prefix: String, depth: Int, into leaves: inout [(path: String, property: Property)]
+    ) {
+        for property in shape.properties {
+            if case .complex(let name?) = property.type, let complex = self.shape(name) {
+                guard depth < Self.maxComplexDepth else { continue }
+                collect(complex, prefix: "\(prefix)\(property.name)/", depth: depth + 1, into: &leaves)
+            } else {
+                leaves.append((prefix + property.name, property))
+            }
+        }
+    }
+
+    /// The property that a path from a type leads to, through complex properties and casts; navigation properties
+    /// end it.
+    public func property(_ path: String, of type: QualifiedName) -> Property? {
+        var shape = shape(type)
+        var found: Property?
+        for segment in path.split(separator: "/").map(String.init) {
+            if segment.contains("."), let cast = QualifiedName(segment), let derived = self.shape(cast) {
+                shape = derived
+                continue
+            }
+            found = shape?.property(segment)
+            guard let property = found else { return nil }
+            shape = if case .complex(let name?) = property.type { self.shape(name) } else { nil }
+        }
+        return found
+    }
+}
+
+extension ODataValue {
+    /// The text of a primitive value, escaped so that it can stand in HTML, between tags and in attributes alike;
+    /// `nil` for values that have no text: collections, complex values.
+    public var htmlText: String? { isNull ? "" : lexicalText?.escapedForHTML }
+}
+
+extension String {
+    /// With references in place of the five characters that mean something in HTML.
+    fileprivate var escapedForHTML: String {
+        var result = ""
+        for character in self {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,120 @@
+extension ModelComparison {
+    mutating func compare(_ old: Operation, _ new: Operation) {
+        let path = old.comparisonKey
+        if old.kind != new.kind {
+            add(path, .changed, "action against function", false, "it is called in another way")
+            return
+        }
+        compareFlag(path, "IsBound", old.isBound, new.isBound, allowed: nil, "it is called in another place")
+        compareFlag(
+            path, "IsComposable", old.isComposable, new.isComposable, allowed: true,
+            "a composable function can be called in more ways")
+        // Of functions, other parameters make another overload; of actions they do not.
+        matchAll(
+            old.parameters, new.parameters, path: path, key: \.name,
+            compare: { comparison, old, new in
+                comparison.compareType("\(path)/\(old.name)", "parameter", old.type, new.type)
+                if old.isNullable, !new.isNullable {
+                    comparison.compareNullable("\(path)/\(old.name)", "parameter", true, false)
+                } else if old.isNullable != new.isNullable {
+                    comparison.add(
+                        "\(path)/\(old.name)", .changed, "parameter, Nullable true instead of false", true,
+                        "all that was valid still is")
+                }
+                comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets)
+                comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
+            },
+            added: { ("parameter", $0.isNullable ? nil : "clients do not give it a value") })
+        switch (old.returnType, new.returnType) {
+        case (nil, nil): break
+        case (let old?, let new?):
+            compareType("\(path)/$ReturnType", "result", old, new)
+        case (nil, .some): add("\(path)/$ReturnType", .added, "result", true, "clients do not know it and need not")
+        case (.some, nil): add("\(path)/$ReturnType", .removed, "result", false, "clients may use it")
+        }
+        if old.returnType != nil, new.returnType != nil, old.returnType?.isCollection == false, !old.isReturnNullable,
+            new.isReturnNullable
+        {
+            compareNullable("\(path)/$ReturnType", "result", false, true)
+        }
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+
+    mutating func compareContainers() {
+        let path = old.container.name.description
+        if old.container.name != new.container.name {
+            add(path, .changed, "container, now \(new.container.name)", true, "its name stands in no address")
+        }
+        matchAll(
+            old.container.entitySets, new.container.entitySets, path: path, key: \.name,
+            compare: { comparison, old, new in
+                let path = "\(path)/\(old.name)"
+                comparison.compareSetType(path, "entity set", old.type, new.type)
+                comparison.compareBindings(path, old.bindings, new.bindings)
+                comparison.compareFlag(
+                    path, "entity set, IncludeInServiceDocument", old.isInServiceDocument, new.isInServiceDocument,
+                    allowed: true, "clients may find it in the service document")
+                comparison.compareAnnotations(path, old.annotations, new.annotations)
+            }, added: { _ in ("entity set", nil) })
+        matchAll(
+            old.container.singletons, new.container.singletons, path: path, key: \.name,
+            compare: { comparison, old, new in
+                let path = "\(path)/\(old.name)"
+                comparison.compareSetType(path, "singleton", old.type, new.type)
+                comparison.compareBindings(path, old.bindings, new.bindings)
+                if old.isNullable != new.isNullable {
+                    comparison.compareNullable(path, "singleton", old.isNullable, new.isNullable)
+                }
+                comparison.compareAnnotations(path, old.annotations, new.annotations)
+            }, added: { _ in ("singleton", nil) })
+        matchAll(
+            old.container.operationImports, new.container.operationImports, path: path, key: \.name,
+            compare: { comparison, old, new in
+                let path = "\(path)/\(old.name)"
+                if old.operation != new.operation || old.kind != new.kind || old.httpMethod != new.httpMethod {
+                    comparison.add(
+                        path, .changed, "operation import", false, "it calls something else, or in another way")
+                }
+                let sets = (
+                    old.entitySet.map { Self.local($0, comparison.old.container) },
+                    new.entitySet.map { Self.local($0, comparison.new.container) }
+                )
+                if sets.0 != sets.1 {
+                    comparison.add(
+                        path, .changed,
+                        "operation import, entity set \(new.entitySet ?? "none") instead of \(old.entitySet ?? "none")",
+                        old.entitySet == nil, "the entities returned belong elsewhere")
+                }
+                comparison.compareAnnotations(path, old.annotations, new.annotations)
+            }, added: { _ in ("operation import", nil) })
+        compareAnnotations(path, old.container.annotations, new.container.annotations)
+    }
+
+    private mutating func compareSetType(_ path: String, _ what: String, _ old: QualifiedName, _ new: QualifiedName) {
+        guard old != new else { return }
+        add(path, .changed, "\(what), type \(new) instead of \(old)", false, "it has other entities")
+    }
+
+    private mutating func compareBindings(
+        _ path: String, _ old: [NavigationPropertyBinding], _ new: [NavigationPropertyBinding]
+    ) {
+        matchAll(
+            old, new, path: path, key: \.path,
+            compare: { comparison, old, new in
+                // A set of the same container needs no path.
+                let targets = (
+                    Self.local(old.target, comparison.old.container), Self.local(new.target, comparison.new.container)
+                )
+                if targets.0 != targets.1 {
+                    comparison.add(
+                        "\(path)/\(old.path)", .changed, "binding to \(new.target) instead of \(old.target)", false,
+                        "it leads to other entities")
+                }
+            }, added: { _ in ("binding", nil) })
+    }
+
+    private static func local(_ target: String, _ container: EntityContainer) -> String {
+        let prefix = "\(container.name)/"
+        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
+    }
+}

@@ -1,0 +1,214 @@
+extension ModelComparison {
+    mutating func compare(_ old: StructuredType, _ new: StructuredType) {
+        let path = old.name.description
+        if old.kind != new.kind {
+            add(
+                path, .changed, "entity type against complex type", false, "entities have an identity, values have none"
+            )
+            return
+        }
+        compareBase(path, old, new)
+        compareFlag(
+            path, "Abstract", old.isAbstract, new.isAbstract, allowed: false, "an abstract type has no instances")
+        compareFlag(
+            path, "OpenType", old.isOpen, new.isOpen, allowed: true,
+            "an open type takes more properties than a closed one")
+        compareFlag(
+            path, "HasStream", old.hasStream, new.hasStream, allowed: nil, "media entities are created by their content"
+        )
+        let keys = (keyOf(old, self.old), keyOf(new, self.new))
+        if keys.0 != keys.1 {
+            add(
+                path, .changed, "key \(keys.1.joined(separator: ", ")) instead of \(keys.0.joined(separator: ", "))",
+                false, "the addresses of entities change")
+        }
+        matchAll(
+            properties(of: old, self.old), properties(of: new, self.new), path: path, key: \.name,
+            compare: { $0.compare(path, $1, $2) },
+            added: { property in
+                let isOptional = property.isNullable || property.defaultValue != nil || property.type.isCollection
+                return ("property", isOptional ? nil : "clients that create entities do not give it a value")
+            })
+        matchAll(
+            navigationProperties(of: old, self.old), navigationProperties(of: new, self.new), path: path, key: \.name,
+            compare: { $0.compare(path, $1, $2) },
+            added: { property in
+                let isOptional = property.isNullable || property.isCollection
+                return (
+                    "navigation property", isOptional ? nil : "clients that create entities do not give it a target"
+                )
+            })
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+
+    /// A property that moved to a new base type is still there: what is declared is compared with what is had.
+    private func properties(of type: StructuredType, _ model: EntityDataModel) -> [Property] {
+        let inherited = type.baseType.flatMap { model.shape($0)?.properties } ?? []
+        let other = model === old ? new : old
+        let base = other.structuredType(type.name)?.baseType
+        return base == type.baseType ? type.properties : inherited + type.properties
+    }
+
+    private func navigationProperties(of type: StructuredType, _ model: EntityDataModel) -> [NavigationProperty] {
+        let inherited = type.baseType.flatMap { model.shape($0)?.navigationProperties } ?? []
+        let other = model === old ? new : old
+        let base = other.structuredType(type.name)?.baseType
+        return base == type.baseType ? type.navigationProperties : inherited + type.navigationProperties
+    }
+
+    private func keyOf(_ type: StructuredType, _ model: EntityDataModel) -> [String] {
+        model.shape(type.name)?.key.map(\.name) ?? []
+    }
+
+    private mutating func compareBase(_ path: String, _ old: StructuredType, _ new: StructuredType) {
+        guard old.baseType != new.baseType else { return }
+        func name(_ type: QualifiedName?) -> String { type?.description ?? "none" }
+        // A base type put above, which the old one still is a base of, takes nothing away.
+        let keeps = old.baseType.map { self.new.isType(new.name, $0) } ?? true
+        add(
+            path, .changed, "base type \(name(new.baseType)) instead of \(name(old.baseType))", keeps,
+            keeps
+                ? "it still derives from all it derived from" : "it can no longer stand where its base type is expected"
+        )
+    }
+
+    private mutating func compare(_ type: String, _ old: Property, _ new: Property) {
+        let path = "\(type)/\(old.name)"
+        compareType(path, "property", old.type, new.type)
+        compareNullable(path, "property", old.isNullable, new.isNullable)
+        compareFacets(path, "property", old.facets, new.facets)
+        if old.defaultValue != new.defaultValue {
+            add(
+                path, .changed,
+                "property, default \(new.defaultValue ?? "none") instead of \(old.defaultValue ?? "none")",
+                new.defaultValue != nil || old.isNullable, "what is left out gets another value")
+        }
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+
+    mutating func compareNullable(_ path: String, _ what: String, _ old: Bool, _ new: Bool) {
+        guard old != new else { return }
+        add(
+            path, .changed, "\(what), Nullable \(new) instead of \(old)", false,
+            new ? "clients that count on a value may read null" : "null can no longer be written")
+    }
+
+    /// Facets may be widened: what was valid stays so.
+    mutating func compareFacets(_ path: String, _ what: String, _ old: Facets, _ new: Facets) {
+        func compare(_ name: String, _ old: Int?, _ new: Int?) {
+            guard old != new else { return }
+            let isWider = new == nil || (old.map { $0 < (new ?? 0) } ?? false)
+            add(
+                path, .changed,
+                "\(what), \(name) \(new.map(String.init) ?? "unlimited") instead of \(old.map(String.init) ?? "unlimited")",
+                isWider, isWider ? "all values that were valid still are" : "values that were valid no longer are")
+        }
+        compare("MaxLength", old.maxLength, new.maxLength)
+        compare("Precision", old.precision, new.precision)
+        if old.scale != new.scale {
+            let isWider = Self.digits(old.scale) <= Self.digits(new.scale)
+            add(
+                path, .changed, "\(what), Scale \(Self.text(new.scale)) instead of \(Self.text(old.scale))", isWider,
+                isWider ? "all values that were valid still are" : "values that were valid no longer are")
+        }
+        if old.isUnicode != new.isUnicode {
+            let isWider = new.isUnicode != false
+            add(
+                path, .changed, "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)",
+                isWider,
+                isWider ? "all values that were valid still are" : "values that were valid no longer are")
+        }
+        if old.srid != new.srid || old.isSRIDVariable != new.isSRIDVariable {
+            add(path, .changed, "\(what), SRID", new.isSRIDVariable, "coordinates have another reference system")
+        }
+    }
+
+    private static func digits(_ scale: Facets.Scale?) -> Int {
+        switch scale {
+        case nil: 0
+        case .fixed(let digits): digits
+        case .variable: Int.max - 1
+        case .floating: Int.max
+        }
+    }
+
+    private static func text(_ scale: Facets.Scale?) -> String {
+        switch scale {
+        case nil: "0"
+        case .fixed(let digits): String(digits)
+        case .variable: "variable"
+        case .floating: "floating"
+        }
+    }
+
+    private mutating func compare(_ type: String, _ old: NavigationProperty, _ new: NavigationProperty) {
+        let path = "\(type)/\(old.name)"
+        if old.target != new.target {
+            // The target may become more special where it is read, not where it is written.
+            add(
+                path, .changed, "navigation property, type \(new.target) instead of \(old.target)", false,
+                "it leads to other entities")
+        }
+        if old.isCollection != new.isCollection {
+            add(
+                path, .changed,
+                "navigation property, \(new.isCollection ? "many" : "one") instead of \(old.isCollection ? "many" : "one")",
+                false, "payloads have another form")
+        } else if !new.isCollection {
+            compareNullable(path, "navigation property", old.isNullable, new.isNullable)
+        }
+        compareFlag(
+            path, "navigation property, ContainsTarget", old.isContainment, new.isContainment, allowed: nil,
+            "the addresses of the related entities change")
+        let pairs = (
+            old.constraints.map { "\($0.property)=\($0.referencedProperty)" },
+            new.constraints.map { "\($0.property)=\($0.referencedProperty)" }
+        )
+        if Set(pairs.0) != Set(pairs.1) {
+            add(
+                path, .changed, "navigation property, referential constraints", pairs.0.isEmpty,
+                pairs.0.isEmpty ? "what is new only says more" : "related entities are found by other properties")
+        }
+        if old.onDelete != new.onDelete {
+            add(
+                path, .changed,
+                "navigation property, OnDelete \(new.onDelete?.rawValue ?? "unstated") instead of \(old.onDelete?.rawValue ?? "unstated")",
+                true, "the service does it")
+        }
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+
+    mutating func compare(_ old: EnumType, _ new: EnumType) {
+        let path = old.name.description
+        if old.underlyingType != new.underlyingType {
+            add(
+                path, .changed,
+                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
+                "values have another range")
+        }
+        compareFlag(path, "IsFlags", old.isFlags, new.isFlags, allowed: nil, "values combine members or do not")
+        matchAll(
+            old.members, new.members, path: path, key: \.name,
+            compare: { comparison, old, new in
+                if old.value != new.value {
+                    comparison.add(
+                        "\(path)/\(old.name)", .changed, "member, value \(new.value) instead of \(old.value)", false,
+                        "numbers that were stored mean something else")
+                }
+                comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
+            }, added: { _ in ("member", "clients may read a member that they do not know") })
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+
+    mutating func compare(_ old: TypeDefinition, _ new: TypeDefinition) {
+        let path = old.name.description
+        if old.underlyingType != new.underlyingType {
+            add(
+                path, .changed,
+                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
+                "values have another form")
+        }
+        compareFacets(path, "type definition", old.facets, new.facets)
+        compareAnnotations(path, old.annotations, new.annotations)
+    }
+}

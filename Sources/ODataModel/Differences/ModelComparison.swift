@@ -1,0 +1,127 @@
+/// Compares two versions of a model: the elements of schemas here, what is in types and containers in the extensions.
+struct ModelComparison {
+    let old: EntityDataModel
+    let new: EntityDataModel
+    private(set) var differences: [ModelDifference] = []
+
+    init(old: EntityDataModel, new: EntityDataModel) {
+        self.old = old
+        self.new = new
+    }
+
+    mutating func compare() {
+        if old.version != new.version {
+            // 4.0 and 4.01 have one model.
+            let isCompatible = (old.version < .v4) == (new.version < .v4)
+            add(
+                "", .changed, "OData \(new.version.rawValue) instead of \(old.version.rawValue)", isCompatible,
+                isCompatible ? "the same protocol in another edition" : "requests and payloads have another form")
+        }
+        matchAll(
+            old.schemas.flatMap(\.structuredTypes), new.schemas.flatMap(\.structuredTypes), key: \.name.description
+        ) {
+            $0.compare($1, $2)
+        } added: {
+            ("\($0.kind == .entity ? "entity" : "complex") type", nil)
+        }
+        matchAll(old.schemas.flatMap(\.enumTypes), new.schemas.flatMap(\.enumTypes), key: \.name.description) {
+            $0.compare($1, $2)
+        } added: { _ in
+            ("enumeration type", nil)
+        }
+        matchAll(
+            old.schemas.flatMap(\.typeDefinitions), new.schemas.flatMap(\.typeDefinitions), key: \.name.description
+        ) {
+            $0.compare($1, $2)
+        } added: { _ in
+            ("type definition", nil)
+        }
+        matchAll(old.schemas.flatMap(\.operations), new.schemas.flatMap(\.operations), key: \.comparisonKey) {
+            $0.compare($1, $2)
+        } added: {
+            ($0.kind == .action ? "action" : "function", nil)
+        }
+        matchAll(old.schemas.flatMap(\.terms), new.schemas.flatMap(\.terms), key: \.name.description) {
+            comparison, old, new in
+            let path = old.name.description
+            comparison.compareType(path, "term", old.type, new.type)
+            comparison.compareAnnotations(path, old.annotations, new.annotations)
+        } added: { _ in
+            ("term", nil)
+        }
+        compareContainers()
+    }
+
+    // MARK: What the extensions use
+
+    mutating func add(
+        _ path: String, _ kind: ModelDifference.Kind, _ detail: String, _ isCompatible: Bool, _ reason: String
+    ) {
+        differences.append(
+            ModelDifference(path: path, kind: kind, detail: detail, isCompatible: isCompatible, reason: reason))
+    }
+
+    /// Pairs elements by a key: what only the older side has was removed, which no client can go on with.
+    ///
+    /// - Parameters:
+    ///   - added: what an added element is called, and why clients cannot go on where they cannot.
+    mutating func matchAll<Element>(
+        _ old: [Element], _ new: [Element], path: String = "", key: (Element) -> String,
+        compare: (inout ModelComparison, Element, Element) -> Void,
+        added: (Element) -> (name: String, objection: String?)
+    ) {
+        func full(_ element: Element) -> String { path.isEmpty ? key(element) : "\(path)/\(key(element))" }
+        let newByKey = Dictionary(new.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
+        var oldKeys: Set<String> = []
+        for element in old where oldKeys.insert(key(element)).inserted {
+            if let other = newByKey[key(element)] {
+                compare(&self, element, other)
+            } else {
+                add(full(element), .removed, added(element).name, false, "clients may use it")
+            }
+        }
+        for element in new where oldKeys.insert(key(element)).inserted {
+            let (name, objection) = added(element)
+            add(full(element), .added, name, objection == nil, objection ?? "clients do not know it and need not")
+        }
+    }
+
+    mutating func compareType(_ path: String, _ what: String, _ old: TypeReference, _ new: TypeReference) {
+        guard old.description != new.description else { return }
+        add(path, .changed, "\(what), type \(new) instead of \(old)", false, "values have another form")
+    }
+
+    /// Annotations say more of an element; capabilities are asked for when they are needed.
+    mutating func compareAnnotations(_ path: String, _ old: [Annotation], _ new: [Annotation]) {
+        func key(_ annotation: Annotation) -> String {
+            annotation.qualifier.map { "\(annotation.term)#\($0)" } ?? annotation.term
+        }
+        let oldByKey = Dictionary(old.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let newByKey = Dictionary(new.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let reason = "annotations change neither requests nor payloads"
+        for annotation in old where newByKey[key(annotation)] == nil {
+            add("\(path)/@\(key(annotation))", .removed, "annotation", true, reason)
+        }
+        for annotation in new {
+            guard let other = oldByKey[key(annotation)] else {
+                add("\(path)/@\(key(annotation))", .added, "annotation", true, reason)
+                continue
+            }
+            if other != annotation { add("\(path)/@\(key(annotation))", .changed, "annotation", true, reason) }
+        }
+    }
+
+    /// A flag that may go one way without breaking anything.
+    mutating func compareFlag(
+        _ path: String, _ name: String, _ old: Bool, _ new: Bool, allowed: Bool?, _ reason: String
+    ) {
+        guard old != new else { return }
+        let isCompatible = allowed == new
+        add(path, .changed, "\(name) \(new) instead of \(old)", isCompatible, reason)
+    }
+}
+
+extension Operation {
+    /// What tells operations and their overloads apart.
+    var comparisonKey: String { "\(name)(\(signature))" }
+}

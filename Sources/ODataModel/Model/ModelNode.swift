@@ -1,0 +1,143 @@
+/// An element of a model with its place in it, from which all others can be reached: up, down and by path.
+///
+/// ```swift
+/// let property = model.node(at: "Shop.Order/Freight")
+/// let type = property?.parent          // Shop.Order
+/// ```
+public struct ModelNode: Sendable {
+    /// What an element is.
+    public enum Element: Hashable, Sendable {
+        /// A schema.
+        case schema(Schema)
+        /// An entity type or complex type.
+        case structuredType(StructuredType)
+        /// An enumeration type.
+        case enumType(EnumType)
+        /// A type definition.
+        case typeDefinition(TypeDefinition)
+        /// An action or function: one of its overloads.
+        case operation(Operation)
+        /// A term.
+        case term(Term)
+        /// An entity container.
+        case container(EntityContainer)
+        /// A structural property.
+        case property(Property)
+        /// A navigation property.
+        case navigationProperty(NavigationProperty)
+        /// A member of an enumeration type.
+        case enumMember(EnumType.Member)
+        /// A parameter of an operation.
+        case parameter(Operation.Parameter)
+        /// An entity set.
+        case entitySet(EntitySet)
+        /// A singleton.
+        case singleton(Singleton)
+        /// An action or function import.
+        case operationImport(OperationImport)
+    }
+
+    /// The model.
+    public let model: EntityDataModel
+    /// The path of the element, as annotations target it: `NS`, `NS.Type`, `NS.Type/Property`, `NS.Container/Set`
+    /// (OData CSDL 4.01, 14.2.1).
+    public let path: String
+    /// The element.
+    public let element: Element
+
+    /// What the element stands in; `nil` for a schema.
+    public var parent: ModelNode? {
+        if let slash = path.lastIndex(of: "/") { return model.node(at: String(path[..<slash])) }
+        if case .schema = element { return nil }
+        let name = path.prefix { $0 != "(" }
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        return model.node(at: String(path[..<dot]))
+    }
+
+    /// The annotations on the element.
+    public var annotations: [Annotation] {
+        switch element {
+        case .schema(let element): element.annotations
+        case .structuredType(let element): element.annotations
+        case .enumType(let element): element.annotations
+        case .typeDefinition(let element): element.annotations
+        case .operation(let element): element.annotations
+        case .term(let element): element.annotations
+        case .container(let element): element.annotations
+        case .property(let element): element.annotations
+        case .navigationProperty(let element): element.annotations
+        case .enumMember(let element): element.annotations
+        case .parameter(let element): element.annotations
+        case .entitySet(let element): element.annotations
+        case .singleton(let element): element.annotations
+        case .operationImport(let element): element.annotations
+        }
+    }
+
+    /// What stands in the element, in document order.
+    public var children: [ModelNode] {
+        func child(_ name: String, _ element: Element) -> ModelNode {
+            ModelNode(model: model, path: "\(path)/\(name)", element: element)
+        }
+        switch element {
+        case .schema(let schema): return Self.elements(of: schema, model)
+        case .structuredType(let type):
+            return type.properties.map { child($0.name, .property($0)) }
+                + type.navigationProperties.map { child($0.name, .navigationProperty($0)) }
+        case .enumType(let type): return type.members.map { child($0.name, .enumMember($0)) }
+        case .operation(let operation): return operation.parameters.map { child($0.name, .parameter($0)) }
+        case .container(let container):
+            return container.entitySets.map { child($0.name, .entitySet($0)) }
+                + container.singletons.map { child($0.name, .singleton($0)) }
+                + container.operationImports.map { child($0.name, .operationImport($0)) }
+        default: return []
+        }
+    }
+
+    private static func elements(of schema: Schema, _ model: EntityDataModel) -> [ModelNode] {
+        func node(_ name: QualifiedName, _ element: Element) -> ModelNode {
+            ModelNode(model: model, path: name.description, element: element)
+        }
+        var result = schema.structuredTypes.map { node($0.name, .structuredType($0)) }
+        result += schema.enumTypes.map { node($0.name, .enumType($0)) }
+        result += schema.typeDefinitions.map { node($0.name, .typeDefinition($0)) }
+        result += schema.operations.map { operation in
+            ModelNode(
+                model: model, path: "\(operation.name)(\(operation.signature))", element: .operation(operation))
+        }
+        result += schema.terms.map { node($0.name, .term($0)) }
+        if let container = schema.container { result.append(node(container.name, .container(container))) }
+        return result
+    }
+}
+
+extension EntityDataModel {
+    /// The schemas as nodes, in document order, those of other documents last.
+    public var nodes: [ModelNode] {
+        (schemas + includedSchemas).map { ModelNode(model: self, path: $0.namespace, element: .schema($0)) }
+    }
+
+    /// The element that a path leads to, with full names or with aliases of schemas.
+    ///
+    /// - Parameter path: a path such as `NS.Type/Property`, `NS.Container/Set` or `NS.Function(NS.Type)/parameter`.
+    ///   An operation without parentheses is the first of its overloads.
+    public func node(at path: String) -> ModelNode? {
+        var aliases: [String: String] = [:]
+        for schema in schemas {
+            if let alias = schema.alias { aliases[alias] = schema.namespace }
+        }
+        let segments = CSDLNameMap.segments(CSDLNameMap(aliases).path(path)).map(String.init)
+        guard let first = segments.first else { return nil }
+        let schemaNodes = nodes
+        var node = schemaNodes.first { $0.path == first }
+        if node == nil {
+            let candidates = schemaNodes.filter { first.hasPrefix($0.path + ".") }.flatMap(\.children)
+            node = candidates.first { $0.path == first } ?? candidates.first { $0.path.hasPrefix(first + "(") }
+        }
+        for segment in segments.dropFirst() {
+            let path = node.map { "\($0.path)/\(segment)" }
+            node = node?.children.first { $0.path == path }
+        }
+        return node
+    }
+}

@@ -1,0 +1,342 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+
+/// `outpost metadata`.
+struct Metadata: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at, check, convert and compare metadata documents.",
+        discussion: """
+            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.
+
+            EXAMPLE
+              outpost metadata show https://host/service/
+              outpost metadata validate metadata.xml
+              outpost metadata convert metadata.xml --to json --output metadata.json
+              outpost metadata diff old.xml new.xml
+            """,
+        subcommands: [Show.self, Validate.self, Convert.self, Diff.self])
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say what a service has.",
+            discussion: """
+                EXAMPLE
+                  outpost metadata show https://host/service/
+                  outpost metadata show metadata.xml Orders
+                """)
+
+        @Argument(help: "A file or an address.") var source: String
+        @Argument(help: "An entity set, singleton or type to look into.") var element: String?
+        @OptionGroup var service: ServiceOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let model = try await MetadataSource(source, service).read().model
+            if let element {
+                try show(element, of: model)
+                return
+            }
+            let summary = ModelSummary(model)
+            if json {
+                print(JSONText(summary).text)
+                return
+            }
+            print(
+                "OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), "
+                    + "\(Terminal.plural(summary.complexTypes, "complex type")), "
+                    + "\(Terminal.plural(summary.enumTypes, "enumeration type")), "
+                    + "\(Terminal.plural(summary.operations, "operation"))")
+            var table = Table(["Set", "Type", "Key", "Properties", "Navigation"])
+            for set in summary.sets {
+                table.add([
+                    set.name, set.type, set.key.joined(separator: ", "), String(set.properties),
+                    set.navigation.joined(separator: ", "),
+                ])
+            }
+            if !summary.sets.isEmpty { Terminal.write(table.rendered().withoutControls(keepingLines: true)) }
+            if !summary.imports.isEmpty {
+                print("Operations: \(summary.imports.joined(separator: ", ").withoutControls())")
+            }
+        }
+
+        private func show(_ element: String, of model: EntityDataModel) throws {
+            let type = model.entitySet(element)?.type ?? model.singleton(element)?.type ?? QualifiedName(element)
+            guard let shape = type.flatMap({ model.shape($0) }) else {
+                throw Failure(
+                    message: "The metadata declare no set, singleton or type \(element).",
+                    advice: "See what there is: outpost metadata show \(source)")
+            }
+            var table = Table(["Property", "Type", "Null", "Label"])
+            let key = Set(shape.key.map(\.path))
+            for property in shape.properties {
+                table.add([
+                    (key.contains(property.name) ? "* " : "") + property.name, property.type.description,
+                    property.isNullable ? "yes" : "no", property.label ?? "",
+                ])
+            }
+            for property in shape.navigationProperties {
+                let target = property.isCollection ? "Collection(\(property.target))" : property.target.description
+                table.add([property.name, target, property.isNullable ? "yes" : "no", property.label ?? ""])
+            }
+            Terminal.write(table.rendered().withoutControls(keepingLines: true))
+        }
+    }
+
+    struct Validate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check that metadata can be read, and say what was read around.",
+            discussion: """
+                Ends with 0 where the document can be read, warnings or not, and with 1 where it cannot.
+
+                EXAMPLE
+                  outpost metadata validate metadata.xml
+                  outpost metadata validate metadata.xml --strict --references
+                """)
+
+        @Argument(help: "A file or an address.") var source: String
+        @OptionGroup var service: ServiceOptions
+        @Flag(help: "Refuse facets that cannot be, and names that differ in case alone.") var strict = false
+        @Flag(help: "Read the documents it refers to as well.") var references = false
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            var options = CSDLReaderOptions(caseConflicts: .warned)
+            if strict {
+                options.caseConflicts = .refused
+                options.facets = .strict
+            }
+            options.references = references ? .all : .ignored
+            let result = try await MetadataSource(source, service).read(options)
+            if json {
+                print(JSONText(Report(result)).text)
+                return
+            }
+            for warning in result.warnings {
+                print("\(Terminal.yellow("warning:")) \(warning.description.withoutControls())")
+            }
+            let summary = ModelSummary(result.model)
+            print(
+                "Valid: OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), "
+                    + "\(Terminal.plural(result.warnings.count, "warning")).")
+        }
+
+        private struct Report: Encodable {
+            var version: String
+            var entityTypes: Int
+            var warnings: [Warning]
+
+            init(_ result: CSDLReader.Result) {
+                let summary = ModelSummary(result.model)
+                version = summary.version
+                entityTypes = summary.entityTypes
+                warnings = result.warnings.map {
+                    Warning(source: $0.source, line: $0.line, column: $0.column, message: $0.message)
+                }
+            }
+
+            struct Warning: Encodable {
+                var source: String?
+                var line: Int
+                var column: Int
+                var message: String
+            }
+        }
+    }
+
+    struct Convert: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write metadata in another version or format.",
+            discussion: """
+                What the version or format cannot say is left out, and named on standard error.
+
+                EXAMPLE
+                  outpost metadata convert metadata.xml --to json
+                  outpost metadata convert metadata.json --to 2.0 --output metadata.xml
+                """)
+
+        @Argument(help: "A file or an address.") var source: String
+        @Option(help: ArgumentHelp("4.01, 4.0, 3.0, 2.0, 1.0, or json.", valueName: "version")) var to: String
+        @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
+        var output: String?
+        @OptionGroup var service: ServiceOptions
+
+        mutating func validate() throws {
+            guard Self.format(to) != nil else { throw ValidationError("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json.") }
+        }
+
+        private static func format(_ text: String) -> CSDLWriter.Format? {
+            text.lowercased() == "json" ? .json : ODataVersion(rawValue: text).map { .xml($0) }
+        }
+
+        func run() async throws {
+            guard let format = Self.format(to) else { return }
+            let result = try await MetadataSource(source, service).read()
+            for warning in result.warnings {
+                Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+            }
+            let document = CSDLWriter.document(result.model, as: format)
+            for omission in document.omissions {
+                Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission.withoutControls())")
+            }
+            guard let output else {
+                Terminal.write(document.bytes + [UInt8(ascii: "\n")])
+                return
+            }
+            do {
+                try Data(document.bytes).write(to: URL(fileURLWithPath: output), options: .atomic)
+            } catch {
+                throw Failure(message: "\(output) cannot be written: \(error.localizedDescription)")
+            }
+        }
+    }
+
+    struct Diff: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
+            discussion: """
+                Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they
+                cannot.
+
+                EXAMPLE
+                  outpost metadata diff old.xml new.xml
+                  outpost metadata diff old.xml https://host/service/ --json
+                """)
+
+        @Argument(help: "The older version: a file or an address.") var old: String
+        @Argument(help: "The newer version: a file or an address.") var new: String
+        @OptionGroup var service: ServiceOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let older = try await MetadataSource(old, service).read().model
+            let newer = try await MetadataSource(new, service).read().model
+            let differences = newer.differences(from: older)
+            let breaking = differences.count { !$0.isCompatible }
+            if json {
+                print(JSONText(differences.map(Line.init)).text)
+            } else {
+                for difference in differences {
+                    let mark = difference.isCompatible ? Terminal.green("compatible") : Terminal.red("incompatible")
+                    print(
+                        "\(mark)  \(difference.path) \(difference.kind.rawValue): \(difference.detail) "
+                            .withoutControls() + Terminal.dim("(\(difference.reason))"))
+                }
+                print(
+                    differences.isEmpty
+                        ? "No differences."
+                        : "\(Terminal.plural(differences.count, "difference")), \(Terminal.number(breaking)) incompatible."
+                )
+            }
+            if breaking > 0 { throw QuietExit(status: .failed) }
+        }
+
+        private struct Line: Encodable {
+            var path: String
+            var kind: String
+            var detail: String
+            var isCompatible: Bool
+            var reason: String
+
+            init(_ difference: ModelDifference) {
+                path = difference.path
+                kind = difference.kind.rawValue
+                detail = difference.detail
+                isCompatible = difference.isCompatible
+                reason = difference.reason
+            }
+        }
+    }
+}
+
+/// Where metadata are: a file, the address of a document, or the root of a service.
+private struct MetadataSource {
+    private let text: String
+    private let service: ServiceOptions
+
+    init(_ text: String, _ service: ServiceOptions) {
+        self.text = text
+        self.service = service
+    }
+
+    /// Reads them; documents they refer to are read as the options have it.
+    func read(_ options: CSDLReaderOptions = CSDLReaderOptions(references: .ignored)) async throws -> CSDLReader.Result
+    {
+        guard isURL(text) else {
+            let bytes = try contents(of: text)
+            return try await CSDLReader.parse(bytes, options: options) { reference in
+                if isURL(reference.uri) { return try? await fetch(reference.uri) }
+                let folder = URL(fileURLWithPath: text).deletingLastPathComponent()
+                return try? contents(of: folder.appendingPathComponent(reference.uri).path)
+            }
+        }
+        let address = documentAddress
+        let bytes = try await fetch(address)
+        return try await CSDLReader.parse(bytes, options: options) { reference in
+            guard let url = URL(string: reference.uri, relativeTo: URL(string: address)) else { return nil }
+            return try? await fetch(url.absoluteString)
+        }
+    }
+
+    private func isURL(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return text.hasPrefix("http://") || text.hasPrefix("https://")
+    }
+
+    /// A root becomes the address of its metadata.
+    private var documentAddress: String {
+        let isDocument = [".xml", ".json", ".edmx", ".csdl"].contains { text.lowercased().hasSuffix($0) }
+        if isDocument || text.contains("$metadata") { return text }
+        return text.hasSuffix("/") ? text + "$metadata" : text + "/$metadata"
+    }
+
+    private func contents(of path: String) throws -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure(message: "\(path) cannot be read.", advice: "Give a file, or an address with https://.")
+        }
+        return [UInt8](data)
+    }
+
+    private func fetch(_ address: String) async throws -> [UInt8] {
+        let connector = try service.connector()
+        do {
+            let bytes = try await connector.document(at: address, isOwn: address == documentAddress)
+            try await connector.close()
+            return bytes
+        } catch {
+            try? await connector.close()
+            throw error
+        }
+    }
+}
+
+extension Connector {
+    /// A metadata document, as it is.
+    ///
+    /// - Parameter isOwn: whether the person named this address: credentials go nowhere else.
+    fileprivate func document(at address: String, isOwn: Bool) async throws -> [UInt8] {
+        guard let url = URLComponents(string: address), let host = url.percentEncodedHost, url.user == nil else {
+            throw TransportError.invalidURL(address)
+        }
+        var path = url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath
+        if let query = url.percentEncodedQuery { path += "?\(query)" }
+        var request = HTTPRequest(
+            method: .get, scheme: url.scheme, authority: url.port.map { "\(host):\($0)" } ?? host, path: path)
+        request.headerFields[.accept] = "application/xml, application/json;q=0.9"
+        if isOwn { try await authentication.complete(&request) }
+        let (response, stream) = try await transport.send(request, body: nil)
+        switch response.status.code {
+        case 200..<300: return try await stream.collect(limit: CSDLReader.maxBytes)
+        case 300..<400:
+            throw MetadataError.redirected(
+                url: address, to: response.headerFields[.location] ?? "an address it does not name")
+        case 401: throw MetadataError.unauthorized(url: address)
+        case 403: throw MetadataError.forbidden(url: address)
+        case 404, 410: throw MetadataError.notFound(url: address)
+        default: throw Failure(message: "\(address) answered \(response.status.code).")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Testing
+
+@testable import ODataModel
+
+@Suite("CSDL in JSON")
+struct CSDLJSONTests {
+    static let sample = """
+        {"$Version":"4.01","$EntityContainer":"S.C","$Reference":{"core.json":{"$Include":[{"$Namespace":"Org.OData.Core.V1","$Alias":"Core"}]}},
+        "S":{"$Alias":"self","@Core.Description":"All",
+          "T":{"$Kind":"EntityType","$Key":["ID",{"City":"Address/City"}],"$OpenType":true,
+            "ID":{"$Type":"Edm.Int32"},"Name":{"$Nullable":true,"$MaxLength":20,"@Core.Description@Core.IsLanguageDependent":true,"@Core.Description":"Its name"},
+            "Price":{"$Type":"Edm.Decimal","$Precision":9},"Address":{"$Type":"self.A"},"Tags":{"$Collection":true,"$Nullable":true},
+            "Color":{"$Type":"self.E","$DefaultValue":"Red"},
+            "Next":{"$Kind":"NavigationProperty","$Type":"self.T","$Nullable":true,"$Partner":"Previous","$ReferentialConstraint":{"ID":"ID","ID@Core.Description":"key"},"$OnDelete":"SetNull","$OnDelete@Core.Description":"gone"},
+            "Previous":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"self.T","$ContainsTarget":true}},
+          "A":{"$Kind":"ComplexType","City":{}},
+          "E":{"$Kind":"EnumType","$IsFlags":true,"Red":1,"Red@Core.Description":"red","Blue":2},
+          "D":{"$Kind":"TypeDefinition","$UnderlyingType":"Edm.Decimal","$Scale":2},
+          "F":[{"$Kind":"Function","$IsBound":true,"$Parameter":[{"$Name":"it","$Type":"self.T"}],"$ReturnType":{"$Type":"Edm.Decimal"}},{"$Kind":"Function"}],
+          "Note":{"$Kind":"Term","$Type":"self.E","$AppliesTo":["Property"]},
+          "C":{"$Kind":"EntityContainer","Ts":{"$Collection":true,"$Type":"self.T","$NavigationPropertyBinding":{"Next":"Ts"}},"Me":{"$Type":"self.T","$Nullable":true},"F":{"$Function":"self.F","$EntitySet":"Ts"}},
+          "$Annotations":{"self.T/Price":{"@self.Note#q":{"$If":[{"$Eq":[{"$Path":"ID"},null]},{"$Cast":"Red","$Type":"self.E"},[1,2.5,1e3,true]]},
+            "@Core.Links":[{"@type":"#Core.Link","rel":"x","rel@Core.Description":"y","href":{"$UrlRef":{"$Function":"odata.concat","$Apply":["a",{"$Path":"Name"}]}}}]}}}}
+        """
+
+    private let model: EntityDataModel
+    private let type = QualifiedName("S", "T")
+
+    init() throws { model = try CSDLReader.read(Array(Self.sample.utf8)) }
+
+    @Test("types are read with the defaults of JSON")
+    func types() throws {
+        let shape = try #require(model.shape(type))
+        #expect(model.version == .v401 && shape.isOpen)
+        #expect(shape.key.map(\.name) == ["ID", "City"])
+        #expect(shape.property("ID")?.isNullable == false)
+        #expect(shape.property("Name")?.isNullable == true)
+        #expect(shape.property("Name")?.facets.maxLength == 20)
+        #expect(shape.property("Price")?.facets == Facets(precision: 9, scale: .variable))
+        #expect(shape.property("Tags")?.type == .collection(.primitive(.string)))
+        #expect(shape.property("Color")?.defaultValue == "Red")
+        #expect(model.typeDefinition(QualifiedName("S", "D"))?.facets.scale == .fixed(2))
+        #expect(model.enumType(QualifiedName("S", "E"))?.members.first?.annotations.count == 1)
+        #expect(model.operations(QualifiedName("S", "F")).count == 2)
+    }
+
+    @Test("navigation properties have constraints, an action on delete, and annotations on both")
+    func navigation() throws {
+        let next = try #require(model.shape(type)?.navigationProperty("Next"))
+        #expect(next.isNullable && next.partner == "Previous" && next.onDelete == .setNull)
+        #expect(next.constraints.first?.annotations.first?.value?.string == "key")
+        #expect(next.onDeleteAnnotations.first?.value?.string == "gone")
+        #expect(model.shape(type)?.navigationProperty("Previous")?.isContainment == true)
+        #expect(model.singleton("Me")?.isNullable == true)
+        #expect(model.targetSet(of: "Ts", path: "Next", target: type)?.name == "Ts")
+    }
+
+    @Test("annotations nest, and expressions are what they are in XML")
+    func annotations() throws {
+        let shape = try #require(model.shape(type))
+        let description = try #require(shape.property("Name")?.annotations.first)
+        #expect(description.value?.string == "Its name")
+        #expect(description.annotations.first?.value?.boolean == true)
+        let note = try #require(shape.property("Price")?.annotations.first)
+        #expect(note.qualifier == "q")
+        #expect(
+            note.value
+                == .dynamic(
+                    element: "If", attributes: [:],
+                    operands: [
+                        .dynamic(
+                            element: "Eq", attributes: [:],
+                            operands: [
+                                .path(kind: "Path", text: "ID"),
+                                .dynamic(element: "Null", attributes: [:], operands: []),
+                            ]),
+                        .constant(kind: "EnumMember", text: "S.E/Red"),
+                        .collection([
+                            .constant(kind: "Int", text: "1"), .constant(kind: "Decimal", text: "2.5"),
+                            .constant(kind: "Float", text: "1e3"), .constant(kind: "Bool", text: "true"),
+                        ]),
+                    ]))
+    }
+
+    @Test("XML and JSON made of each other mean the same")
+    func conversion() throws {
+        let xml = CSDLWriter.xml(model)
+        #expect(try CSDLReader.read(xml).schemas == model.schemas)
+        #expect(try CSDLReader.read(CSDLWriter.json(try CSDLReader.read(xml))).schemas == model.schemas)
+        let fromXML = try CSDLReader.read(Array(CSDLSamples.v4.utf8))
+        let again = try CSDLReader.read(CSDLWriter.json(fromXML))
+        #expect(again.differences(from: fromXML).filter { !$0.detail.contains("annotation") }.isEmpty)
+    }
+
+    @Test("a document cut anywhere gives a typed error")
+    func prefixes() {
+        let bytes = Array(Self.sample.utf8)
+        for count in 0..<bytes.count {
+            let prefix = Array(bytes[..<count])
+            #expect(throws: CSDLError.self, "prefix of \(count)") { try CSDLReader.read(prefix) }
+        }
+    }
+
+    @Test(
+        "an error names the place",
+        arguments: [
+            ("{}", .missingAttribute("$Version", element: "the document"), 1),
+            ("{\"$Version\":\"4.01\",\n\"S\":{\"T\":{}}}", .missingAttribute("$Kind", element: "T"), 2),
+            (
+                "{\"$Version\":\"4.01\",\n\"S\":{\"T\":{\"$Kind\":\"X\"}}}",
+                .invalidAttribute("$Kind", element: "T", value: "X"), 2
+            ),
+            ("{\"$Version\":\"4.01\",\n\"S\":{},\n\"S\":{}}", .duplicateName("S"), 3),
+            ("[1]", .notCSDL(root: "an array or value"), 1),
+            ("{\"$Version\":\"4.01\",\n\"S\":1}", .invalidAttribute("S", element: "the document", value: "…"), 2),
+            ("{\"$Version\":\"4.01\" x", nil, 1),
+            (String(repeating: "[", count: 200), .tooDeep, 1),
+        ] as [(String, CSDLError.Reason?, Int)])
+    func errors(text: String, reason: CSDLError.Reason?, line: Int) {
+        #expect {
+            try CSDLReader.read(Array(text.utf8))
+        } throws: { error in
+            guard let error = error as? CSDLError else { return false }
+            return (reason == nil || error.reason == reason) && error.line == line && error.column >= 1
+        }
+    }
+
+    @Test("a type and a function may share a name in XML; JSON says one and names the other")
+    func sharedName() throws {
+        let model = try CSDLReader.read(
+            document("<ComplexType Name='X'/><Function Name='X'><ReturnType Type='S.X'/></Function>"))
+        let output = CSDLWriter.document(model, as: .json)
+        #expect(output.omissions.count == 1)
+        #expect(try CSDLReader.read(output.bytes).shape(QualifiedName("S", "X")) != nil)
+    }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import ODataModel
+
+@Suite("Differences between two versions of a model")
+struct ModelDifferenceTests {
+    static let base = """
+        <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Name" Type="Edm.String" MaxLength="20"/><NavigationProperty Name="Next" Type="S.T"/></EntityType>
+        <EnumType Name="E"><Member Name="A"/></EnumType>
+        <Action Name="Do"><Parameter Name="a" Type="Edm.Int32"/></Action>
+        <EntityContainer Name="C"><EntitySet Name="Ts" EntityType="S.T"/><ActionImport Name="Do" Action="S.Do"/></EntityContainer>
+        """
+
+    private func differences(_ old: String, _ new: String) throws -> [ModelDifference] {
+        let older = try CSDLReader.read(document(Self.base))
+        let newer = try CSDLReader.read(document(Self.base.replacing(old, with: new)))
+        return newer.differences(from: older)
+    }
+
+    @Test("a model does not differ from itself, nor from what it was written as")
+    func same() throws {
+        let model = try CSDLReader.read(document(Self.base))
+        #expect(model.differences(from: model).isEmpty)
+        #expect(try CSDLReader.read(CSDLWriter.xml(model, version: .v4)).differences(from: model).isEmpty)
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).differences(from: model).isEmpty)
+    }
+
+    @Test(
+        "each difference is classed, with a reason",
+        arguments: [
+            (
+                "<Property Name=\"Name\"", "<Property Name=\"More\" Type=\"Edm.String\"/><Property Name=\"Name\"",
+                "S.T/More", .added, true
+            ),
+            (
+                "<Property Name=\"Name\"",
+                "<Property Name=\"More\" Type=\"Edm.String\" Nullable=\"false\"/><Property Name=\"Name\"", "S.T/More",
+                .added, false
+            ),
+            ("<Property Name=\"Name\" Type=\"Edm.String\" MaxLength=\"20\"/>", "", "S.T/Name", .removed, false),
+            ("MaxLength=\"20\"", "MaxLength=\"30\"", "S.T/Name", .changed, true),
+            ("MaxLength=\"20\"", "MaxLength=\"10\"", "S.T/Name", .changed, false),
+            ("MaxLength=\"20\"", "", "S.T/Name", .changed, true),
+            ("\"Edm.String\" MaxLength", "\"Edm.String\" Nullable=\"false\" MaxLength", "S.T/Name", .changed, false),
+            ("Type=\"Edm.String\"", "Type=\"Edm.Binary\"", "S.T/Name", .changed, false),
+            ("\"Next\" Type=\"S.T\"/>", "\"Next\" Type=\"Collection(S.T)\"/>", "S.T/Next", .changed, false),
+            ("<Member Name=\"A\"/>", "<Member Name=\"A\"/><Member Name=\"B\"/>", "S.E/B", .added, false),
+            (
+                "<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\" Nullable=\"false\"/><Parameter", "S.Do()/b",
+                .added, false
+            ),
+            ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\"/><Parameter", "S.Do()/b", .added, true),
+            (
+                "<EntitySet Name=\"Ts\"", "<EntitySet Name=\"Us\" EntityType=\"S.T\"/><EntitySet Name=\"Ts\"", "S.C/Us",
+                .added, true
+            ),
+            ("<EntitySet Name=\"Ts\" EntityType=\"S.T\"/>", "", "S.C/Ts", .removed, false),
+            ("<EntityType Name=\"T\">", "<EntityType Name=\"T\"><Annotation Term=\"X.Y\"/>", "S.T/@X.Y", .added, true),
+            ("<EntityType Name=\"T\">", "<EntityType Name=\"T\" OpenType=\"true\">", "S.T", .changed, true),
+            ("<EntityType Name=\"T\">", "<EntityType Name=\"T\" HasStream=\"true\">", "S.T", .changed, false),
+        ] as [(String, String, String, ModelDifference.Kind, Bool)])
+    func classes(old: String, new: String, path: String, kind: ModelDifference.Kind, isCompatible: Bool) throws {
+        let differences = try differences(old, new)
+        #expect(differences.count == 1)
+        let difference = try #require(differences.first)
+        #expect(difference.path == path && difference.kind == kind && difference.isCompatible == isCompatible)
+        #expect(!difference.reason.isEmpty && !difference.detail.isEmpty)
+    }
+}
