@@ -3,11 +3,11 @@ import Testing
 
 @Suite("OData 4.0, intermediate conformance")
 struct Intermediate40Tests {
-    @Test("13.1.2 (3) $select gives what is selected, and the key only where it is")
+    @Test("13.1.2 (3) $select gives what is selected, with the key, and nothing else")
     func select() async throws {
         try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$select=Name,Price,ShippingAddress/City").json
-            #expect(Set(row.keys.filter { !$0.contains("@") }) == ["Name", "Price", "ShippingAddress"])
+            #expect(Set(row.keys.filter { !$0.contains("@") }) == ["ID", "Name", "Price", "ShippingAddress"])
             #expect((row["ShippingAddress"] as? [String: Any])?.keys.sorted() == ["City"])
             let all = try await site.get("Products?$select=*&$top=1").rows
             #expect(all.first?["Rating"] != nil)
@@ -93,7 +93,7 @@ struct Intermediate40Tests {
             ("round(Price) eq 1000", 1), ("floor(Price) eq 999", 1), ("ceiling(Price) eq 16", 1),
             ("cast(Price,Edm.String) eq '15.5'", 1), ("isof(Name,Edm.String)", 7),
             ("geo.distance(Location,geography'SRID=4326;POINT(-122.3321 47.6062)') lt 10", 1),
-            ("geo.intersects(Location,Area)", 2), ("geo.length(Route) gt 0", 2),
+            ("geo.intersects(Location,Area)", 6), ("geo.length(Route) gt 0", 6),
         ])
     func functions(text: String, count: Int) async throws {
         try await Site.reference { site async throws in

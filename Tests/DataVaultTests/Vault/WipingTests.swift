@@ -10,8 +10,9 @@ struct WipingTests {
     #if os(Linux)
         /// How often bytes occur in the writable memory of this process, besides where they are given.
         private func occurrences(of needle: UnsafeRawBufferPointer) throws -> Int {
-            let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+            let maps = try Self.maps()
             let memory = open("/proc/self/mem", O_RDONLY)
+            try #require(memory >= 0, "errno \(errno)")
             defer { close(memory) }
             let size = 1 << 20
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size + needle.count, alignment: 16)
@@ -44,6 +45,21 @@ struct WipingTests {
                 }
             }
             return count
+        }
+
+        /// The list of what is mapped where. The system hands it out a page at a time, which is not its end.
+        private static func maps() throws -> String {
+            let file = open("/proc/self/maps", O_RDONLY)
+            try #require(file >= 0, "errno \(errno)")
+            defer { close(file) }
+            var text: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                let count = read(file, &chunk, chunk.count)
+                try #require(count >= 0, "errno \(errno)")
+                if count == 0 { return String(decoding: text, as: UTF8.self) }
+                text += chunk[..<count]
+            }
         }
 
         /// Runs on a thread of its own, whose freed memory nobody else uses.
