@@ -18,6 +18,11 @@ let package = Package(
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataFormat", package: "outpost"),
                 "CSimdjson",
             ]),
+        // libxml2 without Outpost around it.
+        .systemLibrary(name: "CBareXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .executableTarget(
+            name: "ModelBenchmarks",
+            dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
     ],
     cxxLanguageStandard: .cxx17
 )

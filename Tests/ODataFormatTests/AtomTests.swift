@@ -405,17 +405,45 @@ struct XMLDocumentTests {
             #"{"type":"Point","coordinates":[23.1,32.1],"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}"#,
         ])
     func geography(json: String) throws {
-        let value = try JSONScanner.scan(Array(json.utf8)) { (scanner) throws(JSONError) in
-            try scanner.readPrimitive(.geography)
-        }
         for type in [PrimitiveType.geography, .geometry] {
-            let markup = try #require(GeographyMarkup.markup(value, .primitive(type), model: model))
+            let value = try JSONScanner.scan(Array(json.utf8)) { (scanner) throws(JSONError) in
+                try scanner.readPrimitive(type)
+            }
+            guard case .geo(let geo) = value else {
+                Issue.record("no geo value")
+                return
+            }
+            let markup = GeographyMarkup.markup(geo)
             let text = "<x xmlns:gml=\"\(AtomNames.gml)\">\(markup)</x>"
             let element = try XMLBody.parse(Array(text.utf8))
             #expect(try GeographyMarkup.read(element, type) == value)
-            if json.hasPrefix(#"{"type":"Point","coordinates":[23.1,32.1]}"#) {
+            if json == #"{"type":"Point","coordinates":[23.1,32.1]}"# {
                 #expect(markup.contains(type == .geography ? "<gml:pos>32.1 23.1<" : "<gml:pos>23.1 32.1<"))
             }
         }
+    }
+
+    @Test("a list of positions has as many numbers for each as it says")
+    func positionList() throws {
+        let text =
+            "<x xmlns:gml=\"\(AtomNames.gml)\"><gml:LineString><gml:posList srsDimension=\"3\">"
+            + "1 2 3 4 5 6</gml:posList></gml:LineString></x>"
+        let value = try GeographyMarkup.read(try XMLBody.parse(Array(text.utf8)), .geometry)
+        #expect(value == .geo(GeoValue(.geometry, .lineString([.init(x: 1, y: 2, z: 3), .init(x: 4, y: 5, z: 6)]))))
+    }
+
+    @Test(
+        "GML that is no geometry of the type gives an error",
+        arguments: [
+            "<gml:Circle/>", "<gml:Point><gml:pos>1</gml:pos></gml:Point>",
+            "<gml:Point gml:srsName=\"urn:ogc:def:crs:EPSG::1234567\"><gml:pos>1 2</gml:pos></gml:Point>",
+            "<gml:LineString><gml:pos>1 2</gml:pos></gml:LineString>",
+            "<gml:MultiCurve><gml:curveMember><gml:Point/></gml:curveMember></gml:MultiCurve>",
+            String(repeating: "<gml:MultiGeometry><gml:geometryMember>", count: 20)
+                + String(repeating: "</gml:geometryMember></gml:MultiGeometry>", count: 20),
+        ])
+    func wrongMarkup(markup: String) throws {
+        let element = try XMLBody.parse(Array("<x xmlns:gml=\"\(AtomNames.gml)\">\(markup)</x>".utf8))
+        #expect(throws: XMLPayloadError.self) { try GeographyMarkup.read(element, .geography) }
     }
 }

@@ -61,7 +61,7 @@ extension AtomEntryWriter {
             let element = version < .v4 ? "d:element" : "m:element"
             for value in values { write(value, element, type?.element, path, mappings, to: &xml) }
             xml.end()
-        case .geo: xml.element(name, attributes, xml: GeographyMarkup.markup(value, type, model: model) ?? "")
+        case .geo(let value): xml.element(name, attributes, xml: GeographyMarkup.markup(value))
         default: xml.element(name, attributes, text: text(value, type))
         }
     }

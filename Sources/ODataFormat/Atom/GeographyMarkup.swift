@@ -3,111 +3,123 @@ import ODataModel
 /// Geographic and geometric values in GML, as Atom payloads have them (OData Atom Format 4.0, 7.1; OGC 06-103r4,
 /// GML simple features).
 enum GeographyMarkup {
-    /// The kinds of value with the elements that hold their parts.
-    private static let containers: [(gml: String, json: String, list: String, member: String)] = [
-        ("MultiPoint", "MultiPoint", "pointMembers", "pointMember"),
-        ("MultiCurve", "MultiLineString", "curveMembers", "curveMember"),
-        ("MultiSurface", "MultiPolygon", "surfaceMembers", "surfaceMember"),
-        ("MultiGeometry", "GeometryCollection", "geometryMembers", "geometryMember"),
-    ]
-
     // MARK: Reading
 
     /// Reads the geometry in an element.
     static func read(_ element: XMLFragment, _ type: PrimitiveType) throws(XMLPayloadError) -> ODataValue {
-        guard let shape = element.elements.first(where: { $0.namespace == AtomNames.gml }) else {
+        guard let markup = element.elements.first(where: { $0.namespace == AtomNames.gml }) else {
             // Some services write the text form here too.
             if let value = try? ODataValue(lexical: element.trimmedText, type: type) { return value }
             throw element.error(.unexpected("no geometry"), expected: "an element of GML")
         }
-        var json = JSONWriter()
-        let isGeography = type.rawValue.hasPrefix("Edm.Geography")
-        try write(shape, isGeography, srid(shape, isGeography), to: &json)
-        let value = try? JSONScanner.scan(json.bytes) { (scanner) throws(JSONError) in
-            try scanner.readPrimitive(type)
-        }
-        guard let value else { throw shape.error(.invalidValue(shape.name), expected: type.rawValue) }
-        return value
+        let family = type.geoFamily ?? .geography
+        let value = GeoValue(family, try shape(markup, family, depth: 0), srid: try srid(markup))
+        guard value.isOf(type) else { throw markup.error(.invalidValue(markup.name), expected: type.rawValue) }
+        return .geo(value)
     }
 
-    /// The reference system, where it is not the usual one.
-    private static func srid(_ shape: XMLFragment, _ isGeography: Bool) -> Int? {
-        let name = shape.attribute("srsName", AtomNames.gml) ?? shape.attribute("srsName") ?? ""
-        guard let srid = name.split(whereSeparator: { $0 == "/" || $0 == ":" }).last.flatMap({ Int($0) }) else {
+    /// The reference system; `nil` where none is named.
+    private static func srid(_ markup: XMLFragment) throws(XMLPayloadError) -> Int? {
+        let name = markup.attribute("srsName", AtomNames.gml) ?? markup.attribute("srsName") ?? ""
+        guard let number = name.split(whereSeparator: { $0 == "/" || $0 == ":" }).last.flatMap({ Int($0) }) else {
             return nil
         }
-        return srid == (isGeography ? 4326 : 0) ? nil : srid
+        guard (0...GeoValue.maxSRID).contains(number) else {
+            throw markup.error(.invalidValue(String(name.prefix(80))), expected: "an EPSG code")
+        }
+        return number
     }
 
-    private static func write(
-        _ shape: XMLFragment, _ isGeography: Bool, _ srid: Int?, to json: inout JSONWriter
-    ) throws(XMLPayloadError) {
-        json.beginObject()
-        json.key("type")
-        switch shape.name {
-        case "Point", "LineString", "Polygon":
-            json.string(shape.name)
-            json.key("coordinates")
-            try writeCoordinates(shape, isGeography, to: &json)
-        default:
-            guard let container = containers.first(where: { $0.gml == shape.name }) else {
-                throw shape.error(.unexpected(shape.name), expected: "a geometry of GML simple features")
+    private static func shape(
+        _ markup: XMLFragment, _ family: GeoValue.Family, depth: Int
+    ) throws(XMLPayloadError) -> GeoValue.Shape {
+        guard depth < GeoValue.maxDepth else {
+            throw markup.error(
+                .unexpected(markup.name), expected: "at most \(GeoValue.maxDepth) nested collections")
+        }
+        switch markup.name {
+        case "Point": return .point(try point(markup, family))
+        case "LineString":
+            let line = try positions(markup, family)
+            guard line.count != 1 else {
+                throw markup.error(.unexpected("one position"), expected: "two positions or more")
             }
-            json.string(container.json)
-            json.key(container.json == "GeometryCollection" ? "geometries" : "coordinates")
-            json.beginArray()
-            for list in shape.elements where list.name == container.list || list.name == container.member {
-                for member in list.elements {
-                    if container.json == "GeometryCollection" {
-                        try write(member, isGeography, nil, to: &json)
-                    } else {
-                        try writeCoordinates(member, isGeography, to: &json)
-                    }
+            return .lineString(line)
+        case "Polygon": return .polygon(try rings(markup, family))
+        case "MultiPoint":
+            var points: [GeoValue.Position] = []
+            for member in try members(markup, "pointMember", "Point") {
+                guard let point = try point(member, family) else {
+                    throw member.error(.unexpected("no position"), expected: "a position")
                 }
+                points.append(point)
             }
-            json.endArray()
-        }
-        if let srid {
-            json.key("crs")
-            json.raw(#"{"type":"name","properties":{"name":"EPSG:\#(srid)"}}"#.utf8)
-        }
-        json.endObject()
-    }
-
-    private static func writeCoordinates(
-        _ shape: XMLFragment, _ isGeography: Bool, to json: inout JSONWriter
-    ) throws(XMLPayloadError) {
-        switch shape.name {
-        case "Point":
-            let positions = try positions(shape)
-            guard positions.count <= 1 else {
-                throw shape.error(.unexpected("\(positions.count) positions"), expected: "one position")
+            return .multiPoint(points)
+        case "MultiCurve":
+            var lines: [[GeoValue.Position]] = []
+            for member in try members(markup, "curveMember", "LineString") {
+                lines.append(try positions(member, family))
             }
-            guard let position = positions.first else {
-                json.raw("[]".utf8)
-                return
+            return .multiLineString(lines)
+        case "MultiSurface":
+            var surfaces: [[[GeoValue.Position]]] = []
+            for member in try members(markup, "surfaceMember", "Polygon") {
+                surfaces.append(try rings(member, family))
             }
-            write(position, isGeography, to: &json)
-        case "LineString", "LinearRing":
-            json.beginArray()
-            for position in try positions(shape) { write(position, isGeography, to: &json) }
-            json.endArray()
-        case "Polygon":
-            json.beginArray()
-            for boundary in shape.elements where boundary.name == "exterior" || boundary.name == "interior" {
-                for ring in boundary.elements where ring.name == "LinearRing" {
-                    try writeCoordinates(ring, isGeography, to: &json)
-                }
+            return .multiPolygon(surfaces)
+        case "MultiGeometry":
+            var shapes: [GeoValue.Shape] = []
+            for member in try members(markup, "geometryMember", nil) {
+                shapes.append(try shape(member, family, depth: depth + 1))
             }
-            json.endArray()
-        default: throw shape.error(.unexpected(shape.name), expected: "a point, line or polygon")
+            return .collection(shapes)
+        default: throw markup.error(.unexpected(markup.name), expected: "a geometry of GML simple features")
         }
     }
 
-    /// The positions in `pos` and `posList` elements, each of two to four numbers.
-    private static func positions(_ shape: XMLFragment) throws(XMLPayloadError) -> [[Double]] {
-        var result: [[Double]] = []
-        for element in shape.elements where element.name == "pos" || element.name == "posList" {
+    /// What stands in the elements that hold a member each, or all of them.
+    private static func members(
+        _ markup: XMLFragment, _ name: String, _ kind: String?
+    ) throws(XMLPayloadError) -> [XMLFragment] {
+        var result: [XMLFragment] = []
+        for holder in markup.elements where holder.name == name || holder.name == name + "s" {
+            for member in holder.elements {
+                if let kind, member.name != kind { throw member.error(.unexpected(member.name), expected: kind) }
+                result.append(member)
+            }
+        }
+        return result
+    }
+
+    private static func point(
+        _ markup: XMLFragment, _ family: GeoValue.Family
+    ) throws(XMLPayloadError) -> GeoValue.Position? {
+        let positions = try positions(markup, family)
+        guard positions.count <= 1 else {
+            throw markup.error(.unexpected("\(positions.count) positions"), expected: "one position")
+        }
+        return positions.first
+    }
+
+    private static func rings(
+        _ markup: XMLFragment, _ family: GeoValue.Family
+    ) throws(XMLPayloadError) -> [[GeoValue.Position]] {
+        var rings: [[GeoValue.Position]] = []
+        for boundary in markup.elements where boundary.name == "exterior" || boundary.name == "interior" {
+            for ring in boundary.elements where ring.name == "LinearRing" {
+                rings.append(try positions(ring, family))
+            }
+        }
+        return rings
+    }
+
+    /// The positions in `pos` elements, each of two to four numbers, and in `posList` elements, whose attribute
+    /// `srsDimension` tells how many numbers make a position: two where it says nothing.
+    private static func positions(
+        _ markup: XMLFragment, _ family: GeoValue.Family
+    ) throws(XMLPayloadError) -> [GeoValue.Position] {
+        var result: [GeoValue.Position] = []
+        for element in markup.elements where element.name == "pos" || element.name == "posList" {
             var numbers: [Double] = []
             for word in element.text.split(whereSeparator: { $0.isWhitespace }) {
                 guard let value = Double(word), value.isFinite else {
@@ -115,108 +127,85 @@ enum GeographyMarkup {
                 }
                 numbers.append(value)
             }
-            if element.name == "pos" {
-                if numbers.isEmpty { continue }
-                guard (2...4).contains(numbers.count) else {
-                    throw element.error(.unexpected("\(numbers.count) numbers"), expected: "two to four numbers")
-                }
-                result.append(numbers)
-            } else {
-                guard numbers.count % 2 == 0 else {
-                    throw element.error(.unexpected("\(numbers.count) numbers"), expected: "pairs of numbers")
-                }
-                for index in stride(from: 0, to: numbers.count, by: 2) {
-                    result.append(Array(numbers[index..<(index + 2)]))
-                }
+            if numbers.isEmpty { continue }
+            let dimension =
+                element.name == "pos" ? numbers.count : element.attribute("srsDimension").flatMap { Int($0) } ?? 2
+            guard (2...4).contains(dimension), numbers.count % dimension == 0 else {
+                throw element.error(
+                    .unexpected("\(numbers.count) numbers"), expected: "two to four numbers for each position")
+            }
+            for start in stride(from: 0, to: numbers.count, by: dimension) {
+                result.append(position(numbers[start..<(start + dimension)], family))
             }
         }
         return result
     }
 
-    /// GML has latitude before longitude on the earth, GeoJSON after it.
-    private static func write(_ position: [Double], _ isGeography: Bool, to json: inout JSONWriter) {
-        var numbers = position
-        if isGeography { numbers.swapAt(0, 1) }
-        json.beginArray()
-        for number in numbers { json.double(number) }
-        json.endArray()
+    /// GML has latitude before longitude on the earth.
+    private static func position(_ numbers: ArraySlice<Double>, _ family: GeoValue.Family) -> GeoValue.Position {
+        let start = numbers.startIndex
+        let (first, second) = (numbers[start], numbers[start + 1])
+        return GeoValue.Position(
+            x: family == .geography ? second : first, y: family == .geography ? first : second,
+            z: numbers.count > 2 ? numbers[start + 2] : nil, m: numbers.count > 3 ? numbers[start + 3] : nil)
     }
 
     // MARK: Writing
 
-    /// Writes a value as an element of GML; `nil` when it is no geometry.
-    static func markup(_ value: ODataValue, _ type: TypeReference?, model: EntityDataModel) -> String? {
-        var json = JSONWriter()
-        json.value(value, type: type, model: model)
-        guard
-            let tree = try? JSONScanner.scan(
-                json.bytes,
-                { (scanner) throws(JSONError) in
-                    try ODataValue(json: &scanner, type: .untyped("Edm.Untyped"), model: model)
-                }), case .complex(let geometry) = tree
-        else { return nil }
-        let isGeography = !(type?.primitive?.rawValue.hasPrefix("Edm.Geometry") ?? false)
-        var srid = isGeography ? 4326 : 0
-        if case .complex(let crs)? = geometry["crs"], case .complex(let properties)? = crs["properties"],
-            case .string(let name)? = properties["name"],
-            let number = name.split(separator: ":").last.flatMap({ Int($0) })
-        {
-            srid = number
-        }
-        let reference = " gml:srsName=\"http://www.opengis.net/def/crs/EPSG/0/\(srid)\""
-        return markup(geometry, isGeography, reference)
+    /// Writes a value as an element of GML.
+    static func markup(_ value: GeoValue) -> String {
+        markup(value.shape, value.family, " gml:srsName=\"http://www.opengis.net/def/crs/EPSG/0/\(value.srid)\"")
     }
 
-    private static func markup(_ geometry: Entity, _ isGeography: Bool, _ reference: String) -> String? {
-        guard case .string(let kind)? = geometry["type"] else { return nil }
-        if kind == "GeometryCollection" {
-            guard case .collection(let members)? = geometry["geometries"] else { return nil }
-            let parts = members.compactMap { member -> String? in
-                guard case .complex(let part) = member else { return nil }
-                return markup(part, isGeography, "")
-            }
-            guard parts.count == members.count else { return nil }
-            return element("MultiGeometry", reference, element("geometryMembers", "", parts.joined()))
-        }
-        guard let coordinates = geometry["coordinates"] else { return nil }
-        if let container = containers.first(where: { $0.json == kind }), case .collection(let members) = coordinates {
-            let part = String(kind.dropFirst(5))
-            let parts = members.compactMap { markup(part, $0, isGeography, "") }
-            guard parts.count == members.count else { return nil }
-            return element(container.gml, reference, element(container.list, "", parts.joined()))
-        }
-        return markup(kind, coordinates, isGeography, reference)
-    }
-
-    private static func markup(
-        _ kind: String, _ coordinates: ODataValue, _ isGeography: Bool, _ reference: String
-    ) -> String? {
-        guard case .collection(let members) = coordinates else { return nil }
-        switch kind {
-        case "Point":
-            if members.isEmpty { return element("Point", reference, element("pos", "", "")) }
-            return position(coordinates, isGeography).map { element("Point", reference, element("pos", "", $0)) }
-        case "LineString", "LinearRing":
-            let positions = members.compactMap { position($0, isGeography) }
-            guard positions.count == members.count else { return nil }
-            return element(kind, reference, positions.map { element("pos", "", $0) }.joined())
-        case "Polygon":
-            let rings = members.compactMap { markup("LinearRing", $0, isGeography, "") }
-            guard rings.count == members.count else { return nil }
-            let boundaries = rings.enumerated().map {
-                element($0.offset == 0 ? "exterior" : "interior", "", $0.element)
-            }
-            return element("Polygon", reference, boundaries.joined())
-        default: return nil
+    private static func markup(_ shape: GeoValue.Shape, _ family: GeoValue.Family, _ reference: String) -> String {
+        switch shape {
+        case .point(let position): point(position, family, reference)
+        case .lineString(let line): self.line("LineString", line, family, reference)
+        case .polygon(let rings): polygon(rings, family, reference)
+        case .multiPoint(let points):
+            collection("MultiPoint", "pointMembers", reference, points.map { point($0, family, "") })
+        case .multiLineString(let lines):
+            collection("MultiCurve", "curveMembers", reference, lines.map { line("LineString", $0, family, "") })
+        case .multiPolygon(let surfaces):
+            collection("MultiSurface", "surfaceMembers", reference, surfaces.map { polygon($0, family, "") })
+        case .collection(let shapes):
+            collection("MultiGeometry", "geometryMembers", reference, shapes.map { markup($0, family, "") })
         }
     }
 
-    private static func position(_ value: ODataValue, _ isGeography: Bool) -> String? {
-        guard case .collection(let members) = value, members.count >= 2 else { return nil }
-        var numbers = members.compactMap(\.lexicalText)
-        guard numbers.count == members.count else { return nil }
-        if isGeography { numbers.swapAt(0, 1) }
-        return numbers.joined(separator: " ")
+    private static func collection(
+        _ name: String, _ holder: String, _ reference: String, _ members: [String]
+    ) -> String {
+        element(name, reference, element(holder, "", members.joined()))
+    }
+
+    private static func point(
+        _ position: GeoValue.Position?, _ family: GeoValue.Family, _ reference: String
+    ) -> String {
+        element("Point", reference, element("pos", "", position.map { text($0, family) } ?? ""))
+    }
+
+    private static func line(
+        _ name: String, _ line: [GeoValue.Position], _ family: GeoValue.Family, _ reference: String
+    ) -> String {
+        element(name, reference, line.map { element("pos", "", text($0, family)) }.joined())
+    }
+
+    private static func polygon(
+        _ rings: [[GeoValue.Position]], _ family: GeoValue.Family, _ reference: String
+    ) -> String {
+        let boundaries = rings.enumerated().map { index, ring in
+            element(index == 0 ? "exterior" : "interior", "", line("LinearRing", ring, family, ""))
+        }
+        return element("Polygon", reference, boundaries.joined())
+    }
+
+    private static func text(_ position: GeoValue.Position, _ family: GeoValue.Family) -> String {
+        let plane = family == .geography ? [position.y, position.x] : [position.x, position.y]
+        // A measure stands behind a height, be it none.
+        let height = position.z ?? (position.m == nil ? nil : 0)
+        let numbers = plane + [height, position.m].compactMap { $0 }
+        return numbers.map { ODataValue.double($0).lexicalText ?? "" }.joined(separator: " ")
     }
 
     private static func element(_ name: String, _ attributes: String, _ content: String) -> String {

@@ -23,23 +23,23 @@ public final class EntityDataModel: Sendable {
     public let container: EntityContainer
 
     private let typesByName: [QualifiedName: DeclaredType]
-    private let operationsByName: [QualifiedName: Operations]
     private let entitySetsByName: [String: Int]
     private let singletonsByName: [String: Int]
     private let importsByName: [String: [Int]]
-    private let derivedTypesByBase: [QualifiedName: [QualifiedName]]
+    /// Made when it is first asked for: who reads data may never need it.
+    private let lateIndex = AtomicLazyReference<LateIndex>()
 
-    /// A type by its place in its schema.
+    /// A type by itself or by its place in its schema.
     private enum DeclaredType {
         case structured(StructuredTypeSlot)
-        case enumeration(EnumType)
-        case definition(TypeDefinition)
+        case enumeration(Place)
+        case definition(Place)
     }
 
-    /// Most operations have no overload: no array for one.
-    private enum Operations {
-        case one(Operation)
-        case overloads([Operation])
+    /// Where something is declared: the number of the schema, those included counted on, and of the element in it.
+    fileprivate struct Place {
+        var schema: Int
+        var index: Int
     }
 
     /// Compiles a model.
@@ -65,41 +65,28 @@ public final class EntityDataModel: Sendable {
         var types: [QualifiedName: DeclaredType] = [:]
         types.reserveCapacity(
             all.reduce(0) { $0 + $1.structuredTypes.count + $1.enumTypes.count + $1.typeDefinitions.count })
-        var operations: [QualifiedName: Operations] = [:]
-        operations.reserveCapacity(all.reduce(0) { $0 + $1.operations.count })
-        var derived: [QualifiedName: [QualifiedName]] = [:]
-        for schema in all {
-            for type in schema.structuredTypes {
-                if let base = type.baseType { derived[base, default: []].append(type.name) }
-                let slot = StructuredTypeSlot(type)
-                guard types.updateValue(.structured(slot), forKey: type.name) == nil else {
-                    throw .duplicateName(type.name.description)
+        for (number, schema) in all.enumerated() {
+            for index in schema.structuredTypes.indices {
+                let slot = StructuredTypeSlot(schema.structuredTypes[index])
+                guard types.updateValue(.structured(slot), forKey: slot.type.name) == nil else {
+                    throw .duplicateName(slot.type.name.description)
                 }
             }
-            for type in schema.enumTypes {
-                guard types.updateValue(.enumeration(type), forKey: type.name) == nil else {
-                    throw .duplicateName(type.name.description)
+            for index in schema.enumTypes.indices {
+                let name = schema.enumTypes[index].name
+                guard types.updateValue(.enumeration(Place(schema: number, index: index)), forKey: name) == nil else {
+                    throw .duplicateName(name.description)
                 }
             }
-            for type in schema.typeDefinitions {
-                guard types.updateValue(.definition(type), forKey: type.name) == nil else {
-                    throw .duplicateName(type.name.description)
-                }
-            }
-            for operation in schema.operations {
-                guard let known = operations.updateValue(.one(operation), forKey: operation.name) else { continue }
-                switch known {
-                case .one(let first): operations[operation.name] = .overloads([first, operation])
-                case .overloads(var overloads):
-                    overloads.append(operation)
-                    operations[operation.name] = .overloads(overloads)
+            for index in schema.typeDefinitions.indices {
+                let name = schema.typeDefinitions[index].name
+                guard types.updateValue(.definition(Place(schema: number, index: index)), forKey: name) == nil else {
+                    throw .duplicateName(name.description)
                 }
             }
         }
         container = Self.flatten((includedSchemas + schemas).compactMap(\.container))
         typesByName = types
-        operationsByName = operations
-        derivedTypesByBase = derived
         var sets: [String: Int] = [:]
         for (index, set) in container.entitySets.enumerated() {
             guard case .structured(let slot) = types[set.type], slot.type.kind == .entity else {
@@ -170,11 +157,15 @@ public final class EntityDataModel: Sendable {
 
     /// The overloads of an action or function.
     public func operations(_ name: QualifiedName) -> [Operation] {
-        switch operationsByName[name] {
-        case nil: []
-        case .one(let operation): [operation]
-        case .overloads(let operations): operations
-        }
+        index.operations[name]?.map { schema(of: $0).operations[$0.index] } ?? []
+    }
+
+    private var index: LateIndex {
+        lateIndex.load() ?? lateIndex.storeIfNil(LateIndex(schemas + includedSchemas))
+    }
+
+    private func schema(of place: Place) -> Schema {
+        place.schema < schemas.count ? schemas[place.schema] : includedSchemas[place.schema - schemas.count]
     }
 
     /// The shape of an entity or complex type.
@@ -206,18 +197,18 @@ public final class EntityDataModel: Sendable {
 
     /// An enumeration type.
     public func enumType(_ name: QualifiedName) -> EnumType? {
-        guard case .enumeration(let type) = typesByName[name] else { return nil }
-        return type
+        guard case .enumeration(let place) = typesByName[name] else { return nil }
+        return schema(of: place).enumTypes[place.index]
     }
 
     /// A type definition.
     public func typeDefinition(_ name: QualifiedName) -> TypeDefinition? {
-        guard case .definition(let type) = typesByName[name] else { return nil }
-        return type
+        guard case .definition(let place) = typesByName[name] else { return nil }
+        return schema(of: place).typeDefinitions[place.index]
     }
 
     /// The types that derive from a type directly, in document order.
-    public func derivedTypes(of name: QualifiedName) -> [QualifiedName] { derivedTypesByBase[name] ?? [] }
+    public func derivedTypes(of name: QualifiedName) -> [QualifiedName] { index.derivedTypes[name] ?? [] }
 
     /// Whether a type is another or derives from it.
     public func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
@@ -257,6 +248,30 @@ public final class EntityDataModel: Sendable {
             result.associationSets = other.associationSets + result.associationSets
         }
         return result
+    }
+}
+
+/// What is looked up by name in a model beside types and sets.
+private final class LateIndex: Sendable {
+    /// The overloads with each name.
+    let operations: [QualifiedName: [EntityDataModel.Place]]
+    /// The types that derive from a type directly, in document order.
+    let derivedTypes: [QualifiedName: [QualifiedName]]
+
+    init(_ schemas: [Schema]) {
+        var operations: [QualifiedName: [EntityDataModel.Place]] = [:]
+        var derivedTypes: [QualifiedName: [QualifiedName]] = [:]
+        for (number, schema) in schemas.enumerated() {
+            for type in schema.structuredTypes {
+                if let base = type.baseType { derivedTypes[base, default: []].append(type.name) }
+            }
+            for index in schema.operations.indices {
+                let place = EntityDataModel.Place(schema: number, index: index)
+                operations[schema.operations[index].name, default: []].append(place)
+            }
+        }
+        self.operations = operations
+        self.derivedTypes = derivedTypes
     }
 }
 

@@ -29,5 +29,12 @@ public struct QualifiedName: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// The dotted form.
-    public var description: String { "\(namespace).\(name)" }
+    public var description: String {
+        var text = ""
+        text.reserveCapacity(namespace.utf8.count + 1 + name.utf8.count)
+        text += namespace
+        text += "."
+        text += name
+        return text
+    }
 }

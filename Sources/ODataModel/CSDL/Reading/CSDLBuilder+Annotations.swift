@@ -5,9 +5,9 @@ extension CSDLBuilder {
     /// - Parameters:
     ///   - node: the element.
     ///   - group: those that target the element that the path starts from.
-    ///   - child: the rest of the path; `nil` for that element itself.
+    ///   - child: the name that the rest of the path is; `nil` for that element itself.
     mutating func readAnnotations(
-        _ node: Node, group: TargetedGroup? = nil, child: String? = nil
+        _ node: Node, group: CSDLTargetGroup? = nil, child: CSDLDocument.Text? = nil
     ) throws(CSDLError) -> [Annotation] {
         var result: [Annotation] = []
         let element = document.elements[node.index]
@@ -23,7 +23,7 @@ extension CSDLBuilder {
                 }
             }
         }
-        guard let annotations = group?.take(child) else { return result }
+        guard let annotations = group?.take(child ?? CSDLTargetPaths.itself) else { return result }
         return result.isEmpty ? annotations : result + annotations
     }
 
@@ -69,7 +69,7 @@ extension CSDLBuilder {
     // MARK: Annotation elements
 
     /// `Annotation`; `ValueAnnotation` and `TypeAnnotation` in V3.
-    private mutating func readAnnotation(_ node: Node) throws(CSDLError) -> Annotation {
+    mutating func readAnnotation(_ node: Node) throws(CSDLError) -> Annotation {
         guard let term = document.attributeText(node, .term), !document.string(term).isEmpty else {
             throw document.error(
                 .missingAttribute("Term", element: document.localName(node)), at: node, expected: "the term")
@@ -178,173 +178,6 @@ extension CSDLBuilder {
     private func path(_ name: CSDLName, _ text: String) -> AnnotationExpression {
         .path(kind: name.rawValue, text: resolver.path(text))
     }
-
-    // MARK: External targeting
-
-    /// The annotations that target an element or what is within it, from outside.
-    final class TargetedGroup {
-        struct Entry {
-            /// The rest of the path after the element; `nil` for the element itself.
-            var rest: String?
-            var annotations: [Annotation]
-            var isTaken = false
-        }
-
-        let root: String
-        fileprivate(set) var entries: [Entry] = []
-        /// By the rest of the path, once there are many.
-        private var positions: [String?: Int] = [:]
-        private static let listLimit = 12
-
-        init(root: String) { self.root = root }
-
-        /// Those on the element itself or on a child; all overloads of an operation may take the same ones.
-        func take(_ rest: String?) -> [Annotation]? {
-            guard let position = position(of: rest) else { return nil }
-            entries[position].isTaken = true
-            return entries[position].annotations
-        }
-
-        private func position(of rest: String?) -> Int? {
-            if entries.count <= Self.listLimit { return entries.firstIndex { $0.rest == rest } }
-            return positions[rest]
-        }
-
-        /// Adds some to those that are there.
-        ///
-        /// - Returns: the entry they are in, and where in it.
-        fileprivate func add(_ annotations: [Annotation], _ rest: String?) -> (entry: Int, added: Range<Int>) {
-            if let position = position(of: rest) {
-                let start = entries[position].annotations.count
-                entries[position].annotations += annotations
-                return (position, start..<start + annotations.count)
-            }
-            entries.append(Entry(rest: rest, annotations: annotations))
-            if entries.count == Self.listLimit + 1 {
-                for (position, entry) in entries.enumerated() { positions[entry.rest] = position }
-            } else if entries.count > Self.listLimit {
-                positions[rest] = entries.count - 1
-            }
-            return (entries.count - 1, 0..<annotations.count)
-        }
-    }
-
-    /// Takes in all `Annotations` elements before anything is built, so that each element finds its own.
-    mutating func collectTargetedAnnotations(_ part: Part, isMain: Bool) throws(CSDLError) {
-        guard options.annotations == .all || options.annotations == .elements else { return }
-        for schema in part.schemas {
-            for node in document.children(schema, named: .annotations) {
-                try collect(node, isMain: isMain)
-            }
-        }
-        guard !isMain, !part.includedAnnotations.isEmpty else { return }
-        // Included for its annotations: those of the terms and targets asked for, from all its schemas.
-        for schema in try allSchemas(part.root) where !part.schemas.contains(schema) {
-            for node in document.children(schema, named: .annotations) {
-                try collect(node, isMain: false, only: part.includedAnnotations)
-            }
-        }
-    }
-
-    private func allSchemas(_ root: Node) throws(CSDLError) -> [Node] {
-        document.name(root) == .schema
-            ? [root] : document.children(root, named: .dataServices).flatMap { document.children($0, named: .schema) }
-    }
-
-    private mutating func collect(
-        _ node: Node, isMain: Bool, only wanted: [CSDLReference.IncludeAnnotations]? = nil
-    ) throws(CSDLError) {
-        guard let target = document.attributeText(node, .target), !document.string(target).isEmpty else {
-            throw document.error(
-                .missingAttribute("Target", element: "Annotations"), at: node, expected: "the path of a model element")
-        }
-        let qualifier = document.attribute(node, .qualifier)
-        let (group, rest) = self.group(of: target)
-        var annotations: [Annotation] = []
-        for child in document.children(node) {
-            switch document.name(child) {
-            case .annotation, .valueAnnotation, .typeAnnotation:
-                var annotation = try readAnnotation(child)
-                if annotation.qualifier == nil { annotation.qualifier = qualifier }
-                if let wanted, !wanted.contains(where: { $0.includes(annotation, on: group.root) }) { continue }
-                annotations.append(annotation)
-            default: warnUnknown(child, in: "Annotations")
-            }
-        }
-        guard !annotations.isEmpty else { return }
-        let (entry, added) = group.add(annotations, rest)
-        if isMain { targets.append((group, entry, added, node)) }
-    }
-
-    /// The group of a target, and the rest of the path after the group's root.
-    private mutating func group(of target: CSDLDocument.Text) -> (TargetedGroup, rest: String?) {
-        let root: String
-        var rest: String?
-        let (head, tail, isPlain) = document.strings.withUTF8(target) { text in
-            let slash = text.firstIndex(of: UInt8(ascii: "/"))
-            let head = targetParts.id(UnsafeBufferPointer(rebasing: text[..<(slash ?? text.count)]))
-            let tail = slash.map { targetParts.id(UnsafeBufferPointer(rebasing: text[($0 + 1)...])) }
-            return (head, tail, !text.contains(UInt8(ascii: "(")))
-        }
-        if isPlain {
-            if let known = targetRoots[head] {
-                root = known
-            } else {
-                root = resolver.fullName(targetParts[head])
-                targetRoots[head] = root
-            }
-            rest = tail.map { resolver.path(targetParts[$0]) }
-        } else {
-            // An overload's parameter types hold no slash, though hostile ones may.
-            let segments = CSDLNameMap.segments(resolver.path(document.string(target)))
-            root = String(segments[0])
-            if segments.count > 1 { rest = segments[1...].joined(separator: "/") }
-            if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
-        }
-        // A tool writes what belongs to one element in one go.
-        if let last = targets.last?.group, last.root == root { return (last, rest) }
-        if let group = targeted[root] { return (group, rest) }
-        let group = TargetedGroup(root: root)
-        targeted[root] = group
-        return (group, rest)
-    }
-
-    /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
-    mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
-        guard targets.contains(where: { !$0.group.entries[$0.entry].isTaken }) else { return }
-        let starts = schemaStarts
-        let names = Self.otherNames(schemas)
-        var position = 0
-        for (group, index, added, node) in targets where !group.entries[index].isTaken {
-            let entry = group.entries[index]
-            let target = entry.rest.map { "\(group.root)/\($0)" } ?? group.root
-            // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
-            if declarations[group.root] == nil, !names.contains(String(group.root.prefix { $0 != "(" })) {
-                warn("The document does not declare \(target), which has annotations.", at: node)
-            }
-            // The schema that the element stands in is the last that begins before it; both come in order.
-            while position + 1 < starts.count, starts[position + 1] < node.index { position += 1 }
-            guard schemas.indices.contains(position) else { continue }
-            schemas[position].externalAnnotations.append(
-                TargetedAnnotations(target: target, annotations: Array(entry.annotations[added])))
-        }
-    }
-
-    /// The names of schemas, terms and operations.
-    private static func otherNames(_ schemas: [Schema]) -> Set<String> {
-        var names: Set<String> = []
-        for schema in schemas {
-            names.insert(schema.namespace)
-            for term in schema.terms { names.insert(term.name.description) }
-            for operation in schema.operations { names.insert(operation.name.description) }
-        }
-        return names
-    }
-
-    private var schemaStarts: [Int] {
-        guard let root = document.roots.first?.node else { return [] }
-        return (try? allSchemas(root).map(\.index)) ?? []
-    }
 }
 
 extension [AnnotationExpression.RecordProperty] {
@@ -354,18 +187,6 @@ extension [AnnotationExpression.RecordProperty] {
         let name = "\(owner)@\(annotation.term)\(annotation.qualifier.map { "#\($0)" } ?? "")"
         append(.init(name: name, value: annotation.value))
         for nested in annotation.annotations { append(nested, to: name) }
-    }
-}
-
-extension CSDLReference.IncludeAnnotations {
-    /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
-    fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
-        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else {
-            return false
-        }
-        if let qualifier, annotation.qualifier != qualifier { return false }
-        if let targetNamespace { return target.hasPrefix(targetNamespace + ".") }
-        return true
     }
 }
 

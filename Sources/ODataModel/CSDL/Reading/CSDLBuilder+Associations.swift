@@ -73,13 +73,13 @@ extension CSDLBuilder {
 
     /// `NavigationProperty` of CSDL 2 and 3; `nil` with a warning when its association is not there.
     mutating func readV2NavigationProperty(
-        _ node: Node, _ group: TargetedGroup?
+        _ node: Node, _ group: CSDLTargetGroup?
     ) throws(CSDLError) -> NavigationProperty? {
         let name = try required(node, .name, "the property's name")
         let relationship = try qualifiedName(node, .relationship)
         let fromRole = try required(node, .fromRole, "the role of an end")
         let toRole = try required(node, .toRole, "the role of an end")
-        let annotations = try readAnnotations(node, group: group, child: name)
+        let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         guard let association = associations[relationship.description] else {
             warn("\(name) was left out: the document does not declare the association \(relationship).", at: node)
             return nil
@@ -152,7 +152,7 @@ extension CSDLBuilder {
         var current = name.description
         for _ in 0..<CSDLReader.maxDepth {
             if current == base.description { return true }
-            guard let node = declarations[current], let next = document.attribute(node, .baseType) else { return false }
+            guard let node = declaration(current), let next = document.attribute(node, .baseType) else { return false }
             current = resolver.fullName(next)
         }
         return false

@@ -2,8 +2,8 @@ extension CSDLBuilder {
     /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
     mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
         let name = QualifiedName(namespace, try required(node, .name, "the container's name"))
-        let group = targeted[name.description]
-        declarations[name.description] = node
+        let group = group(named: name)
+        containers[name.description] = node
         var container = EntityContainer(name: name)
         container.extends = document.attribute(node, .extends).flatMap { resolver.qualifiedName($0) }
         container.annotations = try readAnnotations(node, group: group)
@@ -42,9 +42,9 @@ extension CSDLBuilder {
         schema.container = first
     }
 
-    private mutating func readEntitySet(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> EntitySet? {
+    private mutating func readEntitySet(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> EntitySet? {
         let name = try required(node, .name, "the set's name")
-        let annotations = try readAnnotations(node, group: group, child: name)
+        let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .entityType)
         guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
         return EntitySet(
@@ -52,9 +52,9 @@ extension CSDLBuilder {
             isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations)
     }
 
-    private mutating func readSingleton(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> Singleton? {
+    private mutating func readSingleton(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> Singleton? {
         let name = try required(node, .name, "the singleton's name")
-        let annotations = try readAnnotations(node, group: group, child: name)
+        let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .type)
         guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
         return Singleton(
@@ -64,7 +64,7 @@ extension CSDLBuilder {
 
     /// A set of a type that another document declares cannot be worked with; the rest of the model can.
     private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
-        if case .entity? = resolver.declared[type.description] { return true }
+        if case .entity? = resolver.declared[type.description]?.type { return true }
         warn("\(user) was left out: the document does not declare the entity type \(type).", at: node)
         return false
     }
@@ -91,7 +91,7 @@ extension CSDLBuilder {
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
-        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: TargetedGroup?
+        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: CSDLTargetGroup?
     ) throws(CSDLError) -> OperationImport {
         let name = try required(node, .name, "the import's name")
         return OperationImport(
@@ -99,12 +99,12 @@ extension CSDLBuilder {
             entitySet: document.attribute(node, .entitySet).map(resolver.path),
             httpMethod: document.attribute(node, .httpMethod),
             isInServiceDocument: flag(node, .includeInServiceDocument) ?? false,
-            annotations: try readAnnotations(node, group: group, child: name))
+            annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
     /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
     private mutating func readFunctionImport(
-        _ node: Node, _ group: TargetedGroup?
+        _ node: Node, _ group: CSDLTargetGroup?
     ) throws(CSDLError) -> (Operation, OperationImport?) {
         let name = try required(node, .name, "the function import's name")
         let qualified = QualifiedName(namespace, name)
@@ -136,7 +136,7 @@ extension CSDLBuilder {
             operation.returnType = try requiredType(result, "the type returned")
             operation.returnFacets = try readFacets(result)
         }
-        let annotations = try readAnnotations(node, group: group, child: name)
+        let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         // A bindable function import of V3 is called on entities, not at the service root.
         guard !operation.isBound else {
             operation.annotations = annotations

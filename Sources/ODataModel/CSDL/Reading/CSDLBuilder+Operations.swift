@@ -13,6 +13,7 @@ extension CSDLBuilder {
             }
         }
         var result: Node?
+        operation.parameters.reserveCapacity(document.count(node, named: .parameter))
         for child in document.children(node) {
             switch document.name(child) {
             case .parameter: operation.parameters.append(try readParameter(child))
@@ -56,15 +57,19 @@ extension CSDLBuilder {
     /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the
     /// binding parameter's (OData CSDL 4.01, 14.2.1).
     private func takeTargeted(for operation: inout Operation) {
-        let name = operation.name.description
-        guard targetsOverloads || targeted[name] != nil else { return }
-        let groups = [targeted[name], targetsOverloads ? targeted["\(name)(\(operation.signature))"] : nil]
+        let name = operation.name
+        let all = group(named: name)
+        guard targetsOverloads || all != nil else { return }
+        let groups = [all, targetsOverloads ? targeted[CSDLTargetGroup.key("\(name)(\(operation.signature))")] : nil]
         for case let group? in groups {
-            operation.annotations += group.take(nil) ?? []
+            operation.annotations += group.take(CSDLTargetPaths.itself) ?? []
             for index in operation.parameters.indices {
-                operation.parameters[index].annotations += group.take(operation.parameters[index].name) ?? []
+                let path = targetPaths.number(operation.parameters[index].name)
+                operation.parameters[index].annotations += group.take(path) ?? []
             }
-            if operation.returnType != nil { operation.returnAnnotations += group.take("$ReturnType") ?? [] }
+            if operation.returnType != nil {
+                operation.returnAnnotations += group.take(targetPaths.number("$ReturnType")) ?? []
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ extension CSDLBuilder {
     /// `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
     mutating func readStructuredType(_ node: Node, _ kind: StructuredType.Kind) throws(CSDLError) -> StructuredType {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        let group = targeted.isEmpty ? nil : targeted[name.description]
+        let group = group(named: name)
         var type = StructuredType(name: name, kind: kind)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
@@ -15,10 +15,15 @@ extension CSDLBuilder {
             }
         }
         type.annotations = try readAnnotations(node, group: group)
-        var names = UniqueTexts()
+        type.properties.reserveCapacity(document.count(node, named: .property))
+        type.navigationProperties.reserveCapacity(document.count(node, named: .navigationProperty))
         for child in document.children(node) {
-            if let name = document.attributeText(child, .name), !names.insert(name) {
-                warn("\(document.string(name)) within \(type.name) is declared twice: the first one holds.", at: child)
+            if let name = document.attributeText(child, .name) {
+                let owner = Int32(node.index) + 1
+                if owners[Int(name)] == owner {
+                    warn("\(document.string(name)) within \(type.name) is declared twice: the first one holds.", at: child)
+                }
+                owners[Int(name)] = owner
             }
             switch document.name(child) {
             case .property: type.properties.append(try readProperty(child, group))
@@ -55,7 +60,7 @@ extension CSDLBuilder {
     }
 
     /// `Property` (OData CSDL 4.01, 7).
-    private mutating func readProperty(_ node: Node, _ group: TargetedGroup?) throws(CSDLError) -> Property {
+    private mutating func readProperty(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> Property {
         let name = try required(node, .name, "the property's name")
         var property = Property(name: name, type: try requiredType(node, "the property's type"))
         // One walk over the attributes: most elements have no more than these two.
@@ -75,13 +80,13 @@ extension CSDLBuilder {
         }
         property.facets.isNullabilityUnstated = leavesNullUnstated(property.type, node)
         try check(property.facets, node)
-        property.annotations = try readAnnotations(node, group: group, child: name)
+        property.annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         return property
     }
 
     /// `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
     private mutating func readNavigationProperty(
-        _ node: Node, _ group: TargetedGroup?
+        _ node: Node, _ group: CSDLTargetGroup?
     ) throws(CSDLError) -> NavigationProperty? {
         let name = try required(node, .name, "the property's name")
         let type = try requiredType(node, "the type of the related entities")
@@ -109,7 +114,7 @@ extension CSDLBuilder {
             default: break
             }
         }
-        property.annotations = try readAnnotations(node, group: group, child: name)
+        property.annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         for child in document.children(node) {
             switch document.name(child) {
             case .referentialConstraint:
@@ -147,7 +152,7 @@ extension CSDLBuilder {
     /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
     mutating func readEnumType(_ node: Node) throws(CSDLError) -> EnumType {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        let group = targeted.isEmpty ? nil : targeted[name.description]
+        let group = group(named: name)
         var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
         if let text = document.attribute(node, .underlyingType) {
             guard let underlying = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text),
@@ -161,6 +166,7 @@ extension CSDLBuilder {
         }
         type.annotations = try readAnnotations(node, group: group)
         var next: Int64 = 0
+        type.members.reserveCapacity(document.count(node, named: .member))
         for child in document.children(node) {
             switch document.name(child) {
             case .member:
@@ -178,7 +184,7 @@ extension CSDLBuilder {
                 type.members.append(
                     EnumType.Member(
                         name: member, value: value,
-                        annotations: try readAnnotations(child, group: group, child: member)))
+                        annotations: try readAnnotations(child, group: group, child: document.attributeText(child, .name))))
             case .annotation, .valueAnnotation, .typeAnnotation: break
             default: warnUnknown(child, in: "EnumType")
             }
@@ -189,13 +195,13 @@ extension CSDLBuilder {
     /// `TypeDefinition` (OData CSDL 4.01, 11).
     mutating func readTypeDefinition(_ node: Node) throws(CSDLError) -> TypeDefinition {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        guard case .typeDefinition(_, let underlying)? = resolver.declared[name.description] else {
+        guard case .typeDefinition(_, let underlying)? = resolver.declared[name.description]?.type else {
             throw document.error(
                 .missingAttribute("UnderlyingType", element: "TypeDefinition"), at: node, expected: "a primitive type")
         }
         return TypeDefinition(
             name: name, underlyingType: underlying, facets: try readFacets(node),
-            annotations: try readAnnotations(node, group: targeted[name.description]))
+            annotations: try readAnnotations(node, group: group(named: name)))
     }
 
     /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
@@ -210,7 +216,7 @@ extension CSDLBuilder {
             baseTerm: document.attribute(node, .baseTerm).map { resolver.fullName($0) },
             isNullable: flag(node, .nullable) ?? true, facets: facets,
             defaultValue: document.attribute(node, .defaultValue), appliesTo: appliesTo ?? [],
-            annotations: try readAnnotations(node, group: targeted[name.description]))
+            annotations: try readAnnotations(node, group: group(named: name)))
     }
 
     // MARK: Facets
@@ -279,22 +285,5 @@ extension CSDLBuilder {
     mutating func check(_ facets: Facets, _ node: Node) throws(CSDLError) {
         guard let contradiction = contradiction(in: facets), case .fixed(let scale)? = facets.scale else { return }
         try refuseFacet(contradiction, .scale, String(scale), at: node)
-    }
-}
-
-/// The names within a type so far: numbers, few at a time.
-private struct UniqueTexts {
-    private var list: [CSDLDocument.Text] = []
-    private var set: Set<CSDLDocument.Text> = []
-    private static let listLimit = 32
-
-    mutating func insert(_ text: CSDLDocument.Text) -> Bool {
-        if list.count < Self.listLimit {
-            guard !list.contains(text) else { return false }
-            list.append(text)
-            return true
-        }
-        if set.isEmpty { set = Set(list) }
-        return set.insert(text).inserted
     }
 }

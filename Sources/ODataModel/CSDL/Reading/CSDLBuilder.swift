@@ -8,18 +8,23 @@ struct CSDLBuilder {
     var resolver: CSDLNameResolver
     var warnings: [CSDLWarning] = []
     /// Annotations with external targeting by the first segment of their target.
-    var targeted: [String: TargetedGroup] = [:]
+    var targeted: [QualifiedName: CSDLTargetGroup] = [:]
     /// The targets of the main document in document order.
-    var targets: [(group: TargetedGroup, entry: Int, added: Range<Int>, node: Node)] = []
-    /// The two halves of targets, and the full names of the first ones as the aliases of the document have them.
-    var targetParts = CSDLStringPool()
-    var targetRoots: [Int32: String] = [:]
+    var targets: [(group: CSDLTargetGroup, entry: Int, added: Range<Int>, node: Node)] = []
+    /// The rests of targets as numbers.
+    var targetPaths: CSDLTargetPaths
+    /// The target that was read last, with the length of its first segment and what that leads to.
+    var lastTarget: (text: CSDLDocument.Text, headCount: Int, group: CSDLTargetGroup)?
+    /// The groups by the first segments of targets as the document that is being read has them.
+    var targetHeads = CSDLTextTable<CSDLTargetGroup>(count: 0)
     /// Whether one of the targets is a single overload of an operation.
     var targetsOverloads = false
     /// Where each set and singleton was declared: containers are folded into one.
     var setNames: [String: Node] = [:]
-    /// Where each type and container was declared, by full name.
-    var declarations: [String: Node] = [:]
+    /// For each text, the type plus one that was last found to have a child of this name.
+    var owners: [Int32] = []
+    /// Where each container was declared, by full name.
+    var containers: [String: Node] = [:]
     /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
     /// start from.
     var associations: [String: Association] = [:]
@@ -28,6 +33,8 @@ struct CSDLBuilder {
     var isV4 = true
     /// The namespace of the schema being read.
     var namespace = ""
+    /// The document that names are resolved for.
+    private var enteredRoot: Node?
     /// Names of types that were warned of.
     var warnedTypes: Set<String> = []
 
@@ -38,6 +45,8 @@ struct CSDLBuilder {
         self.document = document
         self.options = options
         resolver = CSDLNameResolver(document: document)
+        targetPaths = CSDLTargetPaths(texts: document.texts)
+        owners = Array(repeating: 0, count: document.texts.count)
     }
 
     /// The schemas of one document.
@@ -70,6 +79,7 @@ struct CSDLBuilder {
             throw CSDLError(reason: .empty, line: 1, column: 1, expected: "a metadata document")
         }
         var parts: [Part] = []
+        enteredRoot = nil
         for (index, documentRoot) in document.roots.enumerated() {
             let nodes = try schemaNodes(documentRoot.node)
             let aliases = try aliases(documentRoot.node, nodes)
@@ -124,15 +134,22 @@ struct CSDLBuilder {
                 case .duplicateName(let name), .noEntityType(let name): name
                 }
             throw document.error(
-                .model(error), at: declarations[name] ?? setNames[name] ?? root, expected: "a consistent model")
+                .model(error), at: declaration(name) ?? setNames[name] ?? root, expected: "a consistent model")
         }
     }
 
     /// From here on, names mean what they mean in this document.
     private mutating func enter(_ part: Part) {
+        // A single document is entered again for each of the passes over it.
+        guard enteredRoot != part.root else { return }
+        enteredRoot = part.root
         resolver.enter(part.aliases)
-        targetRoots = [:]
+        lastTarget = nil
+        targetHeads = CSDLTextTable(count: document.texts.count)
     }
+
+    /// Where a type or container was declared.
+    func declaration(_ name: String) -> Node? { resolver.declared[name]?.node ?? containers[name] }
 
     private func schemaNodes(_ root: Node) throws(CSDLError) -> [Node] {
         switch document.name(root) {
@@ -197,6 +214,11 @@ struct CSDLBuilder {
     }
 
     private mutating func declareTypes(_ schemas: [Node]) throws(CSDLError) {
+        let kinds: [CSDLName] = [.entityType, .complexType, .enumType, .typeDefinition]
+        let count = schemas.reduce(0) { sum, schema in
+            kinds.reduce(sum) { $0 + document.count(schema, named: $1) }
+        }
+        resolver.declared.reserveCapacity(resolver.declared.count + count)
         for schema in schemas {
             let namespace = document.attribute(schema, .namespace) ?? ""
             for node in document.children(schema) {
@@ -220,11 +242,10 @@ struct CSDLBuilder {
                     type = .typeDefinition(name, primitive)
                 }
                 let fullName = name.description
-                guard resolver.declared.updateValue(type, forKey: fullName) == nil else {
+                guard resolver.declared.updateValue((type, node), forKey: fullName) == nil else {
                     throw document.error(
                         .duplicateName(fullName), at: node, expected: "each name once in its namespace")
                 }
-                declarations[fullName] = node
             }
         }
     }
@@ -265,7 +286,14 @@ struct CSDLBuilder {
         isV4 = isV4Schema(node)
         var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
-        if let annotations = targeted[namespace]?.take(nil) { schema.annotations += annotations }
+        if let annotations = targeted[CSDLTargetGroup.key(namespace)]?.take(CSDLTargetPaths.itself) { schema.annotations += annotations }
+        schema.structuredTypes.reserveCapacity(
+            document.count(node, named: .entityType) + document.count(node, named: .complexType))
+        schema.enumTypes.reserveCapacity(document.count(node, named: .enumType))
+        if isV4 {
+            schema.operations.reserveCapacity(
+                document.count(node, named: .action) + document.count(node, named: .function))
+        }
         for child in document.children(node) {
             switch document.name(child) {
             case .entityType: schema.structuredTypes.append(try readStructuredType(child, .entity))
@@ -331,7 +359,7 @@ struct CSDLBuilder {
 
     /// The type that an element must state.
     mutating func requiredType(_ node: Node, _ expected: String) throws(CSDLError) -> TypeReference {
-        guard let text = document.attributeText(node, .type), !document.string(text).isEmpty else {
+        guard let text = document.attributeText(node, .type), !document.texts.isEmpty(text) else {
             // CSDL 3 may state it as elements within.
             if let type = nestedType(node) { return type }
             throw document.error(

@@ -44,7 +44,10 @@ final class CSDLDocument {
     let elements: [Element]
     let attributes: [Attribute]
     let namespaces: [String]
-    let strings: CSDLStringPool
+    let texts: CSDLStringPool
+    /// The texts that were asked for: many, such as the targets of annotations, never are. Behind a pointer of its
+    /// own, since a variable of a class is checked for exclusive access each of a hundred thousand times.
+    private let strings: UnsafeMutablePointer<CSDLTextTable<String>>
     /// The root of each document with where it came from; that of the first is `nil`.
     let roots: [(node: Node, source: String?)]
 
@@ -52,11 +55,23 @@ final class CSDLDocument {
         elements = content.elements
         attributes = content.attributes
         namespaces = content.namespaces
-        strings = content.strings
+        texts = content.strings
+        strings = .allocate(capacity: 1)
+        strings.initialize(to: CSDLTextTable(count: texts.count, capacity: texts.count / 2))
         roots = content.roots
     }
 
-    func string(_ text: Text) -> String { strings[text] }
+    deinit {
+        strings.deinitialize(count: 1)
+        strings.deallocate()
+    }
+
+    func string(_ text: Text) -> String {
+        if let known = strings.pointee[text] { return known }
+        let string = texts[text]
+        strings.pointee.insert(string, for: text)
+        return string
+    }
 
     func name(_ node: Node) -> CSDLName { elements[node.index].name }
 
@@ -81,6 +96,17 @@ final class CSDLDocument {
         var next = elements[node.index].firstChild
         while next >= 0 {
             if elements[Int(next)].name == name { result.append(Node(index: Int(next))) }
+            next = elements[Int(next)].nextSibling
+        }
+        return result
+    }
+
+    /// How many children have a name: room is made for them before they are read.
+    func count(_ node: Node, named name: CSDLName) -> Int {
+        var result = 0
+        var next = elements[node.index].firstChild
+        while next >= 0 {
+            if elements[Int(next)].name == name { result += 1 }
             next = elements[Int(next)].nextSibling
         }
         return result
@@ -119,7 +145,7 @@ final class CSDLDocument {
     }
 
     /// The value of an attribute, whatever its namespace; an attribute without one goes first.
-    func attribute(_ node: Node, _ name: CSDLName) -> String? { attributeText(node, name).map { strings[$0] } }
+    func attribute(_ node: Node, _ name: CSDLName) -> String? { attributeText(node, name).map { string($0) } }
 
     func attributeRange(_ node: Node) -> Range<Int> {
         let first = Int(elements[node.index].firstAttribute)
@@ -136,7 +162,7 @@ final class CSDLDocument {
     /// The character data directly within an element.
     func content(_ node: Node) -> String {
         let text = elements[node.index].text
-        return text < 0 ? "" : strings[text]
+        return text < 0 ? "" : string(text)
     }
 
     /// An error at an element.

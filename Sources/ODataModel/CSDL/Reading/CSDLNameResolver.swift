@@ -2,24 +2,20 @@
 struct CSDLNameResolver {
     /// Namespaces by alias, for the document that is being read (OData CSDL 4.01, 5.1).
     private var names = CSDLNameMap()
-    /// What the documents declare, by full name.
-    var declared: [String: TypeReference] = [:]
+    /// The types that the documents declare with the place of each, by full name.
+    var declared: [String: (type: TypeReference, node: CSDLDocument.Node)] = [:]
     private let document: CSDLDocument
     /// Types by the number of the text that names them: a document names few types many times.
-    private var resolved: [TypeReference?]
-    private var fullNames: [String?]
+    private var resolved = CSDLTextTable<TypeReference>(count: 0)
+    private var fullNames = CSDLTextTable<String>(count: 0)
 
-    init(document: CSDLDocument) {
-        self.document = document
-        resolved = Array(repeating: nil, count: document.strings.count)
-        fullNames = Array(repeating: nil, count: document.strings.count)
-    }
+    init(document: CSDLDocument) { self.document = document }
 
     /// From here on, the aliases of another document hold.
     mutating func enter(_ aliases: [String: String]) {
         names = CSDLNameMap(aliases)
-        resolved = Array(repeating: nil, count: document.strings.count)
-        fullNames = Array(repeating: nil, count: document.strings.count)
+        resolved = CSDLTextTable(count: document.texts.count)
+        fullNames = CSDLTextTable(count: document.texts.count)
     }
 
     /// A dotted name with its alias replaced.
@@ -27,9 +23,9 @@ struct CSDLNameResolver {
 
     /// A dotted name of the document with its alias replaced; names of terms come by the thousand.
     mutating func fullName(text: CSDLDocument.Text) -> String {
-        if let known = fullNames[Int(text)] { return known }
+        if let known = fullNames[text] { return known }
         let name = fullName(document.string(text))
-        fullNames[Int(text)] = name
+        fullNames.insert(name, for: text)
         return name
     }
 
@@ -37,9 +33,9 @@ struct CSDLNameResolver {
 
     /// The type with a name that the document has; the flag tells whether it is known.
     mutating func type(_ text: CSDLDocument.Text) -> (type: TypeReference, isKnown: Bool) {
-        if let type = resolved[Int(text)] { return (type, true) }
+        if let type = resolved[text] { return (type, true) }
         let (type, isKnown) = type(document.string(text))
-        if isKnown { resolved[Int(text)] = type }
+        if isKnown { resolved.insert(type, for: text) }
         return (type, isKnown)
     }
 
@@ -54,7 +50,7 @@ struct CSDLNameResolver {
     private func elementType(_ text: String) -> (type: TypeReference, isKnown: Bool) {
         let name = fullName(text)
         // CSDL 1 leaves out `Edm.`.
-        if let type = declared[name] ?? TypeReference(builtIn: name)
+        if let type = declared[name]?.type ?? TypeReference(builtIn: name)
             ?? (name.utf8.contains(UInt8(ascii: ".")) ? nil : TypeReference(builtIn: "Edm." + name))
         {
             return (type, true)

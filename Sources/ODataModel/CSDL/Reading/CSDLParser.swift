@@ -140,9 +140,10 @@ struct CSDLParser {
                 let end = values[attribute * 5 + 4]
             else { continue }
             let (name, otherName) = self.name(local)
+            let value = UnsafeBufferPointer(start: start, count: end - start)
             content.attribute(
                 name, otherName: otherName, namespace: namespace(values[attribute * 5 + 2]),
-                value: content.strings.id(UnsafeBufferPointer(start: start, count: end - start)))
+                value: name == .target ? content.strings.append(value) : content.strings.id(value))
         }
     }
 

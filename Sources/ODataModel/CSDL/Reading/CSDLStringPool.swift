@@ -9,19 +9,20 @@
 /// Every text of a metadata document once: names, types and values repeat, and a number is compared, kept and
 /// looked up faster than a string.
 struct CSDLStringPool {
-    private(set) var strings: [String] = []
     private var bytes: [UInt8] = []
     private var ends: [Int32] = [0]
-    private var hashes: [UInt32] = []
-    /// Open addressing: a text's number plus one, 0 for an empty slot. Its size is a power of two.
-    private var slots: [Int32] = Array(repeating: 0, count: 1024)
+    /// Open addressing: a text's hash above its number plus one, 0 for an empty slot. Its size is a power of two.
+    private var slots: [UInt64] = Array(repeating: 0, count: 1024)
 
     private let seed = UInt64.random(in: 1 ... .max)
     private let factor = UInt64.random(in: 1 ... .max) | 0x9E37_0000_0000_0001
 
-    var count: Int { strings.count }
+    private(set) var count = 0
+    /// How many of the slots are taken.
+    private var slotCount = 0
 
-    subscript(id: Int32) -> String { strings[Int(id)] }
+    /// Makes the text a string: each time anew, and many texts are never asked for.
+    subscript(id: Int32) -> String { withUTF8(id) { String(decoding: $0, as: UTF8.self) } }
 
     /// The text's bytes.
     func withUTF8<Result>(_ id: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -31,11 +32,9 @@ struct CSDLStringPool {
     }
 
     mutating func reserve(documentBytes: Int) {
-        bytes.reserveCapacity(bytes.count + documentBytes / 8)
-        strings.reserveCapacity(strings.count + documentBytes / 200)
-        ends.reserveCapacity(ends.count + documentBytes / 200)
-        hashes.reserveCapacity(hashes.count + documentBytes / 200)
-        guard strings.isEmpty else { return }
+        bytes.reserveCapacity(bytes.count + documentBytes / 3)
+        ends.reserveCapacity(ends.count + documentBytes / 120)
+        guard count == 0 else { return }
         while slots.count < documentBytes / 100 { slots = Array(repeating: 0, count: slots.count * 2) }
     }
 
@@ -47,20 +46,53 @@ struct CSDLStringPool {
     /// The number of a text, the same each time.
     mutating func id(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
         let hash = hash(text)
-        var slot = Int(hash) & (slots.count - 1)
-        while slots[slot] != 0 {
-            let id = slots[slot] - 1
-            if hashes[Int(id)] == hash, equals(id, text) { return id }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        let id = Int32(strings.count)
-        strings.append(String(decoding: text, as: UTF8.self))
+        let (known, slot) = find(text, hash)
+        if let known { return known }
+        let id = append(text)
+        slots[slot] = UInt64(hash) << 32 | UInt64(id + 1)
+        slotCount += 1
+        if slotCount * 2 > slots.count { grow() }
+        return id
+    }
+
+    /// A number for a text that is looked at and hardly ever repeats: it is not looked for.
+    mutating func append(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
         bytes.append(contentsOf: text)
         ends.append(Int32(bytes.count))
-        hashes.append(hash)
-        slots[slot] = id + 1
-        if strings.count * 2 > slots.count { grow() }
-        return id
+        count += 1
+        return Int32(count - 1)
+    }
+
+    func isEmpty(_ id: Int32) -> Bool { ends[Int(id)] == ends[Int(id) + 1] }
+
+    /// The number of a text; `nil` where it has none yet.
+    func number(_ text: UnsafeBufferPointer<UInt8>) -> Int32? { find(text, hash(text)).id }
+
+    /// The number of a text; `nil` where it has none yet.
+    func number(_ text: String) -> Int32? {
+        var text = text
+        return text.withUTF8 { number($0) }
+    }
+
+    /// The number of a text, or the slot where it belongs.
+    private func find(_ text: UnsafeBufferPointer<UInt8>, _ hash: UInt32) -> (id: Int32?, slot: Int) {
+        var slot = Int(hash) & (slots.count - 1)
+        while slots[slot] != 0 {
+            if slots[slot] >> 32 == hash {
+                let id = Int32(truncatingIfNeeded: slots[slot]) - 1
+                if equals(id, text) { return (id, slot) }
+            }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return (nil, slot)
+    }
+
+    /// Whether two texts, each at least this long, begin with the same bytes.
+    func haveSamePrefix(_ left: Int32, _ right: Int32, _ length: Int) -> Bool {
+        bytes.withUnsafeBytes {
+            guard let base = $0.baseAddress, length > 0 else { return length == 0 }
+            return memcmp(base + Int(ends[Int(left)]), base + Int(ends[Int(right)]), length) == 0
+        }
     }
 
     private func equals(_ id: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -75,11 +107,12 @@ struct CSDLStringPool {
     }
 
     private mutating func grow() {
+        let old = slots
         slots = Array(repeating: 0, count: slots.count * 2)
-        for (id, hash) in hashes.enumerated() {
-            var slot = Int(hash) & (slots.count - 1)
+        for entry in old where entry != 0 {
+            var slot = Int(entry >> 32) & (slots.count - 1)
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = Int32(id) + 1
+            slots[slot] = entry
         }
     }
 
@@ -94,9 +127,14 @@ struct CSDLStringPool {
             offset += 8
         }
         var rest: UInt64 = 0
-        while offset < raw.count {
-            rest = rest << 8 | UInt64(raw[offset])
-            offset += 1
+        if offset < raw.count, raw.count >= 8 {
+            // The last eight bytes again, some of which were taken already.
+            rest = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
+        } else {
+            while offset < raw.count {
+                rest = rest << 8 | UInt64(raw[offset])
+                offset += 1
+            }
         }
         hash = mix(hash ^ rest)
         return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
@@ -106,5 +144,4 @@ struct CSDLStringPool {
         let product = value.multipliedFullWidth(by: factor)
         return product.high ^ product.low
     }
-
 }
