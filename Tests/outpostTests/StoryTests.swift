@@ -92,6 +92,27 @@ struct StoryTests {
         #expect(try await tool.run("query", clone, "Products(1)/UnitPrice").output == "20\n")
     }
 
+    @Test("a query is explained, and uses the index that was made for it")
+    func explain() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let query = "Orders?$filter=Freight gt 500&$orderby=Freight desc"
+        let before = try await site.tool.run("query", clone, query, "--explain")
+        #expect(before.code == 0, "\(before.errors)")
+        #expect(before.output.contains("SELECT"))
+        let made = try await site.tool.run("index", clone, "Orders", "Freight desc")
+        #expect(made.code == 0, "\(made.errors)")
+        let listed = try await site.tool.run("index", clone)
+        #expect(listed.output.contains("Orders Freight desc"), "\(listed.output)")
+        let after = try await site.tool.run("query", clone, query, "--explain", "--json")
+        #expect(after.output.contains("USING INDEX") || after.output.contains("USING COVERING INDEX"), "\(after.output)")
+        #expect(try await site.tool.run("index", clone, "Orders", "Freight desc", "--drop").code == 0)
+        #expect(try await site.tool.run("index", clone, "Orders").code == 2)
+        #expect(try await site.tool.run("index", clone, "Orders", "Nothing").code == 1)
+    }
+
     @Test("a clone is a service too")
     func serveClone() async throws {
         let site = try Site()

@@ -19,6 +19,7 @@ struct Query: AsyncParsableCommand {
               outpost query shop Customers
               outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc&$top=5'
               outpost query shop 'Orders(10248)?$expand=Customer' --json
+              outpost query shop 'Orders?$filter=Freight gt 500' --explain
               outpost query shop 'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
             """)
 
@@ -30,12 +31,17 @@ struct Query: AsyncParsableCommand {
     @Flag(help: "Print the answer in the OData JSON format.")
     var json = false
 
+    @Flag(help: "Say how the query is answered: the query as understood, the SQL, and SQLite's plan.")
+    var explain = false
+
     func run() async throws {
         let url = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
             try Self.check(url, query, provider.model)
-            if json {
+            if explain {
+                try await printExplanation(provider, url)
+            } else if json {
                 try await printJSON(provider, url)
             } else {
                 try await printTable(provider, url)
@@ -45,6 +51,29 @@ struct Query: AsyncParsableCommand {
             try? provider.close()
             throw error
         }
+    }
+
+    private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+        let explanation = try await provider.explain(url)
+        guard json else {
+            print(explanation.description)
+            return
+        }
+        struct Report: Encodable {
+            struct Statement: Encodable {
+                var purpose: String
+                var sql: String
+                var arguments: [String]
+                var plan: [String]
+            }
+
+            var tree: [String]
+            var statements: [Statement]
+        }
+        let statements = explanation.statements.map {
+            Report.Statement(purpose: $0.purpose, sql: $0.sql, arguments: $0.arguments, plan: $0.plan)
+        }
+        print(JSONText(Report(tree: explanation.tree, statements: statements)).text)
     }
 
     /// Resolves the names of the query first, so that an error knows its place in the text.
