@@ -40,6 +40,8 @@ seeds=("Fuzz/Seeds/$target")
 corpus=${OUTPOST_CORPUS:-../shared/corpus}
 case $target in
 json) folders=(payloads-v4 payloads-v2) ;;
+atom) folders=(payloads-v2) ;;
+csdl-json) folders=(csdl-pairs) ;;
 metadata) folders=(metadata csdl-pairs vocabularies) ;;
 multipart) folders=(batch) ;;
 url) folders=(abnf uri-trees) ;;

@@ -35,6 +35,7 @@ let verdict = ratio <= limit ? "holds" : "missed by \(rounded(ratio / limit)) ti
 print("metadata to model against a bare pass: \(rounded(ratio)) times, limit \(limit): \(verdict)")
 exit(ratio <= limit ? 0 : 1)
 
+/// With two digits behind the point.
 func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
 func milliseconds(_ seconds: Double) -> Double { rounded(seconds * 1000) }

@@ -24,6 +24,9 @@ struct AnnotationGroups {
         }
     }
 
+    /// Whether there is none that was not taken.
+    var isEmpty: Bool { groups.isEmpty }
+
     /// Gives the annotations on a property, the empty name for the instance, in order, and forgets them.
     mutating func take(_ property: String) -> [Item] {
         guard !groups.isEmpty, let items = groups.removeValue(forKey: property) else { return [] }

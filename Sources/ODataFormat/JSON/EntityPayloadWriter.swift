@@ -78,15 +78,20 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             annotations = AnnotationGroups(entity.control.annotations)
             writeControl(entity, declared, &annotations, &json)
         }
-        for ordinal in entity.shape.properties.indices {
-            guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
-            let property = entity.shape.properties[ordinal]
-            write(annotations.take(property.name), of: property.name, &json)
-            if metadata == .full { writeType(of: property.name, property.type, value, &json) }
-            json.key(property.name)
-            writeValue(value, type: property.type, to: &json)
+        // The parts of a property that are needed, since copying all of one costs more than writing its value.
+        let shape = entity.shape
+        for ordinal in 0..<min(shape.properties.count, entity.values.count) {
+            guard let value = entity.values[ordinal] else { continue }
+            if !annotations.isEmpty || metadata == .full {
+                let name = shape.properties[ordinal].name
+                write(annotations.take(name), of: name, &json)
+                if metadata == .full { writeType(of: name, shape.properties[ordinal].type, value, &json) }
+            }
+            json.key(shape.propertyKeys[ordinal])
+            writeValue(value, type: shape.properties[ordinal].type, to: &json)
         }
-        for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+        let dynamic = entity.dynamicProperties
+        for (name, value) in dynamic.isEmpty ? [] : dynamic.sorted(by: { $0.key < $1.key }) {
             write(annotations.take(name), of: name, &json)
             if metadata != .none { writeDynamicType(of: name, value, &json) }
             json.key(name)
@@ -113,8 +118,9 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         _ entity: Entity, _ declared: QualifiedName?, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter
     ) {
         let shape = entity.shape
-        if let reason = entity.control.removedReason {
-            json.key(control("removed"))
+        let control = entity.control
+        if let reason = control.removedReason {
+            json.key(self.control("removed"))
             json.beginObject()
             json.key("reason")
             json.string(reason)
@@ -123,22 +129,22 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         if shape != .untyped, shape.name != declared || metadata == .full {
             write("type", typePrefix + "\(shape.name)", &json)
         }
-        guard shape.kind == .entity || entity.control.id != nil else {
+        guard shape.kind == .entity || control.id != nil else {
             return write(annotations.take(""), of: "", &json)
         }
-        let id = entity.control.id
-        let isFull = metadata == .full && entity.control.removedReason == nil
+        let id = control.id
+        let isFull = metadata == .full && control.removedReason == nil
         write("id", id, &json)
-        write("etag", entity.control.etag, &json)
-        write("editLink", entity.control.editLink ?? (isFull ? id : nil), &json)
-        write("readLink", entity.control.readLink, &json)
+        write("etag", control.etag, &json)
+        write("editLink", control.editLink ?? (isFull ? id : nil), &json)
+        write("readLink", control.readLink, &json)
         let stream = isFull && shape.hasStream ? id.map { "\($0)/$value" } : nil
-        write("mediaReadLink", entity.control.mediaReadLink ?? stream, &json)
-        if let stream, entity.control.annotations["odata.mediaEditLink"] == nil {
+        write("mediaReadLink", control.mediaReadLink ?? stream, &json)
+        if let stream, control.annotations["odata.mediaEditLink"] == nil {
             write("mediaEditLink", stream, &json)
         }
-        write("mediaContentType", entity.control.mediaContentType, &json)
-        write("mediaEtag", entity.control.mediaEtag, &json)
+        write("mediaContentType", control.mediaContentType, &json)
+        write("mediaEtag", control.mediaEtag, &json)
         write(annotations.take(""), of: "", &json)
         if isFull, let id { writeOperations(id, entity, &json) }
     }

@@ -32,6 +32,8 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     /// The primitive type of each property that has one, seen through type definitions: what a reader of
     /// rows needs of a property, without copying all of it.
     public let primitiveTypes: [PrimitiveType?]
+    /// The property names as a writer of JSON puts them.
+    package let propertyKeys: [JSONWriter.Key]
     private let ordinals: [String: Int]
     private let navigationOrdinals: [String: Int]
 
@@ -54,6 +56,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
             uniquingKeysWith: { first, _ in first })
         primitiveTypes = properties.map(\.type.primitive)
         propertyNames = PropertyNameTable(properties.lazy.map(\.name))
+        propertyKeys = properties.map { JSONWriter.Key($0.name) }
         keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
     }
 

@@ -11,16 +11,15 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
     ///
     /// - Returns: `nil` when there is no such day, or the year is beyond ±999,999.
     public init?(year: Int, month: Int, day: Int) {
-        guard abs(year) < 1_000_000, (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else {
+        guard (-999_999...999_999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else {
             return nil
         }
-        // Days from civil, after Howard Hinnant's public-domain algorithm.
-        let y = month <= 2 ? year - 1 : year
-        let era = (y >= 0 ? y : y - 399) / 400
-        let yearOfEra = y - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        daysSinceEpoch = Int64(era * 146_097 + dayOfEra - 719_468)
+        // Days from civil, after Howard Hinnant's public-domain algorithm: years begin in March. They are counted
+        // from 2501 eras of 400 years before the year 0, so that all divisions are of small unsigned numbers.
+        let y = UInt32(year + 1_000_400 - (month <= 2 ? 1 : 0))
+        let dayOfYear = UInt32((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1)
+        let days = y * 365 + y / 4 - y / 100 + y / 400 + dayOfYear
+        daysSinceEpoch = Int64(days) - (2501 * 146_097 + 719_468)
     }
 
     /// Year, month 1 to 12 and day 1 to 31.

@@ -2,7 +2,7 @@ extension ODataValue {
     /// Reads the value of a type that comes next (OData JSON Format 4.01, 7).
     ///
     /// Instances of structured types give their properties and, as far as `@odata.type` or `@type` says so,
-    /// a derived type; other control information is skipped. `ODataFormat` reads all of it.
+    /// a derived type, and their annotations; other control information is skipped. `ODataFormat` reads all of it.
     /// - Throws: ``JSONError`` with the place, the property path and what was expected.
     public init(
         json scanner: inout JSONScanner, type: TypeReference, model: EntityDataModel
@@ -28,7 +28,7 @@ extension Shape {
         StructuredType(name: QualifiedName("Edm", "Untyped"), kind: .complex, isOpen: true), base: nil)
 }
 
-/// Reads the properties of an instance and leaves everything else out.
+/// Reads the properties of an instance with the annotations on it and on them, and leaves everything else out.
 private struct PropertiesOnlyReader: JSONValueReading {
     let model: EntityDataModel
 
@@ -43,16 +43,23 @@ private struct PropertiesOnlyReader: JSONValueReading {
             if let at = name.lastIndex(of: "@") {
                 let control = name[name.index(after: at)...]
                 guard control == "odata.type" || control == "type" else {
-                    try scanner.skipValue()
+                    guard control.contains("."), !control.hasPrefix("odata.") else {
+                        try scanner.skipValue()
+                        continue
+                    }
+                    // `@term` on the instance, `property@term` on a property.
+                    let annotated = at == name.startIndex ? String(control) : name
+                    entity.control.annotations[annotated] = try readValue(
+                        &scanner, type: types[name] ?? .untyped("Edm.Untyped"))
                     continue
                 }
                 let type = model.typeReference(fragment: try scanner.readString())
                 if at != name.startIndex {
                     types[String(name[..<at])] = type
                 } else if case .complex(let stated?) = type, let shape = model.shape(stated) {
-                    entity = Entity(shape: shape)
+                    entity.become(shape)
                 } else if case .entity(let stated?) = type, let shape = model.shape(stated) {
-                    entity = Entity(shape: shape)
+                    entity.become(shape)
                 }
                 continue
             }
@@ -71,5 +78,14 @@ private struct PropertiesOnlyReader: JSONValueReading {
             }
         }
         return entity
+    }
+}
+
+extension Entity {
+    /// Starts anew with another shape; annotations may stand before the type.
+    fileprivate mutating func become(_ shape: Shape) {
+        let annotations = control.annotations
+        self = Entity(shape: shape)
+        if !annotations.isEmpty { control.annotations = annotations }
     }
 }

@@ -18,6 +18,33 @@ struct JSONValueTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    @Test("Annotations within complex values and untyped ones are kept")
+    func nestedAnnotations() throws {
+        let text = """
+            {"@Core.Description":"home","@odata.type":"#Shop.AddressAbroad","Street@Core.Permissions":"Read",
+             "Street":"x","Street@odata.count":1,"Extra":{"@Own.Term":[1],"a":2,"a@Own.Other":null}}
+            """
+        guard case .complex(let address) = try read(text, "Shop.Address"),
+            case .complex(let extra)? = address["Extra"]
+        else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(address.shape.name == QualifiedName("Shop", "AddressAbroad"))
+        #expect(
+            address.control.annotations == [
+                "Core.Description": .string("home"), "Street@Core.Permissions": .string("Read"),
+            ])
+        #expect(extra.control.annotations == ["Own.Term": .collection([.integer(1)]), "a@Own.Other": .null])
+    }
+
+    @Test("CSDL 7.2.5: a decimal that is no number is refused by name", arguments: ["INF", "-INF", "NaN"])
+    func decimalsThatAreNoNumbers(text: String) throws {
+        let error = #expect(throws: JSONError.self) { try read("\"\(text)\"", "Edm.Decimal") }
+        #expect(error?.reason == .invalidValue(text))
+        #expect(throws: (any Error).self) { try ODataValue(lexical: text, type: .decimal) }
+    }
+
     @Test(
         "JSON Format 7.1: each type reads and writes its form",
         arguments: [

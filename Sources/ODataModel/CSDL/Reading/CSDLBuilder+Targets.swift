@@ -63,7 +63,9 @@ extension CSDLBuilder {
         }
         let rest = restNumber(of: target, after: headCount)
         // A tool writes what belongs to one element in one go.
-        if let last = lastTarget, last.headCount == headCount, document.texts.haveSamePrefix(last.text, target, headCount) {
+        if let last = lastTarget, last.headCount == headCount,
+            document.texts.haveSamePrefix(last.text, target, headCount)
+        {
             return (last.group, rest)
         }
         let group = group(ofHead: headCount, target)

@@ -21,7 +21,8 @@ extension CSDLBuilder {
             if let name = document.attributeText(child, .name) {
                 let owner = Int32(node.index) + 1
                 if owners[Int(name)] == owner {
-                    warn("\(document.string(name)) within \(type.name) is declared twice: the first one holds.", at: child)
+                    let name = document.string(name)
+                    warn("\(name) within \(type.name) is declared twice: the first one holds.", at: child)
                 }
                 owners[Int(name)] = owner
             }
@@ -184,7 +185,8 @@ extension CSDLBuilder {
                 type.members.append(
                     EnumType.Member(
                         name: member, value: value,
-                        annotations: try readAnnotations(child, group: group, child: document.attributeText(child, .name))))
+                        annotations: try readAnnotations(
+                            child, group: group, child: document.attributeText(child, .name))))
             case .annotation, .valueAnnotation, .typeAnnotation: break
             default: warnUnknown(child, in: "EnumType")
             }

@@ -286,7 +286,9 @@ struct CSDLBuilder {
         isV4 = isV4Schema(node)
         var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
-        if let annotations = targeted[CSDLTargetGroup.key(namespace)]?.take(CSDLTargetPaths.itself) { schema.annotations += annotations }
+        if let annotations = targeted[CSDLTargetGroup.key(namespace)]?.take(CSDLTargetPaths.itself) {
+            schema.annotations += annotations
+        }
         schema.structuredTypes.reserveCapacity(
             document.count(node, named: .entityType) + document.count(node, named: .complexType))
         schema.enumTypes.reserveCapacity(document.count(node, named: .enumType))

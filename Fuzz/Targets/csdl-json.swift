@@ -1,0 +1,14 @@
+// Metadata in JSON: what was read is written in both forms and read again.
+import ODataModel
+
+/// Takes one input from libFuzzer.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+    guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let model = try? CSDLReader.read(bytes) else {
+        return 0
+    }
+    _ = CSDLWriter.json(model)
+    _ = CSDLWriter.xml(model)
+    return 0
+}
