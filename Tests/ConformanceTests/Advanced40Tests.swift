@@ -219,6 +219,10 @@ struct Advanced40Tests {
             #expect(answer.status == 200, "\(answer.text)")
             #expect(abs((try answer.json["Price"] as? Double ?? 0) - 499.995) < 0.0001)
             #expect(try answer.control("context") as? String == "\(site.root)$metadata#Products/$entity")
+            let selected = try await site.send("POST", "\(path)?$select=Name", json: ["percentage": 0])
+            #expect(
+                try selected.control("context") as? String == "\(site.root)$metadata#Products(Name)/$entity",
+                "\(selected.text)")
             #expect(try await site.send("POST", path, json: ["percentage": "half"]).status == 400)
             #expect(try await site.send("POST", path, json: [:]).status == 400)
             #expect(try await site.get(path).status == 405)

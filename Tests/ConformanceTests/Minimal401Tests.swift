@@ -53,6 +53,17 @@ struct Minimal401Tests {
         try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")
             #expect(try await site.get("Products/$count?$filter=ID eq cast('\(key)',Edm.Guid)").text == "1")
+            for (cast, count) in [
+                ("cast(Name,Edm.Guid) eq null", 7), ("cast(Name,Edm.Date) eq cast('2020-01-01',Edm.Date)", 0),
+                (
+                    "cast(concat('P',concat(cast(Quantity,Edm.String),'D')),Edm.Duration)"
+                        + " gt cast('P1000D',Edm.Duration)", 2
+                ),
+                ("cast(cast(ID,Edm.String),Edm.Guid) eq ID", 7),
+            ] {
+                let answer = try await site.get("Products/$count?$filter=\(cast)")
+                #expect(answer.text == "\(count)", "\(cast): \(answer.text)")
+            }
             #expect(try await site.get("Products/$count?$filter=Status has 'Featured'").text == "3")
             #expect(try await site.get("Products/$count?$filter=ShippingTime eq 'P1D'").text == "1")
         }

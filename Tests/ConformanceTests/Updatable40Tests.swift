@@ -315,6 +315,12 @@ struct Updatable40Tests {
             let read = try await site.get("\(laptop)/Photo")
             #expect(read.text == "photo")
             #expect(read["Content-Type"] == "image/jpeg")
+            let raw = try await site.get("\(laptop)/Photo/$value")
+            #expect(raw.text == "photo" && raw["Content-Type"] == "image/jpeg", "\(raw.text)")
+            let changed = try await site.send(
+                "PUT", "\(laptop)/Photo/$value", ["Content-Type": "image/png"], body: Array("other".utf8))
+            #expect(changed.status == 204, "\(changed.text)")
+            #expect(try await site.get("\(laptop)/Photo").text == "other")
             #expect(try await site.send("DELETE", "\(laptop)/Photo").status == 204)
             #expect(try await site.get("\(laptop)/Photo").status == 204)
         }

@@ -46,6 +46,23 @@ struct BinderTests {
         }
     }
 
+    @Test(
+        "A constant that is cast is a constant of the type, null where it does not read as one",
+        arguments: [
+            ("cast('2020-02-29',Edm.Date)", "2020-02-29", .date), ("cast('2020-02-30',Edm.Date)", nil, .date),
+            ("cast('-7',Edm.Int16)", "-7", .int16), ("cast('70000',Edm.Int16)", nil, .int16),
+            ("cast('true',Edm.Boolean)", "true", .boolean), ("cast(5,Edm.String)", "5", .string),
+            ("cast('x',Edm.Guid)", nil, .guid),
+        ] as [(String, String?, PrimitiveType)])
+    func castConstants(text: String, lexical: String?, type: PrimitiveType) throws {
+        guard case .binary(.equal, let left, _, _) = try filter("\(text) eq null") else {
+            Issue.record("no comparison")
+            return
+        }
+        let value = try lexical.map { try ODataValue(lexical: $0, type: type) } ?? .null
+        #expect(left == .constant(value, .primitive(type)))
+    }
+
     @Test("Null has the type of the other side")
     func null() throws {
         guard case .binary(.notEqual, _, let right, _) = try filter("ShipCity ne null") else {

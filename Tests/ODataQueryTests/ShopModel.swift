@@ -137,8 +137,12 @@ enum ShopModel {
                 parameters: [.init(name: "bound", type: .entity(name("Order")))]),
             Operation(
                 name: name("Nearby"), kind: .function, isComposable: true,
-                parameters: [.init(name: "city", type: .primitive(.string))],
-                returnType: .collection(.entity(name("Customer")))),
+                parameters: [
+                    .init(name: "city", type: .primitive(.string)),
+                    .init(
+                        name: "radius", type: .primitive(.double),
+                        annotations: [Annotation(term: "Org.OData.Core.V1.OptionalParameter", value: nil)]),
+                ], returnType: .collection(.entity(name("Customer")))),
         ],
         container: EntityContainer(
             name: name("Container"),

@@ -111,6 +111,22 @@ struct URLBinderTests {
         #expect(!error.message.isEmpty)
     }
 
+    @Test("Optional parameters of functions may be left out, others may not")
+    func optionalParameters() throws {
+        for (text, names) in [
+            ("Nearby(city='x')", ["city"]), ("Nearby(city='x',radius=2)", ["city", "radius"]),
+            ("Nearby?@city='x'", ["city"]),
+        ] {
+            guard case .operation(_, let given)? = try bind(text).resource.steps.last else {
+                Issue.record("\(text) is no call")
+                continue
+            }
+            #expect(given.keys.sorted() == names)
+        }
+        #expect(try error("Nearby(radius=2)").kind == .unknownName)
+        #expect(try error("Nearby(city='x',colour=2)").kind == .unknownName)
+    }
+
     @Test("An unknown set is refused with the nearest name")
     func unknownSet() throws {
         let error = try error("Ordrs?$top=1")

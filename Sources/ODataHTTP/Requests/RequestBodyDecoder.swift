@@ -27,6 +27,7 @@ struct RequestBodyDecoder {
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
         case (.rawValue(nil), _): return media(body)
+        case (.rawValue(let property?), _) where property.type.primitive == .stream: return media(body)
         case (.rawValue(let property?), _): return try await rawValue(property, body)
         case (.references(_, _, _, isCollection: true), .replace): return try await references(body)
         case (.references, _): return try await reference(body)

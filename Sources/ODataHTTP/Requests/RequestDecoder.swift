@@ -94,6 +94,7 @@ public struct RequestDecoder: Sendable {
             text = try await query.url(fields, body)
         }
         let (url, resolvedURL, bound) = try bind(text, references: references)
+        try SchemaVersion(model).check(url.options.schemaVersion)
         let rules = MethodRules(bound.resource)
         var method: ODataRequest.Method
         switch requested {

@@ -194,6 +194,10 @@ extension BindingSession {
         guard isCastable(inner.type, to: type) else {
             throw typeError("A value of type \(inner.type) cannot be cast to \(type).", at: name.offset)
         }
+        // A constant is converted once and for all: it may stand wherever a literal of the type may.
+        if case .constant(let value, _) = inner {
+            return .constant(ValueCast(model: model).cast(value, to: type), type)
+        }
         return inner.type == type ? inner : .cast(inner, type)
     }
 

@@ -27,9 +27,16 @@ extension ResourceBinder {
             }
             // Without parentheses the parameters are options of the URL, with @ in 4.01 and without in V2.
             let values = given ?? implicitArguments(for: parameters)
-            if Set(values.map(\.name.text)) == Set(parameters.map(\.name)) {
+            let names = Set(values.map(\.name.text))
+            if names == Set(parameters.map(\.name)) {
                 chosen = (operation, set, values)
                 break
+            }
+            // One that takes exactly these parameters goes before one that could take more (11.5.4.1.1).
+            if chosen == nil, names.isSubset(of: parameters.map(\.name)),
+                parameters.allSatisfy({ names.contains($0.name) || $0.mayBeLeftOut })
+            {
+                chosen = (operation, set, values)
             }
         }
         guard let chosen else {
@@ -167,4 +174,9 @@ extension ResourceBinder {
             throw QueryError(.syntax, "\(name) cannot be applied to \(target).", part: name)
         }
     }
+}
+
+extension Operation.Parameter {
+    /// Whether a call may leave it out (`Core.OptionalParameter`).
+    public var mayBeLeftOut: Bool { annotations.annotation("Org.OData.Core.V1.OptionalParameter") != nil }
 }

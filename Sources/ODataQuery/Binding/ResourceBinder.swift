@@ -312,7 +312,7 @@ struct ResourceBinder {
 
     private mutating func value() throws(QueryError) {
         switch place {
-        case .property(let property, _, nil) where !property.type.isCollection && property.type.primitive != .stream:
+        case .property(let property, _, nil) where !property.type.isCollection:
             place = .end(.rawValue(property))
         case .entity(let shape, _) where shape.hasStream: place = .end(.rawValue(nil))
         case .result(let operation) where operation.returnType?.primitive != nil:

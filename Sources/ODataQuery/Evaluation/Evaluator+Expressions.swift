@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Operators and conversions (OData URL Conventions 4.01, 5.1.1.1, 5.1.1.2 and 5.1.1.10).
+/// Operators and type tests (OData URL Conventions 4.01, 5.1.1.1, 5.1.1.2 and 5.1.1.10).
 extension Evaluator {
     /// The value of an expression; null for an instance.
     func value(_ expression: BoundExpression, in environment: Environment) throws -> ODataValue {
@@ -17,7 +17,8 @@ extension Evaluator {
         case .function(.case, let arguments, _): return try conditional(arguments, in: environment)
         case .function(let function, let arguments, _):
             return try call(function, arguments.map { try value($0, in: environment) })
-        case .cast(let inner, let type): return try cast(value(inner, in: environment), to: type)
+        case .cast(let inner, let type):
+            return ValueCast(model: model).cast(try value(inner, in: environment), to: type)
         case .isOf(let path, let name): return .boolean(try isOf(path, name, in: environment))
         case .isOfValue(let inner, let type):
             let value = try value(inner, in: environment)
@@ -144,60 +145,7 @@ extension Evaluator {
         return .null
     }
 
-    // MARK: cast and isof
-
-    /// What cannot be converted is null (5.1.1.10.1).
-    private func cast(_ value: ODataValue, to type: TypeReference) throws -> ODataValue {
-        switch (value, type) {
-        case (.null, _): return .null
-        case (.collection(let members), .collection(let element)):
-            return .collection(try members.map { try cast($0, to: element) })
-        case (.enumeration(let number), .enumeration): return .enumeration(number)
-        case (.enumeration(let number), _):
-            if type.primitive == .string { return .null }
-            return Self.cast(.integer(number), to: type.primitive)
-        case (.string(let text), .enumeration(let name)):
-            return model.enumType(name)?.value(of: text).map { .enumeration($0) } ?? .null
-        case (.integer(let number), .enumeration): return .enumeration(number)
-        case (.complex, _), (.collection, _): return value
-        default:
-            if case .untyped = type { return value }
-            return Self.cast(value, to: type.primitive)
-        }
-    }
-
-    private static func cast(_ value: ODataValue, to type: PrimitiveType?) -> ODataValue {
-        guard let type else { return value }
-        if type.isInteger {
-            let number: Int64? =
-                switch value {
-                case .integer(let number): number
-                case .decimal(let number): NumberOperations.whole(number)
-                case .single, .double: value.double.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
-                case .string(let text):
-                    ODataDecimal(text).flatMap { $0.rescaled(to: 0) }.flatMap(NumberOperations.whole)
-                default: nil
-                }
-            guard let number, type.integerRange?.contains(number) == true else { return .null }
-            return .integer(number)
-        }
-        switch (value, type) {
-        case (.string(let text), _):
-            if type == .string { return value }
-            return (try? ODataValue(lexical: text, type: type)) ?? .null
-        case (_, .string): return value.lexicalText.map { .string($0) } ?? .null
-        case (_, .decimal): return value.decimal.map { .decimal($0) } ?? .null
-        case (_, .double): return value.double.map { .double($0) } ?? .null
-        case (_, .single): return value.double.map { .single(Float($0)) } ?? .null
-        case (.dateTimeOffset(let instant), .date): return .date(instant.local.date)
-        case (.dateTimeOffset(let instant), .timeOfDay): return .timeOfDay(instant.local.timeOfDay)
-        case (.dateTime(let instant), .date): return .date(instant.date)
-        case (.dateTime(let instant), .timeOfDay): return .timeOfDay(instant.timeOfDay)
-        default:
-            let adapted = TypePromotion.adaptPrimitive(value, to: type)
-            return adapted ?? .null
-        }
-    }
+    // MARK: isof
 
     /// Whether a value that is not null belongs to a type. What the model declares decides where it does.
     private static func isValue(_ value: ODataValue, of type: TypeReference, declared: TypeReference) -> Bool {

@@ -65,7 +65,13 @@ public struct PayloadContext: Hashable, Sendable {
             text = isCollection ? "$metadata#Collection($ref)" : "$metadata#$ref"
         case .operation(let operation):
             guard let type = operation.returnType else { return nil }
-            text = "$metadata#\(type)"
+            if case .entity(let name?) = type.element, let set = bound.query?.set {
+                // Entities of a set are what they are wherever they are read (10.14).
+                text = "$metadata#" + set.name + (name == set.type ? "" : "/\(name)") + selection
+                if !type.isCollection { text += "/$entity" }
+            } else {
+                text = "$metadata#\(type)"
+            }
         }
     }
 

@@ -257,8 +257,3 @@ extension ODataModel.Operation {
     /// The parameters without the binding parameter.
     var ownParameters: [Parameter] { Array(parameters.dropFirst(isBound ? 1 : 0)) }
 }
-
-extension ODataModel.Operation.Parameter {
-    /// Whether a call may leave it out.
-    var mayBeLeftOut: Bool { annotations.annotation("Org.OData.Core.V1.OptionalParameter") != nil }
-}

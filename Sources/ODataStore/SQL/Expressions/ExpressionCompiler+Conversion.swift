@@ -85,6 +85,12 @@ extension ExpressionCompiler {
         case (.string, .double), (.string, .single): result = form(from, "outpost_real_of_text(\(x))", codec)
         case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
         case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)
+        case (.string, .boolean), (.string, .guid), (.string, .date), (.string, .timeOfDay), (.string, .dateTime),
+            (.string, .dateTimeOffset), (.string, .duration), (.string, .binary):
+            guard let primitive = type.primitive else {
+                throw Self.unsupported("cast of \(operand.type) to \(type)")
+            }
+            result = form(from, "outpost_text_as(\(x), \(bind: primitive.rawValue.databaseValue))", codec)
         default: throw Self.unsupported("cast of \(operand.type) to \(type)")
         }
         if let range = type.primitive?.integerRange, range.upperBound < .max, !Self.fits(from.type, range) {

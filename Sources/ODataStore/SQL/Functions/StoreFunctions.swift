@@ -112,6 +112,13 @@ public enum StoreFunctions {
             guard let value = ODataDuration(try $0.text(0)) else { throw failure("a duration", $0) }
             return Data(InstantKey.encode(seconds: value.seconds, picoseconds: value.picoseconds))
         },
+        // cast of text to the type that the second argument names: what does not read as one is NULL.
+        function("text_as", 2) {
+            guard let type = PrimitiveType(rawValue: try $0.text(1)),
+                let value = try? ODataValue(lexical: $0.text(0), type: type)
+            else { return nil }
+            return try Operand.canonicalCodec(.primitive(type)).encode(value)
+        },
         function("double_of_json", 1) {
             guard case .string(let text) = $0[0].storage else { return $0[0] }
             return switch text {
