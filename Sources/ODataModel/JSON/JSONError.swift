@@ -18,7 +18,7 @@ public struct JSONPosition: Hashable, Sendable, CustomStringConvertible {
     public func advanced(over bytes: UnsafeBufferPointer<UInt8>) -> JSONPosition {
         var result = self
         result.offset += bytes.count
-        // Streams pass all their bytes through here, many at a time.
+        // Streams pass all their bytes through here, eight at a time.
         let lines = bytes.count(of: UInt8(ascii: "\n"))
         result.line += lines
         if lines > 0, let last = bytes.lastIndex(of: UInt8(ascii: "\n")) {
@@ -111,19 +111,21 @@ extension UnsafeBufferPointer<UInt8> {
     /// How often a byte stands in it.
     func count(of byte: UInt8) -> Int {
         guard let start = UnsafeRawPointer(baseAddress) else { return 0 }
-        let pattern = SIMD32<UInt8>(repeating: byte)
+        let pattern = 0x0101_0101_0101_0101 &* UInt64(byte)
         var total = 0
         var index = 0
-        while index + 32 <= count {
-            // A counter of a byte overflows after 255 rounds.
-            let end = Swift.min(index + 255 * 32, count & ~31)
-            var counters = SIMD32<UInt8>()
+        while index + 8 <= count {
+            // A counter in each byte of a word overflows after 255 rounds.
+            let end = Swift.min(index + 255 * 8, count & ~7)
+            var counters: UInt64 = 0
             while index < end {
-                let block = start.loadUnaligned(fromByteOffset: index, as: SIMD32<UInt8>.self)
-                counters.replace(with: counters &+ 1, where: block .== pattern)
-                index += 32
+                let word = start.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ pattern
+                let nonzero = ((word & 0x7F7F_7F7F_7F7F_7F7F) &+ 0x7F7F_7F7F_7F7F_7F7F) | word
+                counters &+= (~nonzero >> 7) & 0x0101_0101_0101_0101
+                index += 8
             }
-            total += Int(SIMD32<UInt16>(truncatingIfNeeded: counters).wrappedSum())
+            let pairs = (counters & 0x00FF_00FF_00FF_00FF) &+ ((counters >> 8) & 0x00FF_00FF_00FF_00FF)
+            total += Int((pairs &* 0x0001_0001_0001_0001) >> 48)
         }
         while index < count {
             total += self[index] == byte ? 1 : 0

@@ -11,9 +11,9 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
     ///
     /// - Returns: `nil` when there is no such day, or the year is beyond ±999,999.
     public init?(year: Int, month: Int, day: Int) {
-        guard (-999_999...999_999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else {
-            return nil
-        }
+        guard (-999_999...999_999).contains(year), (1...12).contains(month), day >= 1,
+            day <= Self.days(in: month, of: year)
+        else { return nil }
         // Days from civil, after Howard Hinnant's public-domain algorithm: years begin in March. They are counted
         // from 2501 eras of 400 years before the year 0, so that all divisions are of small unsigned numbers.
         let y = UInt32(year + 1_000_400 - (month <= 2 ? 1 : 0))
