@@ -73,6 +73,62 @@ struct Advanced401Tests {
         }
     }
 
+    @Test("URL 4.15 all entities of the service are read at once, or those of one type")
+    func allEntities() async throws {
+        try await Site.reference { site async throws in
+            let all = try await site.get("$all?$count=true")
+            #expect(all.status == 200, "\(all.text)")
+            #expect(try all.control("context") as? String == "\(site.root)$metadata#Collection(Edm.EntityType)")
+            let rows = try all.rows
+            let ids = rows.compactMap { $0["@id"] as? String }
+            #expect(rows.count == ids.count && Set(ids).count == ids.count)
+            #expect(try all.control("count") as? Int == rows.count)
+            #expect(rows.filter { $0["@type"] as? String == "#ComplianceService.Category" }.count == 3)
+            // Page by page they are the same, and as many as $top says.
+            var paged: [String] = []
+            var next: String? = "$all"
+            while let url = next {
+                let page = try await site.get(url, ["Prefer": "maxpagesize=2"])
+                #expect(try page.rows.count <= 2)
+                paged += try page.column("@id")
+                next = try page.control("nextLink") as? String
+            }
+            #expect(paged == ids)
+            #expect(try await site.get("$all?$top=4").column("@id") == Array(ids.prefix(4)))
+            let categories = try await site.get("$all/ComplianceService.Category")
+            #expect(
+                try categories.control("context") as? String
+                    == "\(site.root)$metadata#Collection(ComplianceService.Category)")
+            #expect(try categories.rows.count == 3)
+            #expect(try await site.get("$all?$skip=1").status == 501)
+            #expect(try await site.get("$all?$skiptoken=x").status == 400)
+        }
+    }
+
+    @Test("11.7.7.3 a condition in a batch refers to the ETag of an earlier response")
+    func batchETags() async throws {
+        try await Site.reference { site async throws in
+            let laptop = try await site.product()
+            func change(_ id: String, _ tag: String, _ price: Double) -> [String: Any] {
+                [
+                    "id": id, "method": "patch", "url": laptop, "body": ["Price": price],
+                    "headers": ["content-type": "application/json", "if-match": tag],
+                ]
+            }
+            let answer = try await site.send(
+                "POST", "$batch",
+                json: [
+                    "requests": [
+                        ["id": "1", "method": "GET", "url": laptop], change("2", "$1", 1), change("3", "$2", 2),
+                        change("4", "$1", 3), change("5", "$9", 4),
+                    ]
+                ], ["Prefer": "continue-on-error"])
+            let responses = try #require(try answer.json["responses"] as? [[String: Any]], "\(answer.text)")
+            #expect(responses.compactMap { $0["status"] as? Int } == [200, 204, 204, 412, 400], "\(answer.text)")
+            #expect(try await site.get(laptop).json["Price"] as? Double == 2)
+        }
+    }
+
     @Test("11.2.5.1 a query is sent in the body where the URL would be too long")
     func queryInBody() async throws {
         try await Site.reference { site async throws in

@@ -139,18 +139,34 @@ struct BatchReference {
     init(id: String, to referenced: IncomingRequest, model: EntityDataModel) {
         self.id = id
         self.model = model
-        var path = referenced.resolvedURL.path
-        if referenced.request.method == .create, case .entities(let shape, _) = referenced.bound.resource.target {
-            // The key is not known yet; for types any key does.
-            let key = EntityKey(
-                shape.key.map { EntityKey.Part(name: $0.name, value: Self.anyValue(shape.property($0.path)?.type)) })
+        standIn = Self.path(
+            of: referenced.resolvedURL, referenced.request.method, referenced.bound.resource, model: model)
+    }
+
+    /// The request id at the start of a URL such as `$1/Items`.
+    static func split(_ text: String) -> (id: String, rest: String)? {
+        guard text.hasPrefix("$") else { return nil }
+        let id = text.dropFirst().prefix { $0 != "/" && $0 != "?" }
+        return (String(id), String(text.dropFirst(id.count + 1)))
+    }
+
+    /// The path of what a request makes or addresses: as good as the real one to find out types.
+    static func path(
+        of url: ODataURL, _ method: ODataRequest.Method, _ resource: BoundResource, model: EntityDataModel
+    ) -> ResourcePath {
+        var path = url.path
+        guard method == .create, case .entities(let declared, _) = resource.target else { return path }
+        let shape = model.shape(declared.name) ?? declared
+        // The key is not known yet; for types any key does.
+        let key = EntityKey(
+            shape.key.map { EntityKey.Part(name: $0.name, value: anyValue(shape.property($0.path)?.type)) })
+        if case .name(let name, .none)? = path.segments.last {
+            path.segments.removeLast()
+            path.segments.append(.name(name, .key(KeyPredicate(key, shape: shape, model: model))))
+        } else {
             path.segments.append(.key(KeyPredicate(key, shape: shape, model: model)))
-            if case .name(let name, .none)? = path.segments.dropLast().last {
-                path.segments.removeLast(2)
-                path.segments.append(.name(name, .key(KeyPredicate(key, shape: shape, model: model))))
-            }
         }
-        standIn = path
+        return path
     }
 
     /// Reads and resolves what follows the id.

@@ -173,7 +173,7 @@ public struct RequestDecoder: Sendable {
         _ text: String, references: [String: IncomingRequest]
     ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
         do throws(QueryError) {
-            if let (id, rest) = reference(in: text), let referenced = references[id] {
+            if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
                 return try BatchReference(id: id, to: referenced, model: model).bind(rest)
             }
             var url = try ODataURL(parsing: text)
@@ -184,13 +184,6 @@ public struct RequestDecoder: Sendable {
         } catch {
             throw ODataError(error)
         }
-    }
-
-    /// The request id at the start of a URL such as `$1/Items`.
-    private func reference(in text: String) -> (id: String, rest: String)? {
-        guard text.hasPrefix("$") else { return nil }
-        let id = text.dropFirst().prefix { $0 != "/" && $0 != "?" }
-        return (String(id), String(text.dropFirst(id.count + 1)))
     }
 
     /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).

@@ -172,7 +172,8 @@ public struct ResponseEncoder: Sendable {
             setName = set?.name ?? ""
         case .crossJoin(_, let declared): shape = incoming.bound.query?.resultShape ?? declared
         // Of any type: each entity states its own.
-        case .all: shape = .untyped
+        case .all:
+            if case .cast(let cast)? = incoming.bound.resource.steps.last { shape = cast } else { shape = .untyped }
         case .operation(let operation):
             guard case .entity(let name?)? = operation.returnType?.element else { fallthrough }
             shape = model.shape(name)

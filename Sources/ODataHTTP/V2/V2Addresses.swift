@@ -15,7 +15,12 @@ struct V2Addresses {
     ///
     /// - Throws: ``QueryError`` with the place.
     func url(_ text: String) throws(QueryError) -> ODataURL {
-        var url = try ODataURL(parsing: text, options: ParsingOptions(dialect: .v2))
+        try url(ODataURL(parsing: text, options: ParsingOptions(dialect: .v2)))
+    }
+
+    /// The service's URL for one of V2 that was parsed.
+    func url(_ parsed: ODataURL) throws(QueryError) -> ODataURL {
+        var url = parsed
         let hasLinks = url.path.segments.contains(.links)
         if hasLinks {
             url.path.segments.removeAll { $0 == .links }

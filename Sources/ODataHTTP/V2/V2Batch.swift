@@ -26,11 +26,14 @@ struct V2Batch {
             throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
         }
         var parts: [V2Request.Part] = []
+        var references: [String: V2Request] = [:]
         for (position, part) in read.enumerated() {
             var result: Result<V2Request, ODataError>
             do {
-                result = .success(
-                    try await decoder.decode(message(part), ByteStream(part.body), isPart: true))
+                let request = try await decoder.decode(
+                    message(part), ByteStream(part.body), references: references)
+                result = .success(request)
+                if let id = part.id { references[id] = request }
             } catch {
                 result = .failure(RefusalWriter.refusal(error))
             }

@@ -9,6 +9,8 @@ struct V2Request: Sendable {
     var request: ODataRequest
     /// The URL resolved against the service's model.
     var bound: BoundURL
+    /// The URL with a reference to another request of a batch put in: what ``bound`` comes from.
+    var resolvedURL: ODataURL
     /// How the answer is written.
     var format: PayloadFormat
     /// `$batch`: the requests in it, in order, those that cannot be read included.
@@ -34,19 +36,22 @@ struct V2RequestDecoder {
 
     /// Reads a request.
     ///
+    /// - Parameter references: in a batch, the requests before this one by their content ids; else `nil`.
     /// - Throws: ``ODataError`` with the status that says what is wrong.
-    func decode(_ message: HTTPRequest, _ body: ByteStream, isPart: Bool = false) async throws -> V2Request {
+    func decode(
+        _ message: HTTPRequest, _ body: ByteStream, references: [String: V2Request]? = nil
+    ) async throws -> V2Request {
         let fields = message.headerFields
         try requireVersion(fields)
         let text = try relativeURL(of: message)
-        let (url, bound) = try bind(text)
+        let (url, resolvedURL, bound) = try bind(text, references: references ?? [:])
         guard case .data(let method) = try RequestedMethod(message) else {
             throw ODataError(
                 status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is no method of OData.",
                 allowedMethods: allowedMethods(bound))
         }
         let isBatch = bound.resource.target == .batch
-        guard !isBatch || !isPart else {
+        guard !isBatch || references == nil else {
             throw ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch.")
         }
         let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
@@ -56,7 +61,7 @@ struct V2RequestDecoder {
         // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
-        var result = V2Request(request: request, bound: bound, format: format)
+        var result = V2Request(request: request, bound: bound, resolvedURL: resolvedURL, format: format)
         if isBatch {
             result.parts = try await V2Batch(decoder: self, host: message).parts(body)
             result.request.body = .batch(result.parts.compactMap(Self.item))
@@ -68,7 +73,7 @@ struct V2RequestDecoder {
 
     /// The methods that the resource of a message has, as `Allow` lists them.
     func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
-        allowedMethods(try bind(try relativeURL(of: message)).1)
+        allowedMethods(try bind(try relativeURL(of: message), references: [:]).2)
     }
 
     private func allowedMethods(_ bound: BoundURL) -> [String] {
@@ -90,10 +95,28 @@ struct V2RequestDecoder {
         return relative
     }
 
-    private func bind(_ text: String) throws(ODataError) -> (ODataURL, BoundURL) {
+    /// Reads and resolves a URL relative to the root; one that starts with `$1` goes on from what the request of the
+    /// batch with this content id makes or addresses (MS-ODATA, 2.2.7.6.1).
+    private func bind(
+        _ text: String, references: [String: V2Request]
+    ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
         do throws(QueryError) {
+            if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
+                let parsed = try ODataURL(
+                    parsing: rest.hasPrefix("/") ? String(rest.dropFirst()) : rest,
+                    options: ParsingOptions(dialect: .v2))
+                let base = BatchReference.path(
+                    of: referenced.resolvedURL, referenced.request.method, referenced.bound.resource,
+                    model: model.visible)
+                var joined = parsed
+                joined.path.segments = base.segments + parsed.path.segments
+                let resolved = try addresses.url(joined)
+                var url = resolved
+                url.path.segments.replaceSubrange(..<base.segments.count, with: [.name(Identifier("$" + id), .none)])
+                return (url, resolved, try Binder(model: model.service).bind(resolved))
+            }
             let url = try addresses.url(text)
-            return (url, try Binder(model: model.service).bind(url))
+            return (url, url, try Binder(model: model.service).bind(url))
         } catch {
             throw ODataError(error)
         }

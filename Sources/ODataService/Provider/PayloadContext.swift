@@ -59,7 +59,12 @@ public struct PayloadContext: Hashable, Sendable {
             } else {
                 text = "$metadata#\(property.type)"
             }
-        case .all: text = "$metadata#Collection(Edm.EntityType)"
+        case .all:
+            if case .cast(let shape)? = bound.resource.steps.last {
+                text = "$metadata#Collection(\(shape.name))"
+            } else {
+                text = "$metadata#Collection(Edm.EntityType)"
+            }
         case .crossJoin: text = "$metadata#Collection(Edm.ComplexType)\(selection)"
         case .references(_, _, _, let isCollection):
             text = isCollection ? "$metadata#Collection($ref)" : "$metadata#$ref"

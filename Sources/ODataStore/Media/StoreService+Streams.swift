@@ -178,6 +178,7 @@ extension StoreService {
         switch bound.resource.target {
         case .entities(_, let set), .entity(_, let set):
             sets.formUnion([set?.name, bound.resource.sets.last].compactMap { $0 })
+        case .all: sets.formUnion(model.container.entitySets.map(\.name))
         default: return false
         }
         func add(_ query: BoundQuery) {

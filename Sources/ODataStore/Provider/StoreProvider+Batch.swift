@@ -23,11 +23,14 @@ extension StoreProvider {
 struct ContentReferences: Sendable {
     private let model: EntityDataModel
     private var ids: [String: String] = [:]
+    private var etags: [String: String] = [:]
 
     init(model: EntityDataModel) { self.model = model }
 
-    /// Keeps the entity id that a response gives, or that its request addressed.
+    /// Keeps the entity id that a response gives, or that its request addressed, and the ETag of the response.
     mutating func note(_ response: ODataResponse, for id: String, request: ODataRequest) {
+        etags[id] = response.etag
+        if case .entity(let entity) = response.body { etags[id] = response.etag ?? entity.control.etag }
         if let entity = response.location ?? response.entityID {
             ids[id] = entity
         } else if case .entity(let entity) = response.body, let entity = entity.control.id {
@@ -46,12 +49,26 @@ struct ContentReferences: Sendable {
             let base = try ODataURL(parsing: try id(name.text))
             request.url.path.segments.replaceSubrange(0..<1, with: base.path.segments)
         }
+        request.ifMatch = try condition(request.ifMatch)
+        request.ifNoneMatch = try condition(request.ifNoneMatch)
         switch request.body {
         case .reference(let text) where text.hasPrefix("$"): request.body = .reference(try id(text))
         case .entity(let entity): request.body = .entity(try resolve(entity))
         default: break
         }
         return request
+    }
+
+    /// A condition, where `$1` stands for the ETag that the request with this id was answered with
+    /// (11.7.7.3 *Referencing an ETag*).
+    private func condition(_ text: String?) throws -> String? {
+        guard let text, text.hasPrefix("$") else { return text }
+        guard let etag = etags[String(text.dropFirst())] else {
+            throw ODataError(
+                status: 400, code: "InvalidReference",
+                message: "\(text) refers to no request before this one that was answered with an ETag.")
+        }
+        return etag
     }
 
     private func resolve(_ entity: Entity) throws -> Entity {

@@ -34,6 +34,25 @@ extension StoreReader {
         return ODataResponse(body: try Self.raw(value, type, mapping.model), etag: entity.control.etag)
     }
 
+    /// `$count` of a collection of values: all of them stand in one column, so they are counted as they are read.
+    func memberCount(
+        _ url: BoundURL, _ property: Property, of owner: Shape, _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        var resource = url.resource
+        resource.target = .property(property, of: owner)
+        let response = try await self.property(resource, request, reader)
+        guard case .value(.collection(let members), _) = response.body else { return response }
+        guard let query = url.query, query.filter != nil || query.search != nil || !query.apply.isEmpty else {
+            return ODataResponse(body: .count(Int64(members.count)))
+        }
+        let instances = members.compactMap { if case .complex(let instance) = $0 { instance } else { nil } }
+        guard instances.count == members.count, query.variable.shape != nil else {
+            throw ODataError.notImplemented("Query options on the count of a collection of primitive values")
+        }
+        let memory = EntitiesInMemory(instances, model: mapping.model, now: configuration.now())
+        return ODataResponse(body: .count(Int64(try memory.page(query).entities.count)))
+    }
+
     private static func set(of segments: [BoundSegment]) -> EntitySet? {
         for segment in segments.reversed() {
             switch segment {

@@ -88,7 +88,9 @@ public struct StoreReader: Sendable {
             let query = url.query ?? Self.query(shape, set)
             return try await entity(query, segments, request, reader, cache)
         case .count(let shape, let set):
-            if case .property? = segments.last { throw ODataError.notImplemented("$count of a collection of values") }
+            if case .property(let property, _, let owner)? = segments.last {
+                return try await memberCount(url, property, of: owner, request, reader)
+            }
             let query = url.query ?? Self.query(shape, set)
             return try await count(query, segments, reader)
         case .references(_, let shape, let set, let isCollection):
@@ -104,7 +106,7 @@ public struct StoreReader: Sendable {
                 mapping.model.shape(set.type).map { BoundSegment.entitySet(set, $0) }
             }
             return try await collection(query, segments, url.resource.target, request, reader, cache)
-        case .all: throw ODataError.notImplemented("$all")
+        case .all: return try await allEntities(url, request, reader)
         case .service, .metadata, .batch, .entityByID, .operation:
             throw ODataError.notImplemented("this resource in a store's reader")
         }

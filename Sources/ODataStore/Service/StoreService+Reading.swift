@@ -16,6 +16,9 @@ extension StoreService {
         default: break
         }
         let allowed = try restricted(bound, request)
+        if case .all = bound.resource.target, !core.definition.virtualSets.isEmpty {
+            throw ODataError.notImplemented("$all of a service with virtual entity sets")
+        }
         if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
         if let response = try await readVirtual(allowed, request) { return response }
         if let response = try await readStream(allowed, request, provider) { return response }

@@ -305,6 +305,57 @@ import Testing
         #expect(text.contains("DataServiceVersion: 2.0\n"))
     }
 
+    @Test("MS-ODATA 2.2.7.6.1 a request of a change set goes on from what one before it makes")
+    func batchReferences() async throws {
+        let body = """
+            --b
+            Content-Type: multipart/mixed; boundary=c
+
+            --c
+            Content-Type: application/http
+            Content-ID: 1
+
+            POST Items HTTP/1.1
+            Content-Type: application/json
+
+            {"ID":7,"Name":"x"}
+            --c
+            Content-Type: application/http
+            Content-ID: 2
+
+            MERGE $1 HTTP/1.1
+            Content-Type: application/json
+
+            {"Name":"y"}
+            --c
+            Content-Type: application/http
+            Content-ID: 3
+
+            DELETE $9 HTTP/1.1
+
+
+            --c--
+            --b--
+            """.replacing("\n", with: "\r\n")
+        let provider = try Provider { _, _ in ODataResponse(status: 204) }
+        let model = try await provider.model
+        let root = try ServiceRoot("http://host/v2/")
+        let decoder = V2RequestDecoder(
+            addresses: V2Addresses(model: try V2Model(model), serviceRoot: root), serviceRoot: root,
+            maxBodySize: 1 << 20)
+        var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/v2/$batch")
+        message.headerFields[.contentType] = "multipart/mixed; boundary=b"
+        let parts = try await decoder.decode(message, ByteStream(Array(body.utf8))).parts
+        let changed = try parts[1].result.get()
+        #expect(changed.request.url.path.segments == [.name(Identifier("$1"), .none)])
+        guard case .entity(let entity) = changed.request.body else {
+            Issue.record("no entity")
+            return
+        }
+        #expect(entity["Name"] == .string("y"))
+        #expect(throws: ODataError.self) { _ = try parts[2].result.get() }
+    }
+
     @Test("MS-ODATA 2.2.7.6 a batch is answered part by part, with 202")
     func batch() async throws {
         let body = """

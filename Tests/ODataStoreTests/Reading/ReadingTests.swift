@@ -115,6 +115,15 @@ struct ReadingTests {
             Issue.record("not two")
             return
         }
+        for (path, count) in [
+            ("Customers('A')/Tags/$count", 2), ("Customers('B')/Tags/$count", 0), ("Customers('A')/Phones/$count", 2),
+            ("Customers('A')/Phones/$count?$filter=Kind eq 'work'", 1),
+        ] as [(String, Int64)] {
+            guard case .count(count) = try await traders.response(path).body else {
+                Issue.record("\(path) is not \(count)")
+                return
+            }
+        }
         guard case .value(.string("Berlin"), _) = try await traders.response("Customers('A')/Address/City").body else {
             Issue.record("not Berlin")
             return

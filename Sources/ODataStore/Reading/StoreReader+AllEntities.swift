@@ -1,0 +1,139 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// `$all`: the entities of all entity sets, or those of one type in them
+/// (OData URL Conventions 4.01, 4.15 *Addressing All Entities in a Service*).
+extension StoreReader {
+    /// The most entities of one page, where neither the service nor the client wants fewer: they are held in memory.
+    private static let pageSize = 1_000
+
+    /// A page of the entities of one set after the other, in the order in which the model has the sets.
+    func allEntities(
+        _ url: BoundURL, _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        let options = request.url.options
+        guard options.skip == nil, options.search == nil, options.select.isEmpty, options.expand.isEmpty,
+            options.compute.isEmpty
+        else { throw ODataError.notImplemented("$skip, $search, $select, $expand or $compute on $all") }
+        var wanted: Shape?
+        if case .cast(let shape)? = url.resource.steps.last { wanted = shape }
+        let parts = parts(of: wanted)
+        var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
+        let first = try parts.firstIndex { $0.set.name == place.set } ?? place.start()
+        let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
+        let pageSize = max(1, limits.min() ?? Self.pageSize)
+        var page = EntityPage(entities: [])
+        for part in parts[first...] {
+            let room = min(pageSize - page.entities.count, place.remaining ?? .max)
+            guard room > 0 else {
+                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.set.name), request) }
+                break
+            }
+            let (entities, token) = try await entities(part, room, after: place.token, reader)
+            page.entities += entities
+            place.remaining = place.remaining.map { $0 - entities.count }
+            place.token = token
+            if token != nil {
+                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.set.name), request) }
+                break
+            }
+        }
+        if options.count == true { page.count = try await count(parts, reader) }
+        var response = ODataResponse(body: .page(page))
+        if request.preferences.maxPageSize != nil { response.preferencesApplied.append("maxpagesize=\(pageSize)") }
+        return response
+    }
+
+    /// What is read of one entity set.
+    private struct Part {
+        var set: EntitySet
+        var segments: [BoundSegment]
+        var query: BoundQuery
+    }
+
+    /// The sets that may be read and can have entities of a type.
+    private func parts(of wanted: Shape?) -> [Part] {
+        let model = mapping.model
+        return model.container.entitySets.compactMap { set in
+            guard model.allows("ReadRestrictions", "Readable", on: set.name), let shape = model.shape(set.type) else {
+                return nil
+            }
+            var part = Part(set: set, segments: [.entitySet(set, shape)], query: Self.query(shape, set))
+            guard let wanted, !model.isType(shape.name, wanted.name) else { return part }
+            guard model.isType(wanted.name, shape.name) else { return nil }
+            part.segments.append(.cast(wanted))
+            part.query = Self.query(wanted, set)
+            return part
+        }
+    }
+
+    /// At most so many entities of a set, and the token of the page after them.
+    private func entities(
+        _ part: Part, _ room: Int, after token: String?, _ reader: any DatabaseReader
+    ) async throws -> ([Entity], String?) {
+        var query = part.query
+        query.skipToken = token
+        var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))
+        request.preferences.maxPageSize = room
+        let target = BoundResource.Target.entities(query.shape, set: part.set)
+        let response = try await collection(query, part.segments, target, request, reader, nil)
+        guard case .page(let page) = response.body else { return ([], nil) }
+        return (page.entities, try page.nextLink.flatMap { try ODataURL(parsing: $0).options.skipToken })
+    }
+
+    private func count(_ parts: [Part], _ reader: any DatabaseReader) async throws -> Int64 {
+        try await reading(reader) { database in
+            try parts.reduce(0) { sum, part in
+                let (compiled, _) = try prepare(part.query, part.segments, now: configuration.now(), database)
+                return sum + (try Self.count(compiled, database))
+            }
+        }
+    }
+
+    private func link(to place: PlaceInAll, _ request: ODataRequest) throws -> String {
+        var url = request.url
+        url.options.skipToken = place.text
+        return (request.format?.serviceRoot ?? "") + url.urlEncoded()
+    }
+}
+
+/// Where a page of `$all` ended: what `$skiptoken` carries, as `a~rows left of $top~entity set~token within the set`.
+private struct PlaceInAll {
+    /// Tells these tokens from others.
+    private static let mark = "a"
+
+    /// What is left of `$top`; `nil` when none was given.
+    var remaining: Int?
+    /// The set that goes on; empty before the first page.
+    var set = ""
+    /// Where the set goes on; `nil` at its start.
+    var token: String?
+
+    init(remaining: Int?) { self.remaining = remaining }
+
+    /// - Throws: ``ODataError`` 400 when the text is no such token.
+    init(_ text: String) throws(ODataError) {
+        let parts = text.split(separator: "~", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4, parts[0] == Self.mark, parts[1].isEmpty || (Int(parts[1]) ?? 0) > 0, !parts[2].isEmpty
+        else { throw PageToken.invalid }
+        remaining = Int(parts[1])
+        set = parts[2]
+        token = parts[3].isEmpty ? nil : parts[3]
+    }
+
+    var text: String { [Self.mark, remaining.map(String.init) ?? "", set, token ?? ""].joined(separator: "~") }
+
+    func moved(to set: String) -> PlaceInAll {
+        var place = self
+        place.set = set
+        return place
+    }
+
+    /// The first set, where the place is before all of them.
+    func start() throws(ODataError) -> Int {
+        guard set.isEmpty else { throw PageToken.invalid }
+        return 0
+    }
+}
