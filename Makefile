@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers differential docs fuzz clean
+.PHONY: build test demo lint setup asan tsan consumers differential bench docs fuzz clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -28,10 +28,13 @@ tsan: ## tests under the thread sanitizer
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
 
+bench: setup ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
+	SCRATCH=$(SCRATCH) scripts/bench.sh $(QUICK)
+
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
 
-fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=JSON SECONDS=60
+fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(TARGET) $(SECONDS)
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's

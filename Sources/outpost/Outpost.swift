@@ -26,7 +26,8 @@ struct Outpost: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Serve.self, Clone.self, Query.self, Index.self, Create.self, Update.self, Delete.self, Status.self, Push.self,
+            Serve.self, Clone.self, Query.self, Index.self, Create.self, Update.self, Delete.self, Status.self,
+            Push.self,
             Pull.self, Sync.self, Errors.self, Log.self, Metadata.self, VaultCommand.self, Rekey.self,
         ])
 
