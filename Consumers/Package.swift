@@ -23,5 +23,6 @@ let package = Package(
         .executableTarget(name: "UsesODataTransportURLSession", dependencies: [outpost("ODataTransportURLSession")]),
         .executableTarget(name: "UsesOfflineOData", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
         .executableTarget(name: "UsesSecrets", dependencies: [outpost("Secrets")]),
+        .executableTarget(name: "UsesSecureStorage", dependencies: [outpost("SecureStorage"), outpost("Secrets")]),
     ]
 )
