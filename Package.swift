@@ -128,10 +128,11 @@ let package = Package(
             resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
             swiftSettings: settings),
         // tests
+        .target(name: "TestCorpus", path: "Tests/TestCorpus", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
-        .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
-        .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
-        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
+        .testTarget(name: "ODataModelTests", dependencies: ["ODataModel", "TestCorpus"], swiftSettings: settings),
+        .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
+        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         .testTarget(
             name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
@@ -146,8 +147,10 @@ let package = Package(
         .testTarget(
             name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
             swiftSettings: settings),
-        .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
-        .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", grdb], swiftSettings: settings),
+        .testTarget(
+            name: "ODataHTTPTests", dependencies: ["ODataHTTP", "TestCorpus", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
         .testTarget(

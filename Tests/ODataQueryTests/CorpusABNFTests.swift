@@ -1,12 +1,14 @@
 import Foundation
 import ODataModel
+import TestCorpus
 import Testing
 
 @testable import ODataQuery
 
 /// The grammar cases of the corpus. Which names are entity sets and which are functions is stated beside them; the
 /// parser knows no names, so that a refusal that needs them is counted apart and left to the binder.
-@Suite("Corpus: grammar cases of the OData TC")
+@Suite(
+    "Corpus: grammar cases of the OData TC", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus"))
 struct CorpusABNFTests {
     struct Case {
         let rule: String
@@ -17,19 +19,8 @@ struct CorpusABNFTests {
     /// How many of a hundred cases the grammar may refuse for what a name stands for, which takes a model.
     static let percentLeftToTheBinder = 3
 
-    static func folder() -> URL? {
-        let root =
-            if let named = ProcessInfo.processInfo.environment["OUTPOST_CORPUS"] {
-                URL(fileURLWithPath: named)
-            } else {
-                URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
-            }
-        return FileManager.default.fileExists(atPath: root.path) ? root : nil
-    }
-
-    static func cases(in file: URL) throws -> [Case] {
-        guard let document = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any],
+    static func cases(in file: String) throws -> [Case] {
+        guard let document = try JSONSerialization.jsonObject(with: Data(Corpus.bytes(file))) as? [String: Any],
             let list = document["cases"] as? [[String: Any]]
         else { return [] }
         return list.compactMap { entry in
@@ -41,20 +32,13 @@ struct CorpusABNFTests {
 
     @Test("The parser takes what the grammar takes and refuses what it refuses")
     func grammar() throws {
-        guard let folder = Self.folder() else {
-            print("No corpus at ../shared/corpus nor at OUTPOST_CORPUS: grammar cases skipped.")
-            return
-        }
         var passed: [String: Int] = [:]
         var failed: [String: [String]] = [:]
         var accepted: [String] = []
         var exact = 0
         var refused = 0
         var late: [String] = []
-        let files = try FileManager.default.contentsOfDirectory(
-            at: folder.appendingPathComponent("abnf"), includingPropertiesForKeys: nil
-        ).filter { $0.pathExtension == "json" }
-        for file in files {
+        for file in Corpus.files("abnf", where: { $0.hasSuffix(".json") }) {
             for entry in try Self.cases(in: file) {
                 let error = Self.parse(entry)
                 if entry.failAt != nil, let error {

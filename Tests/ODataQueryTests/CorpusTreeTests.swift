@@ -1,21 +1,17 @@
 import Foundation
 import ODataModel
+import TestCorpus
 import Testing
 
 @testable import ODataQuery
 
 /// Queries of the corpus for which another parser recorded what they mean.
-@Suite("Corpus: meanings recorded by another parser")
+@Suite(
+    "Corpus: meanings recorded by another parser", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus"))
 struct CorpusTreeTests {
     private static func files(_ prefix: String) throws -> [String] {
-        guard let folder = CorpusABNFTests.folder()?.appendingPathComponent("uri-trees"),
-            let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        else {
-            print("No corpus at ../shared/corpus nor at OUTPOST_CORPUS: recorded meanings skipped.")
-            return []
-        }
-        return try walker.compactMap { $0 as? URL }.filter { $0.lastPathComponent.hasPrefix(prefix) }
-            .filter { $0.pathExtension == "txt" }.map { try String(contentsOf: $0, encoding: .utf8) }
+        try Corpus.files("uri-trees") { $0.hasSuffix(".txt") && ($0 as NSString).lastPathComponent.hasPrefix(prefix) }
+            .map { String(decoding: try Corpus.bytes($0), as: UTF8.self) }
     }
 
     private static func holds(_ search: SearchExpression, _ text: String) -> Bool {

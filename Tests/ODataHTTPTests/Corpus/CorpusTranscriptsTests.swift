@@ -3,6 +3,7 @@ import HTTPTypes
 import ODataModel
 import ODataQuery
 import ODataService
+import TestCorpus
 import Testing
 
 @testable import ODataHTTP
@@ -29,23 +30,8 @@ import Testing
         var response: Message
     }
 
-    static let path: String? = {
-        let folder =
-            ProcessInfo.processInfo.environment["OUTPOST_CORPUS"]
-            ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("shared/corpus").path
-        let path = folder + "/transcripts/olingo-tecsvc.json"
-        guard FileManager.default.fileExists(atPath: path) else {
-            print("CorpusTranscriptsOlingo skipped: \(path) is not there; set OUTPOST_CORPUS.")
-            return nil
-        }
-        return path
-    }()
-
     static func exchanges() throws -> [Exchange] {
-        guard let path, let data = FileManager.default.contents(atPath: path) else { return [] }
-        return try JSONDecoder().decode([Exchange].self, from: data)
+        try JSONDecoder().decode([Exchange].self, from: Data(Corpus.bytes("transcripts/olingo-tecsvc.json")))
     }
 
     static func model(_ exchanges: [Exchange]) throws -> EntityDataModel {
@@ -55,7 +41,7 @@ import Testing
 
     static let root = "http://service.example/odata.svc/"
 
-    @Test(.enabled(if: path != nil, "the corpus is not there"))
+    @Test(.enabled(if: Corpus.isPresent, "the corpus is not there"))
     func `every recorded JSON answer is read`() async throws {
         let exchanges = try Self.exchanges()
         let model = try Self.model(exchanges)
@@ -106,7 +92,7 @@ import Testing
         return ODataRequest(semantic, url)
     }
 
-    @Test(.enabled(if: path != nil, "the corpus is not there"))
+    @Test(.enabled(if: Corpus.isPresent, "the corpus is not there"))
     func `recorded batches are read in both directions`() async throws {
         let exchanges = try Self.exchanges()
         let model = try Self.model(exchanges)

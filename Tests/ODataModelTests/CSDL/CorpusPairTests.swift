@@ -1,4 +1,5 @@
 import Foundation
+import TestCorpus
 import Testing
 
 @testable import ODataModel

@@ -2,20 +2,14 @@ import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
+import TestCorpus
 import Testing
 
 @testable import ODataStore
 
 /// The model and rows that stand outside the repository, as a service of their own.
 private enum ReferenceModel {
-    static let folder: URL = {
-        if let corpus = ProcessInfo.processInfo.environment["OUTPOST_CORPUS"] {
-            return URL(fileURLWithPath: corpus).appendingPathComponent("../reference-model").standardizedFileURL
-        }
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        return repository.appendingPathComponent("../shared/reference-model").standardizedFileURL
-    }()
+    static let folder = Corpus.root.appendingPathComponent("../reference-model").standardizedFileURL
 
     static let isPresent = FileManager.default.fileExists(atPath: folder.appendingPathComponent("metadata.xml").path)
 
