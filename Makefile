@@ -14,7 +14,8 @@ demo: setup ## the whole story on the terminal
 	scripts/demo.sh
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests Consumers
+	swift format lint --strict --recursive Package.swift Sources Tests Consumers Benchmarks/Package.swift \
+		Benchmarks/Sources Fuzz
 
 setup:
 	@scripts/setup.sh
@@ -28,7 +29,7 @@ tsan: ## tests under the thread sanitizer
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
 
-bench: setup ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
+bench: ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
 	SCRATCH=$(SCRATCH) scripts/bench.sh $(QUICK)
 
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and the machine lacks. Safe to run again.
+# Installs what building and testing need and the machine lacks; with `bench`, what the measurements compare with too.
+# Safe to run again: scripts/setup.sh [bench]
 set -euo pipefail
 
 if [ "$(uname)" = Darwin ]; then
@@ -25,6 +26,12 @@ need 'command -v openssl' openssl
 need 'python3 -c "import cryptography"' python3-cryptography
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3
+
+if [ "${1:-}" = bench ]; then
+    need 'test -e /usr/include/simdjson.h' libsimdjson-dev
+    # Beside it for reference; the measurements do without where the distribution has none.
+    need 'python3 -c "import orjson" || ! apt-cache show python3-orjson' python3-orjson
+fi
 
 [ ${#packages[@]} -eq 0 ] && exit 0
 

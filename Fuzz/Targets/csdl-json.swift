@@ -1,4 +1,4 @@
-// Metadata in JSON: what was read is written in both forms and read again.
+// Metadata in JSON: what was read is written in both forms, and both are read again.
 import ODataModel
 
 /// Takes one input from libFuzzer.
@@ -8,7 +8,12 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let model = try? CSDLReader.read(bytes) else {
         return 0
     }
-    _ = CSDLWriter.json(model)
-    _ = CSDLWriter.xml(model)
+    for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] {
+        do {
+            _ = try CSDLReader.read(written)
+        } catch {
+            fatalError("\(error)\n\(String(decoding: written, as: UTF8.self))")
+        }
+    }
     return 0
 }

@@ -43,7 +43,7 @@ struct MetadataAnswer {
         default: throw .refused(url: url, ErrorBody(bytes).error(for: response))
         }
         do {
-            return try CSDLReader.read(xml: bytes)
+            return try CSDLReader.read(bytes)
         } catch {
             switch error.reason {
             case .html: throw .webPage(url: url, title: title)

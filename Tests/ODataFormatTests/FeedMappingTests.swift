@@ -77,4 +77,51 @@ struct FeedMappingTests {
         let bytes = AtomEntryWriter(model: model, purpose: .update).document(note)
         #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
     }
+
+    @Test("MS-ODATA 2.2.3.7.2.1: links and categories hold properties, each condition one of its own")
+    func conditions() throws {
+        let model = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+                <edmx:DataServices xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="3.0">
+                <Schema Namespace="Fc" xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
+                  <EntityType Name="Film"><Key><PropertyRef Name="Id"/></Key>
+                    <Property Name="Id" Type="Edm.Int32" Nullable="false"/>
+                    <Property Name="Poster" Type="Edm.String" m:FC_TargetPath="SyndicationLinkHref" m:FC_CriteriaValue="urn:poster" m:FC_KeepInContent="false"/>
+                    <Property Name="PosterType" Type="Edm.String" m:FC_TargetPath="SyndicationLinkType" m:FC_CriteriaValue="urn:poster" m:FC_KeepInContent="false"/>
+                    <Property Name="Site" Type="Edm.String" m:FC_TargetPath="SyndicationLinkHref" m:FC_KeepInContent="false"/>
+                    <Property Name="SiteRel" Type="Edm.String" m:FC_TargetPath="SyndicationLinkRel" m:FC_KeepInContent="false"/>
+                    <Property Name="Genre" Type="Edm.String" m:FC_TargetPath="SyndicationCategoryTerm" m:FC_CriteriaValue="urn:genre" m:FC_KeepInContent="false"/>
+                    <Property Name="Rating" Type="Edm.Int32" m:FC_TargetPath="SyndicationCategoryTerm" m:FC_CriteriaValue="urn:rating" m:FC_KeepInContent="true"/>
+                  </EntityType>
+                  <EntityContainer Name="C"><EntitySet Name="Films" EntityType="Fc.Film"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        var film = try #require(Entity(ofSet: "Films", model: model))
+        film["Id"] = 1
+        film["Poster"] = "http://x/p.png"
+        film["PosterType"] = "image/png"
+        film["Site"] = "http://x/site"
+        film["SiteRel"] = "alternate"
+        film["Genre"] = "Noir"
+        film["Rating"] = 5
+        film.control.id = "http://x/Films(1)"
+        let bytes = AtomEntryWriter(model: model, version: .v3).document(film)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("<link rel=\"urn:poster\" href=\"http://x/p.png\" type=\"image/png\">"))
+        #expect(text.contains("<link href=\"http://x/site\" rel=\"alternate\">"))
+        #expect(text.contains("<category scheme=\"urn:genre\" term=\"Noir\">"))
+        #expect(!text.contains("<d:Poster") && !text.contains("<d:Genre") && text.contains("<d:Rating"))
+        let read = try AtomEntryReader(model: model, strictness: .strict).read(
+            bytes, type: QualifiedName("Fc", "Film")
+        ).entity
+        #expect(read == film)
+        #expect(read.atomLinks.isEmpty, "a link that is the place of a property is not told of again")
+        // Without a link of that relation, the property is not loaded; other categories are none of its business.
+        let bare = String(decoding: bytes, as: UTF8.self).replacing("urn:poster", with: "urn:other")
+            .replacing("urn:genre", with: "urn:tag")
+        let partly = try AtomEntryReader(model: model).read(Array(bare.utf8), type: QualifiedName("Fc", "Film")).entity
+        #expect(partly["Poster"] == nil && partly["Genre"] == nil && partly["Site"] != nil)
+    }
 }

@@ -204,4 +204,29 @@ struct FunctionImportCallTests {
         default: Issue.record("\(fromXML)")
         }
     }
+
+    @Test(
+        "what is no service document is told from one that is malformed",
+        arguments: [
+            (.json(.v401), #"{"error":"no"}"#, 1, 15), (.json(.v4), "{\n}", 2, 2),
+            (.verboseJSON(.v2), #"{"d":{"results":[]}}"#, 1, 20), (.verboseJSON(.v2), #"{"d":[1]}"#, 1, 6),
+            (.atom(.v2), "\n <feed xmlns=\"http://www.w3.org/2005/Atom\"/>", 2, 45),
+            (.atom(.v2), "<service/>", 1, 11),
+        ] as [(PayloadFormat, String, Int, Int)])
+    func noServiceDocument(format: PayloadFormat, text: String, line: Int, column: Int) throws {
+        let decoder = PayloadDecoder(model: model, format: format)
+        let error = #expect(throws: PayloadError.self) { try decoder.serviceDocument(Array(text.utf8)) }
+        guard case .noServiceDocument(let missing)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(missing.line == line, "\(missing)")
+        #expect(!missing.expected.isEmpty && missing.column >= 1)
+        // Half a document is malformed, and no entity type is a third thing.
+        let half = #expect(throws: PayloadError.self) { try decoder.serviceDocument(Array(text.utf8.dropLast(2))) }
+        if case .noServiceDocument? = half { Issue.record("half a document") }
+        #expect(throws: PayloadError.unknownType(QualifiedName("No", "Type"))) {
+            try decoder.entity(Array(text.utf8), type: QualifiedName("No", "Type"))
+        }
+    }
 }

@@ -14,7 +14,9 @@ public enum Corpus {
     /// Whether they are there.
     public static let isPresent: Bool = {
         let isPresent = FileManager.default.fileExists(atPath: root.path)
-        if !isPresent { print("Nothing at \(root.path): what reads it is skipped. OUTPOST_CORPUS may name another place.") }
+        if !isPresent {
+            print("Nothing at \(root.path): what reads it is skipped. OUTPOST_CORPUS may name another place.")
+        }
         return isPresent
     }()
 

@@ -80,6 +80,7 @@ public struct AtomEntryWriter: Sendable {
         var placed = FeedPlacement(mappings, entity, self)
         writeTexts(entity, &placed, to: &xml)
         if purpose == .response { writeLinks(entity, to: &xml) }
+        placed.writeRepeated(to: &xml)
         for property in entity.shape.navigationProperties { writeRelated(property, entity, to: &xml) }
         writeStreams(entity, to: &xml)
         if purpose == .response { writeOperations(entity, to: &xml) }
@@ -274,75 +275,4 @@ public struct AtomEntryWriter: Sendable {
             write(value, annotation: attributes, to: &xml)
         }
     }
-}
-
-/// The values that a feed mapping puts into their places in one entry.
-struct FeedPlacement {
-    private var texts: [[String]: (text: String, kind: String)] = [:]
-    private var custom: [(mapping: FeedMapping, text: String)] = []
-    private let targets: Set<[String]>
-
-    init(_ mappings: FeedMappings, _ entity: Entity, _ writer: AtomEntryWriter) {
-        targets = Set(mappings.all.filter { $0.namespace == AtomNames.atom }.map(\.elements))
-        for mapping in mappings.all {
-            guard let value = entity.mappedValue(mapping.sourcePath[...]), !value.isNull else { continue }
-            let text = writer.text(value, nil)
-            if mapping.namespace == AtomNames.atom {
-                texts[mapping.elements] = (text, mapping.contentKind)
-            } else {
-                custom.append((mapping, text))
-            }
-        }
-    }
-
-    /// Gives the text that stands in an element of Atom, and forgets it.
-    mutating func take(_ path: String...) -> (text: String, kind: String)? { texts.removeValue(forKey: path) }
-
-    /// Whether a property has its place in an element of Atom, loaded or not.
-    func isTarget(_ path: String...) -> Bool { targets.contains(path) }
-
-    /// Writes the elements of other namespaces; those that begin alike share their beginning.
-    func writeCustom(to xml: inout XMLOutput) {
-        var remaining = custom
-        while let first = remaining.first {
-            let together = remaining.filter {
-                $0.mapping.elements[0] == first.mapping.elements[0] && $0.mapping.namespace == first.mapping.namespace
-            }
-            remaining.removeAll {
-                $0.mapping.elements[0] == first.mapping.elements[0] && $0.mapping.namespace == first.mapping.namespace
-            }
-            let prefix = first.mapping.prefix.flatMap { FeedMapping.isName($0) ? $0 : nil } ?? "fc"
-            let declaration = first.mapping.namespace.isEmpty ? [] : [("xmlns:\(prefix)", first.mapping.namespace)]
-            Self.write(
-                together.map { ($0.mapping.elements[...], $0.mapping.attribute, $0.text) },
-                first.mapping.namespace.isEmpty ? "" : "\(prefix):", declaration, to: &xml)
-        }
-    }
-
-    private typealias Place = (path: ArraySlice<String>, attribute: String?, text: String)
-
-    private static func write(
-        _ places: [Place], _ prefix: String, _ declaration: [(String, String)], to xml: inout XMLOutput
-    ) {
-        guard let name = places.first?.path.first else { return }
-        let own = places.filter { $0.path.count == 1 }
-        let attributes = declaration + own.compactMap { place in place.attribute.map { (prefix + $0, place.text) } }
-        let text = own.first { $0.attribute == nil }?.text
-        var inner = places.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.attribute, $0.text) as Place }
-        // An element without a namespace stands in none, whatever the document's is.
-        let space = prefix.isEmpty && declaration.isEmpty ? [("xmlns", "")] : []
-        guard !inner.isEmpty else { return xml.element(prefix + name, space + attributes, text: text ?? "") }
-        xml.begin(prefix + name)
-        for (name, value) in space + attributes { xml.attribute(name, value) }
-        while let next = inner.first {
-            write(inner.filter { $0.path.first == next.path.first }, prefix, [], to: &xml)
-            inner.removeAll { $0.path.first == next.path.first }
-        }
-        xml.end()
-    }
-}
-
-extension XMLBody {
-    /// Whether a text can stand as the content of an element.
-    static func isContent(_ text: String) -> Bool { (try? parse(Array("<x>\(text)</x>".utf8))) != nil }
 }

@@ -102,16 +102,20 @@ public struct AtomServiceDocument: Hashable, Sendable {
 
     /// Reads a document.
     ///
-    /// - Throws: ``PayloadError`` with the place: when a workspace or a collection's address is missing too.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when the root is another element, else ``PayloadError`` with the
+    ///   place: when a workspace or a collection's address is missing too.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
+        guard root.name == "service", root.namespace == AtomNames.publishing else {
+            throw .noServiceDocument(
+                NoServiceDocument(
+                    found: "the element \(root.name)", line: root.line, column: root.column,
+                    expected: "the element service of AtomPub"))
+        }
         self = try XMLBody.mapped { () throws(XMLPayloadError) in try AtomServiceDocument(root) }
     }
 
     private init(_ root: XMLFragment) throws(XMLPayloadError) {
-        guard root.name == "service", root.namespace == AtomNames.publishing else {
-            throw root.error(.unexpected("the element \(root.name)"), expected: "an AtomPub service document")
-        }
         baseURL = root.attribute("base", AtomNames.xml)
         language = root.attribute("lang", AtomNames.xml)
         context = root.metadata("context")

@@ -16,6 +16,18 @@ struct FeedMapping: Hashable, Sendable {
     var contentKind: String
     /// Whether the property stands among the others too.
     var isKeptInContent: Bool
+    /// Which of several links or categories is meant; `nil` for the one that nothing else stands for.
+    var condition: Condition?
+
+    /// What an attribute of a link or category must be (MS-ODATA, 2.2.3.7.2.1: `FC_CriteriaValue`, since V3).
+    struct Condition: Hashable, Sendable {
+        /// `rel` of links, `scheme` of categories.
+        var attribute: String
+        var value: String
+    }
+
+    /// Whether it leads to one of Atom's elements that an entry may have several of.
+    var isRepeated: Bool { namespace == AtomNames.atom && (elements == ["link"] || elements == ["category"]) }
 
     /// The mappings of a type with those of its base types.
     static func mappings(of shape: Shape, in model: EntityDataModel) -> FeedMappings {
@@ -37,7 +49,11 @@ struct FeedMapping: Hashable, Sendable {
         "SyndicationAuthorUri": ["author", "uri"], "SyndicationContributorName": ["contributor", "name"],
         "SyndicationContributorEmail": ["contributor", "email"], "SyndicationContributorUri": ["contributor", "uri"],
         "SyndicationPublished": ["published"], "SyndicationRights": ["rights"], "SyndicationSummary": ["summary"],
-        "SyndicationTitle": ["title"], "SyndicationUpdated": ["updated"],
+        "SyndicationTitle": ["title"], "SyndicationUpdated": ["updated"], "SyndicationLinkHref": ["link", "@href"],
+        "SyndicationLinkHrefLang": ["link", "@hreflang"], "SyndicationLinkLength": ["link", "@length"],
+        "SyndicationLinkRel": ["link", "@rel"], "SyndicationLinkTitle": ["link", "@title"],
+        "SyndicationLinkType": ["link", "@type"], "SyndicationCategoryTerm": ["category", "@term"],
+        "SyndicationCategoryScheme": ["category", "@scheme"], "SyndicationCategoryLabel": ["category", "@label"],
     ]
 
     /// The mappings that attributes state; several on one element are told apart by a number at their end.
@@ -67,6 +83,9 @@ struct FeedMapping: Hashable, Sendable {
         elements = path
         contentKind = attributes["ContentKind"] ?? "text"
         isKeptInContent = attributes["KeepInContent"] != "false"
+        if isRepeated, let value = attributes["CriteriaValue"] {
+            condition = Condition(attribute: path == ["link"] ? "rel" : "scheme", value: value)
+        }
     }
 
     /// Whether a text can be the name of an element: what is not would break the document.
@@ -92,25 +111,57 @@ struct FeedMappings: Sendable {
         for mapping in all {
             guard instance.entity.mappedValue(mapping.sourcePath[...]) == nil,
                 let type = instance.entity.shape.mappedType(mapping.sourcePath[...], reader.model),
-                let value = try mapping.value(entry, type, reader)
+                let place = place(of: mapping, in: entry), let value = try mapping.value(place, type, reader)
             else { continue }
             instance.entity.setMapped(value, mapping.sourcePath[...], reader.model)
+            if mapping.elements == ["link"] { forgetLink(place, &instance) }
         }
+    }
+
+    /// The element that a mapping leads to; `nil` when it is not there.
+    private func place(of mapping: FeedMapping, in entry: XMLFragment) -> XMLFragment? {
+        var place = entry
+        for name in mapping.elements {
+            let next = place.elements.first {
+                $0.name == name && $0.namespace == mapping.namespace && (!mapping.isRepeated || isMeant($0, mapping))
+            }
+            guard let next else { return nil }
+            place = next
+        }
+        return place
+    }
+
+    /// Whether a link or category is the one of a mapping: the one of its condition, or one that means nothing to
+    /// OData and is that of no other condition.
+    private func isMeant(_ element: XMLFragment, _ mapping: FeedMapping) -> Bool {
+        if let condition = mapping.condition { return element.attribute(condition.attribute) == condition.value }
+        if mapping.elements == ["category"], AtomNames.isScheme(element.attribute("scheme")) { return false }
+        if mapping.elements == ["link"] {
+            let (kind, property) = AtomNames.relation(element.attribute("rel") ?? "")
+            guard property.isEmpty, !["edit", "self", "edit-media"].contains(kind) else { return false }
+        }
+        return !all.contains { other in
+            other.elements == mapping.elements
+                && other.condition.map { element.attribute($0.attribute) == $0.value } ?? false
+        }
+    }
+
+    /// A link that is the place of a property is no link of the entry besides.
+    private func forgetLink(_ place: XMLFragment, _ instance: inout InstanceInProgress) {
+        let relation = place.attribute("rel") ?? ""
+        let url = place.attribute("href") ?? ""
+        var links = instance.entity.atomLinks
+        guard let index = links.firstIndex(where: { $0.relation == relation && $0.url.hasSuffix(url) }) else { return }
+        links.remove(at: index)
+        instance.entity.atomLinks = links
     }
 }
 
 extension FeedMapping {
     /// The value at the target; `nil` when nothing stands there.
     fileprivate func value(
-        _ entry: XMLFragment, _ type: TypeReference, _ reader: AtomEntryReader
+        _ place: XMLFragment, _ type: TypeReference, _ reader: AtomEntryReader
     ) throws(XMLPayloadError) -> ODataValue? {
-        var place = entry
-        for name in elements {
-            guard let next = place.elements.first(where: { $0.name == name && $0.namespace == namespace }) else {
-                return nil
-            }
-            place = next
-        }
         var source = place
         if let attribute {
             guard let text = place.attribute(attribute, namespace) ?? place.attribute(attribute) else { return nil }

@@ -167,51 +167,43 @@ public struct BatchResponseReader: Sendable {
     }
 }
 
-/// A batch in either format.
-enum BatchSource: Sendable {
-    case multipart(MultipartReader)
-    case json(JSONBatchReader)
+/// A batch in either format: one of the two readers is there, and is changed in place.
+struct BatchSource: Sendable {
+    private var multipart: MultipartReader?
+    private var json: JSONBatchReader?
 
     enum Part {
         case message(MultipartReader.Message)
         case item(JSONBatchItem, JSONPosition)
     }
 
+    init(_ reader: MultipartReader) { multipart = reader }
+
+    init(_ reader: JSONBatchReader) { json = reader }
+
     init(contentType: String, isRequest: Bool) throws(BatchError) {
         let type = MultipartSyntax.trimmed(contentType.prefix { $0 != ";" }).lowercased()
         if type == "application/json" {
-            self = .json(JSONBatchReader(isRequest ? "requests" : "responses"))
+            self.init(JSONBatchReader(isRequest ? "requests" : "responses"))
         } else {
             let boundary = try MultipartBatch.boundary(contentType: contentType)
-            self = .multipart(MultipartReader(boundary: boundary, isRequest: isRequest))
+            self.init(MultipartReader(boundary: boundary, isRequest: isRequest))
         }
     }
 
-    /// Changes the reader in place: a copy of it would be a copy of its buffer.
-    private mutating func change<Result, Failure: Error>(
-        _ multipart: (inout MultipartReader) throws(Failure) -> Result,
-        _ json: (inout JSONBatchReader) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let placeholder = BatchSource.json(JSONBatchReader(""))
-        switch self {
-        case .multipart(var reader):
-            self = placeholder
-            defer { self = .multipart(reader) }
-            return try multipart(&reader)
-        case .json(var reader):
-            self = placeholder
-            defer { self = .json(reader) }
-            return try json(&reader)
-        }
+    mutating func append(_ bytes: some Sequence<UInt8>) {
+        multipart?.append(bytes)
+        json?.append(bytes)
     }
 
-    mutating func append(_ bytes: some Sequence<UInt8>) { change({ $0.append(bytes) }, { $0.append(bytes) }) }
-
-    mutating func finish() { change({ $0.finish() }, { $0.finish() }) }
+    mutating func finish() {
+        multipart?.finish()
+        json?.finish()
+    }
 
     mutating func next() throws(BatchError) -> Part? {
-        try change(
-            { (reader) throws(BatchError) in try reader.next().map { .message($0) } },
-            { (reader) throws(BatchError) in try reader.next().map { .item($0.item, $0.position) } })
+        if let message = try multipart?.next() { return .message(message) }
+        if let (item, position) = try json?.next() { return .item(item, position) }
+        return nil
     }
 }

@@ -9,7 +9,7 @@ public enum JSONBatch {
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readRequest(_ bytes: [UInt8]) throws(BatchError) -> [BatchRequestPart] {
-        var reader = BatchRequestReader(.json(JSONBatchReader("requests")))
+        var reader = BatchRequestReader(BatchSource(JSONBatchReader("requests")))
         return try reader.all(bytes)
     }
 
@@ -17,7 +17,7 @@ public enum JSONBatch {
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readResponse(_ bytes: [UInt8]) throws(BatchError) -> [BatchResponsePart] {
-        var reader = BatchResponseReader(.json(JSONBatchReader("responses")))
+        var reader = BatchResponseReader(BatchSource(JSONBatchReader("responses")))
         return try reader.all(bytes)
     }
 

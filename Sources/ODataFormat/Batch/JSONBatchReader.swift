@@ -18,57 +18,23 @@ struct JSONBatchReader: Sendable {
     private var isFound = false
     private var count = 0
 
-    private var buffer: [UInt8] = []
-    private var consumed = 0
-    private var origin = JSONPosition()
+    private var chunks = JSONChunks()
     private var state = JSONScanner.State()
-    private var isComplete = false
-    /// Looks for the end of an item that ran over the end of the buffer, and how far it has looked.
-    private var finder: JSONBoundaryFinder?
-    private var searched = 0
-    /// The size of a buffer that nothing more can be read from; -1 for none.
-    private var exhausted = -1
 
     init(_ name: StaticString) { self.name = name }
 
-    mutating func append(_ bytes: some Sequence<UInt8>) {
-        if consumed > 0 {
-            origin = buffer.withUnsafeBufferPointer {
-                origin.advanced(over: UnsafeBufferPointer(rebasing: $0[..<consumed]))
-            }
-            buffer.removeFirst(consumed)
-            searched -= consumed
-            consumed = 0
-            exhausted = -1
-        }
-        buffer.append(contentsOf: bytes)
-    }
+    mutating func append(_ bytes: some Sequence<UInt8>) { chunks.append(bytes) }
 
-    mutating func finish() { isComplete = true }
+    mutating func finish() { chunks.finish() }
 
     /// The next item with its place; `nil` when more bytes are needed, and after the last one.
     mutating func next() throws(BatchError) -> (item: JSONBatchItem, position: JSONPosition)? {
-        while isReady() {
-            let outcome: Outcome
-            do throws(JSONError) {
-                outcome = try step()
-            } catch {
-                guard error.needsMoreData else { throw .at(error.position, .json(error), expected: error.expected) }
-                if finder == nil {
-                    finder = JSONBoundaryFinder()
-                    searched = consumed
-                } else {
-                    finder = nil
-                    exhausted = buffer.count
-                }
-                continue
-            }
-            finder = nil
-            switch outcome {
-            case .nothing: continue
-            case .ended: return nil
-            case .missing: throw .at(JSONPosition(), .noPart(boundary: "\(name)"), expected: "the member \(name)")
-            case .item(let item, let position):
+        while chunks.isReady() {
+            switch try step() {
+            case .nothing?, nil: continue
+            case .ended?: return nil
+            case .missing?: throw .at(JSONPosition(), .noPart(boundary: "\(name)"), expected: "the member \(name)")
+            case .item(let item, let position)?:
                 count += 1
                 guard count <= BatchLimits.maxParts else {
                     throw .at(position, .tooManyParts, expected: "at most \(BatchLimits.maxParts) parts")
@@ -76,68 +42,54 @@ struct JSONBatchReader: Sendable {
                 return (item, position)
             }
         }
-        guard buffer.count - consumed <= BatchLimits.maxPartBytes else {
-            throw .at(origin, .partTooLarge, expected: "at most \(BatchLimits.maxPartBytes) bytes")
+        guard chunks.pending <= BatchLimits.maxPartBytes else {
+            throw .at(chunks.origin, .partTooLarge, expected: "at most \(BatchLimits.maxPartBytes) bytes")
         }
         return nil
     }
 
-    /// Whether it makes sense to scan: an item that was cut is scanned again only when its end has come.
-    private mutating func isReady() -> Bool {
-        if isComplete { return true }
-        if exhausted == buffer.count { return false }
-        guard var finder else { return true }
-        let start = searched
-        let end = buffer.withUnsafeBufferPointer { finder.end(in: UnsafeBufferPointer(rebasing: $0[start...])) }
-        searched = buffer.count
-        self.finder = finder
-        return end != nil
-    }
-
-    /// Reads one item or one member; changes nothing when it throws.
-    private mutating func step() throws(JSONError) -> Outcome {
-        let (name, start, origin, state, isComplete) = (name, consumed, origin, state, isComplete)
+    /// Reads one item or one member; `nil` when more bytes are needed.
+    private mutating func step() throws(BatchError) -> Outcome? {
+        let name = name
         var (stage, isFound) = (stage, isFound)
-        let (outcome, end, newState) = try buffer.withUnsafeBufferPointer {
-            (bytes) throws(JSONError) -> (Outcome, Int, JSONScanner.State) in
-            var scanner = JSONScanner(
-                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: start,
-                resuming: state)
-            var outcome = Outcome.nothing
-            switch stage {
-            case .start:
-                try scanner.beginObject()
-                stage = .member
-            case .member:
-                if let key = try scanner.nextKey() {
-                    stage = .value(isItems: key == name && !isFound)
-                } else {
-                    stage = .end
-                    if !isFound { outcome = .missing }
-                }
-            case .value(isItems: true):
-                try scanner.beginArray()
-                isFound = true
-                stage = .items
-            case .value(isItems: false):
-                try scanner.skipValue()
-                stage = .member
-            case .items:
-                if try scanner.nextElement() {
-                    _ = try scanner.peekKind()
-                    let before = UnsafeBufferPointer(rebasing: bytes[..<scanner.offset])
-                    outcome = .item(try JSONBatchItem(&scanner), origin.advanced(over: before))
-                } else {
+        do throws(JSONError) {
+            let outcome = try chunks.scan(&state) { (scanner) throws(JSONError) -> Outcome in
+                switch stage {
+                case .start:
+                    try scanner.beginObject()
                     stage = .member
+                case .member:
+                    guard let key = try scanner.nextKey() else {
+                        stage = .end
+                        return isFound ? .nothing : .missing
+                    }
+                    stage = .value(isItems: key == name && !isFound)
+                case .value(isItems: true):
+                    try scanner.beginArray()
+                    isFound = true
+                    stage = .items
+                case .value(isItems: false):
+                    try scanner.skipValue()
+                    stage = .member
+                case .items:
+                    guard try scanner.nextElement() else {
+                        stage = .member
+                        return .nothing
+                    }
+                    _ = try scanner.peekKind()
+                    let position = scanner.error(.unexpectedEnd, expected: "").position
+                    return .item(try JSONBatchItem(&scanner), position)
+                case .end:
+                    try scanner.expectEnd()
+                    return .ended
                 }
-            case .end:
-                try scanner.expectEnd()
-                outcome = .ended
+                return .nothing
             }
-            return (outcome, scanner.offset, scanner.state)
+            if outcome != nil { (self.stage, self.isFound) = (stage, isFound) }
+            return outcome
+        } catch {
+            throw .at(error.position, .json(error), expected: error.expected)
         }
-        (self.stage, self.isFound, self.state, consumed) = (stage, isFound, newState, end)
-        return outcome
     }
 }
 

@@ -22,7 +22,7 @@ public enum MultipartBatch {
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readRequest(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchRequestPart] {
-        var reader = BatchRequestReader(.multipart(MultipartReader(boundary: boundary, isRequest: true)))
+        var reader = BatchRequestReader(BatchSource(MultipartReader(boundary: boundary, isRequest: true)))
         return try reader.all(bytes)
     }
 
@@ -30,7 +30,7 @@ public enum MultipartBatch {
     ///
     /// - Throws: ``BatchError`` with the line and what was expected.
     public static func readResponse(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchResponsePart] {
-        var reader = BatchResponseReader(.multipart(MultipartReader(boundary: boundary, isRequest: false)))
+        var reader = BatchResponseReader(BatchSource(MultipartReader(boundary: boundary, isRequest: false)))
         return try reader.all(bytes)
     }
 

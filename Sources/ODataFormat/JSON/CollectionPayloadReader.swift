@@ -33,18 +33,8 @@ public struct CollectionPayloadReader: Sendable {
         case finished(CollectionSummary)
     }
 
-    @usableFromInline var buffer: [UInt8] = []
-    /// How much of the buffer has been read.
-    private var consumed = 0
-    /// Where the buffer starts in the whole text.
-    private var origin = JSONPosition()
+    @usableFromInline var chunks = JSONChunks()
     private var progress: CollectionProgress
-    private var isComplete = false
-    /// Looks for the end of an element that ran over the end of the buffer, and how far it has looked.
-    private var finder: JSONBoundaryFinder?
-    private var searched = 0
-    /// The size of a buffer that nothing more can be read from; -1 for none.
-    private var exhausted = -1
 
     /// Makes a reader.
     ///
@@ -61,22 +51,10 @@ public struct CollectionPayloadReader: Sendable {
     }
 
     /// Takes the next chunk.
-    public mutating func append(_ bytes: some Sequence<UInt8>) {
-        if consumed > 0 {
-            // What is left is part of one element: moving it is cheap.
-            origin = buffer.withUnsafeBufferPointer {
-                origin.advanced(over: UnsafeBufferPointer(rebasing: $0[..<consumed]))
-            }
-            buffer.removeFirst(consumed)
-            searched -= consumed
-            consumed = 0
-            exhausted = -1
-        }
-        buffer.append(contentsOf: bytes)
-    }
+    public mutating func append(_ bytes: some Sequence<UInt8>) { chunks.append(bytes) }
 
     /// Says that no chunk follows: what is missing from now on is an error.
-    public mutating func finish() { isComplete = true }
+    public mutating func finish() { chunks.finish() }
 
     /// The next element.
     ///
@@ -88,42 +66,36 @@ public struct CollectionPayloadReader: Sendable {
     @usableFromInline
     mutating func next(stoppingAtElements stops: Bool) throws(PayloadError) -> Element? {
         let wasAmongElements = progress.isAmongElements
-        while isReady() {
-            let outcome: CollectionProgress.Outcome
-            do throws(JSONError) {
-                outcome = try step()
-            } catch {
-                guard error.needsMoreData else { throw .malformed(error) }
-                waitForEnd()
-                continue
-            }
-            finder = nil
-            switch outcome {
-            case .element(let element): return element
-            case .nothing: if stops, !wasAmongElements, progress.isAmongElements { return nil }
-            case .ended: return nil
-            case .serviceError(let error): throw .service(error)
+        while chunks.isReady() {
+            switch try Self.step(&chunks, &progress) {
+            case .element(let element)?: return element
+            case .nothing?: if stops, !wasAmongElements, progress.isAmongElements { return nil }
+            case .ended?: return nil
+            case .serviceError(let error)?: throw .service(error)
+            case nil: continue
             }
         }
         try checkSize()
         return nil
     }
 
-    /// The buffer ended within an element: where its end is looked for from now on.
-    private mutating func waitForEnd() {
-        if finder == nil {
-            finder = JSONBoundaryFinder()
-            searched = consumed
-        } else {
-            // An end was found where the scanner sees none: only more bytes can tell.
-            finder = nil
-            exhausted = buffer.count
+    /// Reads one element or one member; `nil` when more bytes are needed.
+    private static func step(
+        _ chunks: inout JSONChunks, _ progress: inout CollectionProgress
+    ) throws(PayloadError) -> CollectionProgress.Outcome? {
+        do throws(JSONError) {
+            var state = progress.state
+            let outcome = try chunks.scan(&state) { (scanner) throws(JSONError) in try progress.step(&scanner) }
+            progress.state = state
+            return outcome
+        } catch {
+            throw .malformed(error)
         }
     }
 
     @usableFromInline
     func checkSize() throws(PayloadError) {
-        if buffer.count - consumed > Self.maxElementBytes { throw .elementTooLarge(at: origin) }
+        if chunks.pending > Self.maxElementBytes { throw .elementTooLarge(at: chunks.origin) }
     }
 
     // MARK: Rows
@@ -133,7 +105,7 @@ public struct CollectionPayloadReader: Sendable {
 
     /// Whether rows can be read: the elements have begun and not ended, and a whole one may be there.
     @usableFromInline
-    mutating func isReadyForRows() -> Bool { progress.isAmongElements && isReady() }
+    mutating func isReadyForRows() -> Bool { progress.isAmongElements && chunks.isReady() }
 
     /// A row of the declared type; `nil` when the model does not declare it.
     @usableFromInline
@@ -144,11 +116,7 @@ public struct CollectionPayloadReader: Sendable {
     /// A pass over the rows of the buffer, which must be given to it.
     @usableFromInline
     func makePass(_ bytes: UnsafeBufferPointer<UInt8>) -> RowPass {
-        RowPass(
-            JSONScanner(
-                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: consumed,
-                resuming: progress.state),
-            isStrict: progress.reader.strictness == .strict)
+        RowPass(chunks.scanner(over: bytes, progress.state), isStrict: progress.reader.strictness == .strict)
     }
 
     /// Goes on where a pass ended.
@@ -156,46 +124,15 @@ public struct CollectionPayloadReader: Sendable {
     /// - Returns: whether the next element must be read as a value.
     @usableFromInline
     mutating func finishPass(_ pass: RowPass) throws(PayloadError) -> Bool {
-        if pass.scanner.offset > consumed { finder = nil }
-        consumed = pass.scanner.offset
+        if pass.scanner.offset > chunks.consumed { chunks.advance(to: pass.scanner.offset) }
         progress.state = pass.scanner.state
         switch pass.end {
         case .cut:
-            waitForEnd()
+            chunks.waitForEnd()
             return false
         case .failed(let error): throw .malformed(error)
         case .other, nil: return true
         }
-    }
-
-    /// Whether it makes sense to scan: an element that was cut is scanned again only when its end has come.
-    private mutating func isReady() -> Bool {
-        if isComplete { return true }
-        if exhausted == buffer.count { return false }
-        guard var finder else { return true }
-        let start = searched
-        let end = buffer.withUnsafeBufferPointer { finder.end(in: UnsafeBufferPointer(rebasing: $0[start...])) }
-        searched = buffer.count
-        self.finder = finder
-        return end != nil
-    }
-
-    /// Reads one element or one member; changes nothing when it throws.
-    private mutating func step() throws(JSONError) -> CollectionProgress.Outcome {
-        var next = progress
-        let (start, origin, isComplete) = (consumed, origin, isComplete)
-        let (outcome, end) = try buffer.withUnsafeBufferPointer {
-            (bytes) throws(JSONError) -> (CollectionProgress.Outcome, Int) in
-            var scanner = JSONScanner(
-                UnsafeRawBufferPointer(bytes), isComplete: isComplete, origin: origin, startingAt: start,
-                resuming: next.state)
-            let outcome = try next.step(&scanner)
-            next.state = scanner.state
-            return (outcome, scanner.offset)
-        }
-        progress = next
-        consumed = end
-        return outcome
     }
 }
 

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// How far a collection has been read: a small value, so that a step that runs out of bytes is undone by
-/// keeping the one before.
+/// How far a collection has been read. A step that runs out of bytes changes nothing, and is done again with more of
+/// them.
 struct CollectionProgress: Sendable {
     enum Stage: Hashable {
         case start, member, memberValue(String), elements, ended
@@ -37,6 +37,16 @@ struct CollectionProgress: Sendable {
 
     /// Reads one element, or one member's name or value.
     mutating func step(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        let before = stage
+        do throws(JSONError) {
+            return try advance(&scanner)
+        } catch {
+            stage = before
+            throw error
+        }
+    }
+
+    private mutating func advance(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
         switch stage {
         case .start:
             try scanner.beginObject()

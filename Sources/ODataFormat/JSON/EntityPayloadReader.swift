@@ -82,23 +82,20 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     /// - Throws: `JSONError` with the place and the property path.
     public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
         var instance = InstanceInProgress(shape: declared.flatMap { model.shape($0) } ?? .untyped)
-        var predicted = 0
+        var next = 0
         try scanner.beginObject()
-        while let key = try scanner.nextKey() {
-            if let ordinal = instance.entity.shape.ordinal(of: key, predicted: predicted) {
-                predicted = ordinal + 1
+        while true {
+            let shape = instance.entity.shape
+            if try scanner.readProperties(of: shape, into: &instance.entity.values, next: &next) { break }
+            guard let key = try scanner.nextKey() else { break }
+            if let ordinal = shape.ordinal(of: key, predicted: next) {
+                next = ordinal + 1
                 if strictness == .strict, instance.entity.values[ordinal] != nil { throw duplicate(key, scanner) }
                 do throws(JSONError) {
-                    if let primitive = instance.entity.shape.primitiveTypes[ordinal] {
-                        let isNull = try scanner.takeNull()
-                        instance.entity.values[ordinal] = isNull ? .null : try scanner.readPrimitive(primitive)
-                    } else {
-                        let type =
-                            instance.statedTypes.isEmpty
-                            ? instance.entity.shape.properties[ordinal].type
-                            : instance.type(of: instance.entity.shape.properties[ordinal])
-                        instance.entity.values[ordinal] = try readValue(&scanner, type: type)
-                    }
+                    let type =
+                        instance.statedTypes.isEmpty
+                        ? shape.properties[ordinal].type : instance.type(of: shape.properties[ordinal])
+                    instance.entity.values[ordinal] = try readValue(&scanner, type: type)
                 } catch {
                     throw error.within(instance.entity.shape.properties[ordinal].name)
                 }

@@ -31,6 +31,8 @@ struct InstanceInProgress {
             if let value { next[property.name] = value }
         }
         for (name, value) in entity.dynamicProperties { next[name] = value }
+        // What was read was not changed.
+        next.markUnchanged()
         next.related = entity.related
         next.control = entity.control
         entity = next

@@ -31,7 +31,7 @@ extension CollectionPayloadReader {
         let row = makeRow()
         while true {
             if let row, isReadyForRows() {
-                let pass = try buffer.withUnsafeBufferPointer { bytes in
+                let pass = try chunks.bytes.withUnsafeBufferPointer { bytes in
                     defer { row.forget() }
                     var pass = makePass(bytes)
                     while pass.next(row) { try sink.row(row) }

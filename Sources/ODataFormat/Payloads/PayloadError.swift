@@ -9,7 +9,9 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The service sent an error instead, or broke off within the payload with one
     /// (OData JSON Format 4.01, 21 *Error Response* and 21.2 *In-Stream Error*).
     case service(ODataErrorPayload)
-    /// The payload names a type that the model does not declare.
+    /// The payload is no service document, though it may be a payload of another kind.
+    case noServiceDocument(NoServiceDocument)
+    /// The model declares no entity type, or complex type, of this name: without one nothing can be read.
     case unknownType(QualifiedName)
     /// One element is larger than ``CollectionPayloadReader/maxElementBytes``.
     case elementTooLarge(at: JSONPosition)
@@ -22,11 +24,29 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let error): error.description
         case .malformedXML(let error): error.description
         case .service(let error): "The service reported an error: \(error)"
+        case .noServiceDocument(let error): error.description
         case .unknownType(let name): "The model does not declare the type \(name)."
         case .elementTooLarge(let position):
             "JSON, \(position): an element is larger than \(CollectionPayloadReader.maxElementBytes) bytes."
         case .unsupported(let what): "This format cannot say it: \(what)."
         }
+    }
+}
+
+/// What stands where a service document should.
+public struct NoServiceDocument: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was found, such as `the element feed`.
+    public var found: String
+    /// The line, from 1.
+    public var line: Int
+    /// The column, from 1.
+    public var column: Int
+    /// What was expected there.
+    public var expected: String
+
+    /// What was found, where, and what was expected.
+    public var description: String {
+        "No service document: line \(line), column \(column) has \(found); expected \(expected)."
     }
 }
 

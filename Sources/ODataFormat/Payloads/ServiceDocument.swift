@@ -58,9 +58,11 @@ public struct ServiceDocument: Hashable, Sendable {
 
     /// Reads a document. Entries of a kind that nobody knows are left out.
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error object.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when there is no member `value`, else ``PayloadError`` with the
+    ///   place, or with the service's error object.
     public init(json bytes: [UInt8]) throws(PayloadError) {
         var result = ServiceDocument(entries: [])
+        var missing: NoServiceDocument?
         var serviceError: ODataErrorPayload?
         do throws(JSONError) {
             try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
@@ -81,13 +83,14 @@ public struct ServiceDocument: Hashable, Sendable {
                         try scanner.skipValue()
                     }
                 }
-                guard hasValue else { throw scanner.error(.unexpected("no such member"), expected: "the member value") }
+                if !hasValue { missing = NoServiceDocument(expected: "the member value", scanner) }
                 try scanner.expectEnd()
             }
         } catch {
             throw .malformed(error)
         }
         if let serviceError { throw .service(serviceError) }
+        if let missing { throw .noServiceDocument(missing) }
         self = result
     }
 
@@ -134,5 +137,13 @@ public struct ServiceDocument: Hashable, Sendable {
         }
         json.endArray()
         json.endObject()
+    }
+}
+
+extension NoServiceDocument {
+    /// An object that lacks what makes it a service document.
+    init(expected: String, _ scanner: JSONScanner) {
+        let place = scanner.error(.unexpectedEnd, expected: expected).position
+        self.init(found: "an object without it", line: place.line, column: place.column, expected: expected)
     }
 }

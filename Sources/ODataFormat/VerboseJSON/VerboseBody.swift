@@ -114,10 +114,17 @@ extension ValuePayload {
 extension ServiceDocument {
     /// Reads a document in verbose JSON: `{"d": {"EntitySets": […]}}`.
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error object.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when there is no member `EntitySets`, else ``PayloadError`` with
+    ///   the place, or with the service's error object.
     public init(verboseJSON bytes: [UInt8]) throws(PayloadError) {
+        var missing: NoServiceDocument?
         let names = try VerboseBody.read(bytes, .untyped) { (scanner) throws(JSONError) -> [String] in
             var names: [String]?
+            if try scanner.peekKind() != .object {
+                missing = NoServiceDocument(expected: "an object with the member EntitySets", scanner)
+                try scanner.skipValue()
+                return []
+            }
             try scanner.beginObject()
             while let key = try scanner.nextKey() {
                 guard key == "EntitySets" else {
@@ -129,11 +136,10 @@ extension ServiceDocument {
                 while try scanner.nextElement() { sets.append(try scanner.readString()) }
                 names = sets
             }
-            guard let names else {
-                throw scanner.error(.unexpected("no such member"), expected: "the member EntitySets")
-            }
-            return names
+            if names == nil { missing = NoServiceDocument(expected: "the member EntitySets", scanner) }
+            return names ?? []
         }
+        if let missing { throw .noServiceDocument(missing) }
         self.init(entries: names.map { Entry(name: $0.removingPercentEncoding(), url: $0) })
     }
 

@@ -102,7 +102,7 @@ public struct ResponseDecoder: Sendable {
                 return .raw(stream, contentType: contentType ?? "application/octet-stream")
             case .metadata?:
                 do {
-                    return .metadata(try CSDLReader.read(xml: try await collect(stream, status, request)))
+                    return .metadata(try CSDLReader.read(try await collect(stream, status, request)))
                 } catch let error as CSDLError {
                     throw invalid(.malformed(error.description), status, request)
                 }

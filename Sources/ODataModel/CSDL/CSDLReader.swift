@@ -7,6 +7,9 @@
 /// for warning in result.warnings { print(warning) }
 /// ```
 ///
+/// Constants in the annotations of a document in JSON get the kinds that their terms' types say, as far as the documents
+/// or the standard vocabularies declare these; of another term, a string stays a string constant.
+///
 /// A document that refers to others is read as it stands: types it does not declare become
 /// ``TypeReference/untyped(_:)`` with their name, and a warning says so. With a loader, the documents referred to
 /// are read too (``parse(_:options:loader:)``).

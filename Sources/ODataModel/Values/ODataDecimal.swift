@@ -3,8 +3,9 @@
 /// The value is `significand × 10^-scale`. Numbers compare and hash by value: 1.0 equals 1.00, yet each
 /// keeps the digits it was written with. No operation rounds silently: what does not fit is `nil`.
 ///
-/// `INF`, `-INF` and `NaN`, which properties with `Scale="floating"` may have (OData CSDL 4.01, 7.2.5), are no
-/// numbers that could be compared or added exactly: readers refuse them with an error that names the place.
+/// `INF`, `-INF` and `NaN`, which properties with `Scale="floating"` may have (OData CSDL 4.01, 7.2.4), are no
+/// decimal numbers: a slot of type `Edm.Decimal` has them as ``ODataValue/double(_:)``, which compares with decimals
+/// as OData wants it.
 public struct ODataDecimal: Sendable {
     /// The greatest number of significant digits.
     public static let maxDigits = 38

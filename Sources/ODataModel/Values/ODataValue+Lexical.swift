@@ -39,7 +39,8 @@ extension ODataValue {
         case .string: value = String(validating: bytes, as: UTF8.self).map { .string($0) }
         case .boolean: value = Self.boolean(bytes)
         case .byte, .sbyte, .int16, .int32, .int64: value = Self.integer(bytes, type)
-        case .decimal: value = ODataDecimal(lexical: bytes).map { .decimal($0) }
+        case .decimal:
+            value = ODataDecimal(lexical: bytes).map { .decimal($0) } ?? Self.special(bytes).map { .double($0) }
         case .double:
             value = Self.special(bytes).map { .double($0) } ?? Self.number(bytes)?.double.map { .double($0) }
         case .single:
@@ -159,7 +160,7 @@ extension PrimitiveType {
         case .int16: "a whole number from -32768 to 32767"
         case .int32: "a whole number from -2147483648 to 2147483647"
         case .int64: "a whole number of at most 64 bits"
-        case .decimal: "a decimal number of at most \(ODataDecimal.maxDigits) digits"
+        case .decimal: "a decimal number of at most \(ODataDecimal.maxDigits) digits, INF, -INF or NaN"
         case .double: "a number in the range of binary64, INF, -INF or NaN"
         case .single: "a number in the range of binary32, INF, -INF or NaN"
         case .string: "a string"

@@ -15,7 +15,7 @@ public enum ODataValue: Hashable, Sendable {
     case integer(Int64)
     /// `Edm.Single`.
     case single(Float)
-    /// `Edm.Double`.
+    /// `Edm.Double`; also `INF`, `-INF` and `NaN` of `Edm.Decimal`.
     case double(Double)
     /// `Edm.Decimal`.
     case decimal(ODataDecimal)

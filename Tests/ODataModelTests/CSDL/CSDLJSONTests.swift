@@ -104,7 +104,7 @@ struct CSDLJSONTests {
     @Test(
         "an error names the place",
         arguments: [
-            ("{}", .missingAttribute("$Version", element: "the document"), 1),
+            ("{}", .notCSDL(root: "an object without $Version"), 1),
             ("{\"$Version\":\"4.01\",\n\"S\":{\"T\":{}}}", .missingAttribute("$Kind", element: "T"), 2),
             (
                 "{\"$Version\":\"4.01\",\n\"S\":{\"T\":{\"$Kind\":\"X\"}}}",
@@ -132,5 +132,67 @@ struct CSDLJSONTests {
         let output = CSDLWriter.document(model, as: .json)
         #expect(output.omissions.count == 1)
         #expect(try CSDLReader.read(output.bytes).shape(QualifiedName("S", "X")) != nil)
+    }
+
+    @Test("JSON 14.3: a constant is of the kind that its term's type says, here or in a standard vocabulary")
+    func constantKinds() throws {
+        let model = try CSDLReader.read(
+            Array(
+                """
+                {"$Version":"4.01","$Reference":{"c.json":{"$Include":[
+                  {"$Namespace":"Org.OData.Core.V1","$Alias":"Core"},{"$Namespace":"Org.OData.Capabilities.V1","$Alias":"Cap"}]}},
+                 "S":{"$Alias":"self",
+                  "Level":{"$Kind":"EnumType","$IsFlags":true,"Low":1,"High":2},
+                  "Day":{"$Kind":"TypeDefinition","$UnderlyingType":"Edm.Date"},
+                  "Base":{"$Kind":"ComplexType","Id":{"$Type":"Edm.Guid"}},
+                  "Info":{"$Kind":"ComplexType","$BaseType":"self.Base","Due":{"$Type":"self.Day"},
+                    "Levels":{"$Collection":true,"$Type":"self.Level"},"Note":{}},
+                  "Facts":{"$Kind":"Term","$Type":"self.Info"},"Rate":{"$Kind":"Term","$Type":"Edm.Decimal"},
+                  "Where":{"$Kind":"Term","$Type":"Edm.NavigationPropertyPath"},
+                  "E":{"$Kind":"EntityType","$Key":["Id"],"Id":{"@Core.Permissions":"Read"},
+                    "@self.Facts":{"Id":"00000000-0000-0000-0000-000000000001","Due":"2026-11-21","Levels":["Low,High"],"Note":"2026-11-21"},
+                    "@self.Rate":3,"@self.Where":{"$If":[true,"A","B"]},"@Own.Unknown":"2026-11-21"},
+                  "C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"self.E",
+                    "@Cap.SortRestrictions":{"NonSortableProperties":["Id"],"Sortable":true}}}}}
+                """.utf8))
+        let type = try #require(model.structuredType(QualifiedName("S", "E")))
+        func value(_ term: String) -> AnnotationExpression? { type.annotations.annotation(term)?.value }
+        #expect(
+            value("S.Facts")
+                == .record(
+                    type: nil,
+                    properties: [
+                        .init(name: "Id", value: .constant(kind: "Guid", text: "00000000-0000-0000-0000-000000000001")),
+                        .init(name: "Due", value: .constant(kind: "Date", text: "2026-11-21")),
+                        .init(
+                            name: "Levels",
+                            value: .collection([.constant(kind: "EnumMember", text: "S.Level/Low S.Level/High")])),
+                        .init(name: "Note", value: .constant(kind: "String", text: "2026-11-21")),
+                    ]))
+        #expect(value("S.Rate") == .constant(kind: "Decimal", text: "3"))
+        #expect(
+            value("S.Where")
+                == .dynamic(
+                    element: "If", attributes: [:],
+                    operands: [
+                        .constant(kind: "Bool", text: "true"), .path(kind: "NavigationPropertyPath", text: "A"),
+                        .path(kind: "NavigationPropertyPath", text: "B"),
+                    ]))
+        #expect(value("Own.Unknown") == .constant(kind: "String", text: "2026-11-21"), "nobody declares the term")
+        #expect(
+            type.properties[0].annotations.annotation("Org.OData.Core.V1.Permissions")?.value
+                == .constant(kind: "EnumMember", text: "Org.OData.Core.V1.Permission/Read"))
+        #expect(
+            model.entitySet("Es")?.annotations.annotation("Org.OData.Capabilities.V1.SortRestrictions")?.value
+                == .record(
+                    type: nil,
+                    properties: [
+                        .init(
+                            name: "NonSortableProperties", value: .collection([.path(kind: "PropertyPath", text: "Id")])
+                        ),
+                        .init(name: "Sortable", value: .constant(kind: "Bool", text: "true")),
+                    ]))
+        let xml = String(decoding: CSDLWriter.xml(model), as: UTF8.self)
+        #expect(xml.contains("Permission/Read") && xml.contains("2026-11-21"))
     }
 }

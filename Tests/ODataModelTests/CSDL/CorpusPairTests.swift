@@ -170,4 +170,59 @@ struct CorpusPairTests {
         let differences = CanonicalCSDL.differences(again, given)
         #expect(differences.isEmpty, "\(differences.prefix(20).joined(separator: "\n"))")
     }
+
+    @Test("the constants of the document in JSON are of the kinds that XML states", arguments: pairs)
+    func constantKinds(stem: String) throws {
+        let xml = Self.values(try CSDLReader.read(try Corpus.bytes(stem + ".xml")))
+        let model = try CSDLReader.read(try Corpus.bytes(stem + ".json"))
+        let json = Self.values(model)
+        let declared = Set(model.schemas.flatMap(\.terms).map(\.name.description))
+        for (place, value) in xml {
+            // Of a term that nobody declares, JSON tells what it can.
+            guard declared.contains(place.term) || place.term.hasPrefix("Org.OData."), let other = json[place],
+                Self.texts(value) == Self.texts(other)
+            else { continue }
+            #expect(Self.kinds(value) == Self.kinds(other), "\(place)")
+        }
+    }
+
+    private struct Place: Hashable {
+        var path: String
+        var term: String
+        var qualifier: String?
+    }
+
+    private static func values(_ model: EntityDataModel) -> [Place: AnnotationExpression] {
+        var result: [Place: AnnotationExpression] = [:]
+        func collect(_ nodes: [ModelNode]) {
+            for node in nodes {
+                for annotation in node.annotations {
+                    let place = Place(path: node.path, term: annotation.term, qualifier: annotation.qualifier)
+                    result[place] = annotation.value
+                }
+                collect(node.children)
+            }
+        }
+        collect(model.nodes)
+        return result
+    }
+
+    private static func leaves(_ expression: AnnotationExpression) -> [(kind: String, text: String)] {
+        switch expression {
+        case .constant(let kind, let text): [(kind, text)]
+        case .path(let kind, let text): [(kind, text)]
+        case .collection(let items): items.flatMap(leaves)
+        case .record(_, let properties): properties.flatMap { $0.value.map(leaves) ?? [] }
+        case .dynamic(_, _, let operands): operands.flatMap(leaves)
+        }
+    }
+
+    private static func texts(_ expression: AnnotationExpression) -> [String] {
+        leaves(expression).map { $0.text.split(separator: "/").last.map(String.init) ?? "" }
+    }
+
+    /// The kinds; `Validation.Minimum` and its like are of any type, so that a number is what JSON says of it.
+    private static func kinds(_ expression: AnnotationExpression) -> [String] {
+        leaves(expression).map { ["Int", "Decimal", "Float"].contains($0.kind) ? "number" : $0.kind }
+    }
 }

@@ -38,11 +38,28 @@ struct JSONValueTests {
         #expect(extra.control.annotations == ["Own.Term": .collection([.integer(1)]), "a@Own.Other": .null])
     }
 
-    @Test("CSDL 7.2.5: a decimal that is no number is refused by name", arguments: ["INF", "-INF", "NaN"])
+    @Test("CSDL 7.2.4: a decimal of floating scale may be INF, -INF or NaN", arguments: ["INF", "-INF", "NaN"])
     func decimalsThatAreNoNumbers(text: String) throws {
-        let error = #expect(throws: JSONError.self) { try read("\"\(text)\"", "Edm.Decimal") }
-        #expect(error?.reason == .invalidValue(text))
-        #expect(throws: (any Error).self) { try ODataValue(lexical: text, type: .decimal) }
+        let value = try read("\"\(text)\"", "Edm.Decimal")
+        #expect(value.lexicalText == text && value.isOf(.decimal))
+        #expect(try ODataValue(lexical: text, type: .decimal).lexicalText == text)
+        var json = JSONWriter()
+        json.value(value, type: .primitive(.decimal), model: model)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "\"\(text)\"")
+        let validator = ValueValidator(model: model)
+        func property(_ scale: Facets.Scale?) -> Property {
+            Property(name: "Price", type: .primitive(.decimal), facets: Facets(precision: 7, scale: scale))
+        }
+        try validator.validate(value, for: property(.floating))
+        for scale in [Facets.Scale.variable, .fixed(2), nil] {
+            #expect(throws: InvalidValueError(.notFinite, path: "Price")) {
+                try validator.validate(value, for: property(scale))
+            }
+        }
+    }
+
+    @Test("a binary number is no decimal, however whole") func noDecimal() {
+        #expect(!ODataValue.double(1).isOf(.decimal) && !ODataValue.double(0.5).isOf(.decimal))
     }
 
     @Test(

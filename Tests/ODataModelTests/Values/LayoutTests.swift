@@ -15,6 +15,12 @@ struct LayoutTests {
         #expect(MemoryLayout<TypeReference>.size == 8)
     }
 
+    @Test("A property takes ten words: a model has thousands")
+    func property() {
+        #expect(MemoryLayout<Facets>.size <= 20)
+        #expect(MemoryLayout<Property>.stride <= 80)
+    }
+
     @Test("A condition that gives no value gives an optional, not null")
     func noLiteral() {
         func value(_ isKnown: Bool) -> ODataValue? { isKnown ? .null : nil }

@@ -22,7 +22,10 @@ struct CSDLJSONParser {
         var parser = CSDLJSONParser(tree: tree, content: content, source: source)
         try parser.document()
         content = parser.content
-        for root in firstRoot..<content.roots.count { content.roots[root].source = source }
+        for root in firstRoot..<content.roots.count {
+            content.roots[root].source = source
+            content.roots[root].isJSON = true
+        }
     }
 
     private init(tree: CSDLJSONTree, content: CSDLContent, source: String?) {
@@ -66,7 +69,7 @@ struct CSDLJSONParser {
             throw error(.notCSDL(root: "an array or value"), at: 0, expected: "an object with $Version")
         }
         guard let version = tree.string(0, "$Version") else {
-            throw missing("$Version", in: "the document", at: 0, expected: "the version of OData")
+            throw error(.notCSDL(root: "an object without $Version"), at: 0, expected: "the member $Version")
         }
         findEnumTypes()
         begin(.edmx, at: 0)

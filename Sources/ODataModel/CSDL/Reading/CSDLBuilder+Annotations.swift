@@ -7,7 +7,7 @@ extension CSDLBuilder {
     ///   - group: those that target the element that the path starts from.
     ///   - child: the name that the rest of the path is; `nil` for that element itself.
     mutating func readAnnotations(
-        _ node: Node, group: CSDLTargetGroup? = nil, child: CSDLDocument.Text? = nil
+        _ node: Node, group: CSDLTargets.Group? = nil, child: CSDLDocument.Text? = nil
     ) throws(CSDLError) -> [Annotation] {
         var result: [Annotation] = []
         let element = document.elements[node.index]
@@ -23,7 +23,7 @@ extension CSDLBuilder {
                 }
             }
         }
-        guard let annotations = group?.take(child ?? CSDLTargetPaths.itself) else { return result }
+        guard let group, let annotations = targeted.take(child ?? CSDLTargets.itself, of: group) else { return result }
         return result.isEmpty ? annotations : result + annotations
     }
 
@@ -78,8 +78,9 @@ extension CSDLBuilder {
         if document.name(node) == .typeAnnotation, value == nil {
             value = .record(type: nil, properties: try readRecordProperties(node))
         }
-        var annotation = Annotation(
-            term: resolver.fullName(text: term), qualifier: document.attribute(node, .qualifier), value: value)
+        let name = resolver.fullName(text: term)
+        if isJSON, let untyped = value { value = typed(untyped, constantTypes.type(of: name)) }
+        var annotation = Annotation(term: name, qualifier: document.attribute(node, .qualifier), value: value)
         if document.elements[node.index].hasAnnotations {
             for child in document.children(node, named: .annotation) {
                 annotation.annotations.append(try readAnnotation(child))
@@ -170,6 +171,9 @@ extension CSDLBuilder {
 
     private func constant(_ name: CSDLName, _ text: String) -> AnnotationExpression {
         guard name == .enumMember else { return .constant(kind: name.rawValue, text: text) }
+        guard text.utf8.contains(where: { $0 <= 0x20 }) else {
+            return .constant(kind: name.rawValue, text: resolver.path(text))
+        }
         // Several members are separated by spaces, each with its type.
         let members = text.split(whereSeparator: \.isWhitespace).map { resolver.path(String($0)) }
         return .constant(kind: name.rawValue, text: members.joined(separator: " "))

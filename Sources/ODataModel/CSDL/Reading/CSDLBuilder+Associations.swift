@@ -73,7 +73,7 @@ extension CSDLBuilder {
 
     /// `NavigationProperty` of CSDL 2 and 3; `nil` with a warning when its association is not there.
     mutating func readV2NavigationProperty(
-        _ node: Node, _ group: CSDLTargetGroup?
+        _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
         let name = try required(node, .name, "the property's name")
         let relationship = try qualifiedName(node, .relationship)
@@ -149,11 +149,13 @@ extension CSDLBuilder {
 
     /// Whether a type is another or derives from it, by the documents alone: the model is not built yet.
     private func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
-        var current = name.description
+        var current = name
         for _ in 0..<CSDLReader.maxDepth {
-            if current == base.description { return true }
-            guard let node = declaration(current), let next = document.attribute(node, .baseType) else { return false }
-            current = resolver.fullName(next)
+            if current == base { return true }
+            guard let node = resolver.declared[current]?.node, let text = document.attribute(node, .baseType),
+                let next = resolver.qualifiedName(text)
+            else { return false }
+            current = next
         }
         return false
     }

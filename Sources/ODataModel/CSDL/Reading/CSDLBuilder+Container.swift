@@ -2,7 +2,7 @@ extension CSDLBuilder {
     /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
     mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
         let name = QualifiedName(namespace, try required(node, .name, "the container's name"))
-        let group = group(named: name)
+        let group = targeted.group(name)
         containers[name.description] = node
         var container = EntityContainer(name: name)
         container.extends = document.attribute(node, .extends).flatMap { resolver.qualifiedName($0) }
@@ -42,7 +42,7 @@ extension CSDLBuilder {
         schema.container = first
     }
 
-    private mutating func readEntitySet(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> EntitySet? {
+    private mutating func readEntitySet(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> EntitySet? {
         let name = try required(node, .name, "the set's name")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .entityType)
@@ -52,7 +52,7 @@ extension CSDLBuilder {
             isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations)
     }
 
-    private mutating func readSingleton(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> Singleton? {
+    private mutating func readSingleton(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Singleton? {
         let name = try required(node, .name, "the singleton's name")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .type)
@@ -64,7 +64,7 @@ extension CSDLBuilder {
 
     /// A set of a type that another document declares cannot be worked with; the rest of the model can.
     private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
-        if case .entity? = resolver.declared[type.description]?.type { return true }
+        if case .entity? = resolver.declared[type]?.type { return true }
         warn("\(user) was left out: the document does not declare the entity type \(type).", at: node)
         return false
     }
@@ -91,7 +91,7 @@ extension CSDLBuilder {
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
-        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: CSDLTargetGroup?
+        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> OperationImport {
         let name = try required(node, .name, "the import's name")
         return OperationImport(
@@ -104,7 +104,7 @@ extension CSDLBuilder {
 
     /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
     private mutating func readFunctionImport(
-        _ node: Node, _ group: CSDLTargetGroup?
+        _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> (Operation, OperationImport?) {
         let name = try required(node, .name, "the function import's name")
         let qualified = QualifiedName(namespace, name)

@@ -56,21 +56,22 @@ extension CSDLBuilder {
 
     /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the
     /// binding parameter's (OData CSDL 4.01, 14.2.1).
-    private func takeTargeted(for operation: inout Operation) {
+    private mutating func takeTargeted(for operation: inout Operation) {
         let name = operation.name
-        let all = group(named: name)
+        let all = targeted.group(name)
         guard targetsOverloads || all != nil else { return }
-        let groups = [all, targetsOverloads ? targeted[CSDLTargetGroup.key("\(name)(\(operation.signature))")] : nil]
-        for case let group? in groups {
-            operation.annotations += group.take(CSDLTargetPaths.itself) ?? []
+        let overload = targetsOverloads ? targeted.group(root: "\(name)(\(operation.signature))") : nil
+        for case let group? in [all, overload] {
+            operation.annotations += targeted.share(CSDLTargets.itself, of: group)
             for index in operation.parameters.indices {
-                let path = targetPaths.number(operation.parameters[index].name)
-                operation.parameters[index].annotations += group.take(path) ?? []
+                operation.parameters[index].annotations += takeTargeted(operation.parameters[index].name, group)
             }
-            if operation.returnType != nil {
-                operation.returnAnnotations += group.take(targetPaths.number("$ReturnType")) ?? []
-            }
+            if operation.returnType != nil { operation.returnAnnotations += takeTargeted("$ReturnType", group) }
         }
+    }
+
+    private mutating func takeTargeted(_ name: String, _ group: CSDLTargets.Group) -> [Annotation] {
+        targeted.rest(name, texts: document.texts).map { targeted.share($0, of: group) } ?? []
     }
 }
 

@@ -4,7 +4,11 @@ extension CSDLBuilder {
     mutating func collectTargetedAnnotations(_ part: Part, isMain: Bool) throws(CSDLError) {
         guard options.annotations == .all || options.annotations == .elements else { return }
         for schema in part.schemas {
-            if isMain { targets.reserveCapacity(targets.count + document.count(schema, named: .annotations)) }
+            if isMain {
+                let count = document.childCounts(schema).annotations
+                targets.reserveCapacity(targets.count + count)
+                targeted.reserveCapacity(targets.count + count)
+            }
             for node in document.children(schema) where document.name(node) == .annotations {
                 try collect(node, isMain: isMain)
             }
@@ -26,7 +30,7 @@ extension CSDLBuilder {
     private mutating func collect(
         _ node: Node, isMain: Bool, only wanted: [CSDLReference.IncludeAnnotations]? = nil
     ) throws(CSDLError) {
-        guard let target = document.attributeText(node, .target), !document.texts.isEmpty(target) else {
+        guard let target = document.target(of: node, hint: &targetHint) else {
             throw document.error(
                 .missingAttribute("Target", element: "Annotations"), at: node, expected: "the path of a model element")
         }
@@ -38,89 +42,55 @@ extension CSDLBuilder {
             case .annotation, .valueAnnotation, .typeAnnotation:
                 var annotation = try readAnnotation(child)
                 if annotation.qualifier == nil { annotation.qualifier = qualifier }
-                if let wanted, !wanted.contains(where: { $0.includes(annotation, on: group.root) }) { continue }
+                if let wanted {
+                    let root = targeted.root(group)
+                    guard wanted.contains(where: { $0.includes(annotation, on: root) }) else { continue }
+                }
                 annotations.append(annotation)
             default: warnUnknown(child, in: "Annotations")
             }
         }
         guard !annotations.isEmpty else { return }
-        let (entry, added) = group.add(annotations, rest)
+        let (entry, added) = targeted.add(annotations, to: rest, of: group)
         if isMain { targets.append((group, entry, added, node)) }
     }
 
     /// The group of a target, and the rest of the path after the group's root.
-    private mutating func group(of target: CSDLDocument.Text) -> (CSDLTargetGroup, rest: CSDLTargetPaths.Number) {
-        let (headCount, isPlain) = document.texts.withUTF8(target) { text in
-            (text.firstIndex(of: UInt8(ascii: "/")) ?? text.count, !text.contains(UInt8(ascii: "(")))
-        }
-        guard isPlain else {
+    private mutating func group(
+        of target: CSDLDocument.Target
+    ) -> (group: CSDLTargets.Group, rest: CSDLTargets.Rest) {
+        guard target.head >= 0 else {
             // An overload's parameter types hold no slash, though hostile ones may.
-            let segments = CSDLNameMap.segments(resolver.path(document.string(target)))
+            let segments = CSDLNameMap.segments(resolver.path(document.string(target.path)))
             let root = String(segments[0])
             if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
-            guard segments.count > 1 else { return (group(named: root), CSDLTargetPaths.itself) }
-            return (group(named: root), targetPaths.assign(segments[1...].joined(separator: "/")))
+            let rest =
+                segments.count > 1
+                ? restNumber(segments[1...].joined(separator: "/")) : CSDLTargets.itself
+            return (targeted.makeGroup(root), rest)
         }
-        let rest = restNumber(of: target, after: headCount)
-        // A tool writes what belongs to one element in one go.
-        if let last = lastTarget, last.headCount == headCount,
-            document.texts.haveSamePrefix(last.text, target, headCount)
-        {
-            return (last.group, rest)
-        }
-        let group = group(ofHead: headCount, target)
-        lastTarget = (target, headCount, group)
-        return (group, rest)
+        if let group = targetHeads[target.head] { return (group, target.rest) }
+        let group = targeted.makeGroup(resolver.fullName(document.texts[target.head]))
+        targetHeads.insert(group, for: target.head)
+        return (group, target.rest)
     }
 
-    /// The group of a target's first segment, which most documents have as the name of a type too.
-    private mutating func group(ofHead count: Int, _ target: CSDLDocument.Text) -> CSDLTargetGroup {
-        let number = document.texts.withUTF8(target) {
-            document.texts.number(UnsafeBufferPointer(rebasing: $0[..<count]))
-        }
-        if let number, let known = targetHeads[number] { return known }
-        let head = document.texts.withUTF8(target) { String(decoding: $0[..<count], as: UTF8.self) }
-        let group = group(named: resolver.fullName(head))
-        if let number { targetHeads.insert(group, for: number) }
-        return group
-    }
-
-    /// The number of what follows the first slash of a target.
-    private mutating func restNumber(of target: CSDLDocument.Text, after headCount: Int) -> CSDLTargetPaths.Number {
-        let (number, path) = document.texts.withUTF8(target) { text -> (CSDLTargetPaths.Number?, String?) in
-            guard headCount < text.count else { return (CSDLTargetPaths.itself, nil) }
-            let rest = UnsafeBufferPointer(rebasing: text[(headCount + 1)...])
-            // Without a dot there is no alias to replace.
-            if !rest.contains(UInt8(ascii: ".")), let number = document.texts.number(rest) { return (number, nil) }
-            return (nil, String(decoding: rest, as: UTF8.self))
-        }
-        return number ?? targetPaths.assign(resolver.path(path ?? ""))
-    }
-
-    private mutating func group(named root: String) -> CSDLTargetGroup {
-        let key = CSDLTargetGroup.key(root)
-        if let group = targeted[key] { return group }
-        let group = CSDLTargetGroup(root: root)
-        targeted[key] = group
-        return group
-    }
-
-    /// What targets an element of the model from outside, or what is within it.
-    func group(named name: QualifiedName) -> CSDLTargetGroup? {
-        targeted.isEmpty ? nil : targeted[name]
+    private mutating func restNumber(_ path: String) -> CSDLTargets.Rest {
+        targeted.rest(path, texts: document.texts) ?? targeted.makeRest(path)
     }
 
     /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
     mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
-        guard targets.contains(where: { !$0.group.entries[$0.entry].isTaken }) else { return }
+        guard targets.contains(where: { !targeted.entries[$0.entry].isTaken }) else { return }
         let starts = schemaStarts
         let names = Self.otherNames(schemas)
         var position = 0
-        for (group, index, added, node) in targets where !group.entries[index].isTaken {
-            let entry = group.entries[index]
-            let target = targetPaths[group.rests[index]].map { "\(group.root)/\($0)" } ?? group.root
+        for (group, index, added, node) in targets where !targeted.entries[index].isTaken {
+            let entry = targeted.entries[index]
+            let root = targeted.root(group)
+            let target = targeted.path(entry.rest, texts: document.texts).map { "\(root)/\($0)" } ?? root
             // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
-            if declaration(group.root) == nil, !names.contains(String(group.root.prefix { $0 != "(" })) {
+            if declaration(root) == nil, !names.contains(String(root.prefix { $0 != "(" })) {
                 warn("The document does not declare \(target), which has annotations.", at: node)
             }
             // The schema that the element stands in is the last that begins before it; both come in order.

@@ -2,7 +2,7 @@ extension CSDLBuilder {
     /// `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
     mutating func readStructuredType(_ node: Node, _ kind: StructuredType.Kind) throws(CSDLError) -> StructuredType {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        let group = group(named: name)
+        let group = targeted.group(name)
         var type = StructuredType(name: name, kind: kind)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
@@ -61,7 +61,7 @@ extension CSDLBuilder {
     }
 
     /// `Property` (OData CSDL 4.01, 7).
-    private mutating func readProperty(_ node: Node, _ group: CSDLTargetGroup?) throws(CSDLError) -> Property {
+    private mutating func readProperty(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Property {
         let name = try required(node, .name, "the property's name")
         var property = Property(name: name, type: try requiredType(node, "the property's type"))
         // One walk over the attributes: most elements have no more than these two.
@@ -87,7 +87,7 @@ extension CSDLBuilder {
 
     /// `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
     private mutating func readNavigationProperty(
-        _ node: Node, _ group: CSDLTargetGroup?
+        _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
         let name = try required(node, .name, "the property's name")
         let type = try requiredType(node, "the type of the related entities")
@@ -153,7 +153,7 @@ extension CSDLBuilder {
     /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
     mutating func readEnumType(_ node: Node) throws(CSDLError) -> EnumType {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        let group = group(named: name)
+        let group = targeted.group(name)
         var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
         if let text = document.attribute(node, .underlyingType) {
             guard let underlying = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text),
@@ -197,13 +197,13 @@ extension CSDLBuilder {
     /// `TypeDefinition` (OData CSDL 4.01, 11).
     mutating func readTypeDefinition(_ node: Node) throws(CSDLError) -> TypeDefinition {
         let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
-        guard case .typeDefinition(_, let underlying)? = resolver.declared[name.description]?.type else {
+        guard case .typeDefinition(_, let underlying)? = resolver.declared[name]?.type else {
             throw document.error(
                 .missingAttribute("UnderlyingType", element: "TypeDefinition"), at: node, expected: "a primitive type")
         }
         return TypeDefinition(
             name: name, underlyingType: underlying, facets: try readFacets(node),
-            annotations: try readAnnotations(node, group: group(named: name)))
+            annotations: try readAnnotations(node, group: targeted.group(name)))
     }
 
     /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
@@ -218,7 +218,7 @@ extension CSDLBuilder {
             baseTerm: document.attribute(node, .baseTerm).map { resolver.fullName($0) },
             isNullable: flag(node, .nullable) ?? true, facets: facets,
             defaultValue: document.attribute(node, .defaultValue), appliesTo: appliesTo ?? [],
-            annotations: try readAnnotations(node, group: group(named: name)))
+            annotations: try readAnnotations(node, group: targeted.group(name)))
     }
 
     // MARK: Facets

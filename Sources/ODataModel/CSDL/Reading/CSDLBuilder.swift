@@ -7,16 +7,14 @@ struct CSDLBuilder {
     let options: CSDLReaderOptions
     var resolver: CSDLNameResolver
     var warnings: [CSDLWarning] = []
-    /// Annotations with external targeting by the first segment of their target.
-    var targeted: [QualifiedName: CSDLTargetGroup] = [:]
+    /// Annotations with external targeting.
+    var targeted = CSDLTargets()
     /// The targets of the main document in document order.
-    var targets: [(group: CSDLTargetGroup, entry: Int, added: Range<Int>, node: Node)] = []
-    /// The rests of targets as numbers.
-    var targetPaths: CSDLTargetPaths
-    /// The target that was read last, with the length of its first segment and what that leads to.
-    var lastTarget: (text: CSDLDocument.Text, headCount: Int, group: CSDLTargetGroup)?
+    var targets: [(group: CSDLTargets.Group, entry: Int, added: Range<Int>, node: Node)] = []
     /// The groups by the first segments of targets as the document that is being read has them.
-    var targetHeads = CSDLTextTable<CSDLTargetGroup>(count: 0)
+    var targetHeads = CSDLTextTable<CSDLTargets.Group>(count: 0)
+    /// Where in the document's targets the next one is likely to be.
+    var targetHint = 0
     /// Whether one of the targets is a single overload of an operation.
     var targetsOverloads = false
     /// Where each set and singleton was declared: containers are folded into one.
@@ -35,6 +33,10 @@ struct CSDLBuilder {
     var namespace = ""
     /// The document that names are resolved for.
     private var enteredRoot: Node?
+    /// Whether the document being read is in JSON.
+    var isJSON = false
+    /// What the terms and complex types of the documents make of constants in JSON.
+    var constantTypes = CSDLConstantTypes()
     /// Names of types that were warned of.
     var warnedTypes: Set<String> = []
 
@@ -45,13 +47,13 @@ struct CSDLBuilder {
         self.document = document
         self.options = options
         resolver = CSDLNameResolver(document: document)
-        targetPaths = CSDLTargetPaths(texts: document.texts)
         owners = Array(repeating: 0, count: document.texts.count)
     }
 
     /// The schemas of one document.
     struct Part {
         var root: Node
+        var isJSON: Bool
         /// The aliases that hold within it.
         var aliases: [String: String]
         var schemas: [Node]
@@ -83,7 +85,9 @@ struct CSDLBuilder {
         for (index, documentRoot) in document.roots.enumerated() {
             let nodes = try schemaNodes(documentRoot.node)
             let aliases = try aliases(documentRoot.node, nodes)
-            var part = Part(root: documentRoot.node, aliases: aliases, schemas: nodes, includedAnnotations: [])
+            var part = Part(
+                root: documentRoot.node, isJSON: documentRoot.isJSON, aliases: aliases, schemas: nodes,
+                includedAnnotations: [])
             if index > 0, index <= uses.count {
                 let namespaces = uses[index - 1].includes.map(\.namespace)
                 part.schemas = nodes.filter { namespaces.contains(document.attribute($0, .namespace) ?? "") }
@@ -92,6 +96,12 @@ struct CSDLBuilder {
             parts.append(part)
         }
         for part in parts { try declareTypes(part.schemas) }
+        if parts.contains(where: \.isJSON) {
+            for part in parts {
+                enter(part)
+                declareConstantTypes(part.schemas)
+            }
+        }
         enter(parts[0])
         let references = document.name(root) == .edmx ? try readReferences(root) : []
         for (index, part) in parts.enumerated() {
@@ -143,13 +153,15 @@ struct CSDLBuilder {
         // A single document is entered again for each of the passes over it.
         guard enteredRoot != part.root else { return }
         enteredRoot = part.root
+        isJSON = part.isJSON
         resolver.enter(part.aliases)
-        lastTarget = nil
         targetHeads = CSDLTextTable(count: document.texts.count)
     }
 
     /// Where a type or container was declared.
-    func declaration(_ name: String) -> Node? { resolver.declared[name]?.node ?? containers[name] }
+    func declaration(_ name: String) -> Node? {
+        QualifiedName(name).flatMap { resolver.declared[$0]?.node } ?? containers[name]
+    }
 
     private func schemaNodes(_ root: Node) throws(CSDLError) -> [Node] {
         switch document.name(root) {
@@ -214,9 +226,9 @@ struct CSDLBuilder {
     }
 
     private mutating func declareTypes(_ schemas: [Node]) throws(CSDLError) {
-        let kinds: [CSDLName] = [.entityType, .complexType, .enumType, .typeDefinition]
         let count = schemas.reduce(0) { sum, schema in
-            kinds.reduce(sum) { $0 + document.count(schema, named: $1) }
+            let counts = document.childCounts(schema)
+            return sum + counts.structuredTypes + counts.enumTypes + counts.typeDefinitions
         }
         resolver.declared.reserveCapacity(resolver.declared.count + count)
         for schema in schemas {
@@ -241,10 +253,9 @@ struct CSDLBuilder {
                     }
                     type = .typeDefinition(name, primitive)
                 }
-                let fullName = name.description
-                guard resolver.declared.updateValue((type, node), forKey: fullName) == nil else {
+                guard resolver.declared.updateValue((type, node), forKey: name) == nil else {
                     throw document.error(
-                        .duplicateName(fullName), at: node, expected: "each name once in its namespace")
+                        .duplicateName(name.description), at: node, expected: "each name once in its namespace")
                 }
             }
         }
@@ -286,16 +297,13 @@ struct CSDLBuilder {
         isV4 = isV4Schema(node)
         var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
-        if let annotations = targeted[CSDLTargetGroup.key(namespace)]?.take(CSDLTargetPaths.itself) {
-            schema.annotations += annotations
+        if let group = targeted.group(root: namespace) {
+            schema.annotations += targeted.take(CSDLTargets.itself, of: group) ?? []
         }
-        schema.structuredTypes.reserveCapacity(
-            document.count(node, named: .entityType) + document.count(node, named: .complexType))
-        schema.enumTypes.reserveCapacity(document.count(node, named: .enumType))
-        if isV4 {
-            schema.operations.reserveCapacity(
-                document.count(node, named: .action) + document.count(node, named: .function))
-        }
+        let counts = document.childCounts(node)
+        schema.structuredTypes.reserveCapacity(counts.structuredTypes)
+        schema.enumTypes.reserveCapacity(counts.enumTypes)
+        if isV4 { schema.operations.reserveCapacity(counts.operations) }
         for child in document.children(node) {
             switch document.name(child) {
             case .entityType: schema.structuredTypes.append(try readStructuredType(child, .entity))

@@ -36,6 +36,18 @@ final class CSDLDocument {
         var value: Text
     }
 
+    /// What an `Annotations` element targets, taken apart when it was read.
+    struct Target {
+        /// The element.
+        var element: Int32
+        /// The whole path.
+        var path: Text
+        /// The first segment; -1 where the path has to be looked at as a whole.
+        var head: Text
+        /// What follows the first slash; -1 for nothing.
+        var rest: Text
+    }
+
     /// An element: its index.
     struct Node: Hashable {
         var index: Int
@@ -44,17 +56,29 @@ final class CSDLDocument {
     let elements: [Element]
     let attributes: [Attribute]
     let namespaces: [String]
+    /// The targets of annotations in document order.
+    let targets: [Target]
     let texts: CSDLStringPool
     /// The texts that were asked for: many, such as the targets of annotations, never are. Behind a pointer of its
     /// own, since a variable of a class is checked for exclusive access each of a hundred thousand times.
     private let strings: UnsafeMutablePointer<CSDLTextTable<String>>
-    /// The root of each document with where it came from; that of the first is `nil`.
-    let roots: [(node: Node, source: String?)]
+    /// The root of one of the documents.
+    struct Root {
+        var node: Node
+        /// Where the document came from; `nil` for the first.
+        var source: String?
+        /// Whether it is in JSON, where the constants of annotations do not tell what they are.
+        var isJSON = false
+    }
+
+    /// The root of each document.
+    let roots: [Root]
 
     init(_ content: CSDLContent) {
         elements = content.elements
         attributes = content.attributes
         namespaces = content.namespaces
+        targets = content.targets
         texts = content.strings
         strings = .allocate(capacity: 1)
         strings.initialize(to: CSDLTextTable(count: texts.count, capacity: texts.count / 2))
@@ -67,6 +91,8 @@ final class CSDLDocument {
     }
 
     func string(_ text: Text) -> String {
+        // Short ones have no memory to share.
+        if texts.count(text) <= 15 { return texts[text] }
         if let known = strings.pointee[text] { return known }
         let string = texts[text]
         strings.pointee.insert(string, for: text)
@@ -96,6 +122,32 @@ final class CSDLDocument {
         var next = elements[node.index].firstChild
         while next >= 0 {
             if elements[Int(next)].name == name { result.append(Node(index: Int(next))) }
+            next = elements[Int(next)].nextSibling
+        }
+        return result
+    }
+
+    /// How many children there are of each kind that schemas have thousands of: room is made before they are read.
+    struct ChildCounts {
+        var structuredTypes = 0
+        var enumTypes = 0
+        var typeDefinitions = 0
+        var operations = 0
+        var annotations = 0
+    }
+
+    func childCounts(_ node: Node) -> ChildCounts {
+        var result = ChildCounts()
+        var next = elements[node.index].firstChild
+        while next >= 0 {
+            switch elements[Int(next)].name {
+            case .entityType, .complexType: result.structuredTypes += 1
+            case .enumType: result.enumTypes += 1
+            case .typeDefinition: result.typeDefinitions += 1
+            case .action, .function: result.operations += 1
+            case .annotations: result.annotations += 1
+            default: break
+            }
             next = elements[Int(next)].nextSibling
         }
         return result
@@ -131,6 +183,25 @@ final class CSDLDocument {
             defer { upcoming = document.elements[Int(upcoming)].nextSibling }
             return Node(index: Int(upcoming))
         }
+    }
+
+    /// What an `Annotations` element targets; `nil` where it does not say.
+    ///
+    /// - Parameter hint: the place of the target that was found last: mostly the next one is asked for.
+    func target(of node: Node, hint: inout Int) -> Target? {
+        if hint < targets.count, Int(targets[hint].element) == node.index {
+            hint += 1
+            return targets[hint - 1]
+        }
+        var low = 0
+        var high = targets.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(targets[middle].element) < node.index { low = middle + 1 } else { high = middle }
+        }
+        guard low < targets.count, Int(targets[low].element) == node.index else { return nil }
+        hint = low + 1
+        return targets[low]
     }
 
     /// The number of an attribute's value, whatever its namespace; an attribute without one goes first.
@@ -190,7 +261,8 @@ struct CSDLContent {
     var attributes: [CSDLDocument.Attribute] = []
     var namespaces: [String] = []
     var strings = CSDLStringPool()
-    var roots: [(node: CSDLDocument.Node, source: String?)] = []
+    private(set) var targets: [CSDLDocument.Target] = []
+    var roots: [CSDLDocument.Root] = []
     /// The open elements with the last child of each, to link siblings.
     private var open: [(element: Int32, lastChild: Int32)] = []
     private var namespaceNumbers: [String: Int32] = [:]
@@ -204,9 +276,6 @@ struct CSDLContent {
         strings.reserve(documentBytes: documentBytes)
     }
 
-    /// Whether the element that was begun last and is still open has children.
-    var hasChild: Bool { open.last.map { $0.lastChild >= 0 } ?? false }
-
     mutating func begin(
         _ name: CSDLName, otherName: CSDLDocument.Text = -1, namespace: Int32 = -1, line: Int32, column: Int32
     ) {
@@ -216,7 +285,7 @@ struct CSDLContent {
                 name: name, namespace: namespace, otherName: otherName, firstAttribute: Int32(attributes.count),
                 line: line, column: column))
         if open.isEmpty {
-            roots.append((CSDLDocument.Node(index: Int(index)), nil))
+            roots.append(CSDLDocument.Root(node: CSDLDocument.Node(index: Int(index))))
         } else {
             let parent = open.count - 1
             let last = open[parent].lastChild
@@ -241,9 +310,36 @@ struct CSDLContent {
     ) {
         attributes.append(
             CSDLDocument.Attribute(name: name, namespace: namespace, otherName: otherName, value: value))
-        guard let element = open.last?.element else { return }
-        elements[Int(element)].attributeCount += 1
-        if namespace >= 0 || name == .other { elements[Int(element)].hasForeignAttributes = true }
+        // The element was begun last, or nothing else was begun since.
+        let element = elements.count - 1
+        elements[element].attributeCount += 1
+        if namespace >= 0 || name == .other { elements[element].hasForeignAttributes = true }
+    }
+
+    /// The number of the value of an attribute. Descriptions hardly ever repeat, and targets of annotations not as a
+    /// whole, yet their segments do: those are told apart here, where their bytes are at hand.
+    mutating func value(_ text: UnsafeBufferPointer<UInt8>, of name: CSDLName) -> CSDLDocument.Text {
+        if name == .string { return strings.append(text) }
+        guard name == .target, elements.last?.name == .annotations else { return strings.id(text) }
+        let path = strings.append(text)
+        guard !text.isEmpty else { return path }
+        let slash = text.firstIndex(of: UInt8(ascii: "/")) ?? text.count
+        // Parameter types of an overload, and names with aliases within the path, have to be looked at.
+        let isPlain = !text.contains(UInt8(ascii: "(")) && !text[slash...].contains(UInt8(ascii: "."))
+        var target = CSDLDocument.Target(element: Int32(elements.count - 1), path: path, head: -1, rest: -1)
+        if isPlain {
+            // A tool writes what belongs to one element in one go.
+            if let last = targets.last, last.head >= 0, strings.count(last.head) == slash,
+                strings.haveSamePrefix(last.path, path, slash)
+            {
+                target.head = last.head
+            } else {
+                target.head = strings.id(UnsafeBufferPointer(rebasing: text[..<slash]))
+            }
+            if slash < text.count { target.rest = strings.id(UnsafeBufferPointer(rebasing: text[(slash + 1)...])) }
+        }
+        targets.append(target)
+        return path
     }
 
     /// The number of a namespace.
@@ -255,7 +351,10 @@ struct CSDLContent {
         return number
     }
 
-    mutating func attribute(_ name: CSDLName, _ value: String) { attribute(name, value: strings.id(value)) }
+    mutating func attribute(_ name: CSDLName, _ value: String) {
+        var text = value
+        attribute(name, value: text.withUTF8 { self.value($0, of: name) })
+    }
 
     mutating func end(text: UnsafeBufferPointer<UInt8>? = nil) {
         guard let last = open.popLast() else { return }

@@ -142,6 +142,9 @@ enum CSDLName: String, CaseIterable {
         }
     }
 
+    /// Whether an element of this name has character data: constants, paths and documentation.
+    var mayHaveText: Bool { isConstant || isPath || self == .summary || self == .longDescription || self == .other }
+
     /// Whether an element or attribute of this name is a path expression (OData CSDL 4.01, 14.4.1).
     var isPath: Bool {
         switch self {

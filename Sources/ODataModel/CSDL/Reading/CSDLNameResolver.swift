@@ -2,8 +2,8 @@
 struct CSDLNameResolver {
     /// Namespaces by alias, for the document that is being read (OData CSDL 4.01, 5.1).
     private var names = CSDLNameMap()
-    /// The types that the documents declare with the place of each, by full name.
-    var declared: [String: (type: TypeReference, node: CSDLDocument.Node)] = [:]
+    /// The types that the documents declare with the place of each.
+    var declared: [QualifiedName: (type: TypeReference, node: CSDLDocument.Node)] = [:]
     private let document: CSDLDocument
     /// Types by the number of the text that names them: a document names few types many times.
     private var resolved = CSDLTextTable<TypeReference>(count: 0)
@@ -43,14 +43,14 @@ struct CSDLNameResolver {
     func type(_ text: String) -> (type: TypeReference, isKnown: Bool) {
         guard text.hasPrefix("Collection("), text.hasSuffix(")") else { return elementType(text) }
         // A collection of collections is no type of OData, and is not known as one.
-        let (element, isKnown) = elementType(String(text.dropFirst(11).dropLast()))
+        let (element, isKnown) = elementType(String(Substring(text.utf8.dropFirst(11).dropLast())))
         return (.collection(element), isKnown)
     }
 
     private func elementType(_ text: String) -> (type: TypeReference, isKnown: Bool) {
         let name = fullName(text)
         // CSDL 1 leaves out `Edm.`.
-        if let type = declared[name]?.type ?? TypeReference(builtIn: name)
+        if let type = QualifiedName(name).flatMap({ declared[$0]?.type }) ?? TypeReference(builtIn: name)
             ?? (name.utf8.contains(UInt8(ascii: ".")) ? nil : TypeReference(builtIn: "Edm." + name))
         {
             return (type, true)

@@ -15,11 +15,13 @@ struct CSDLParser {
     private let source: String?
     private let firstElement: Int
     private var rootName = ""
-    /// Character data since the last tag: what stands beside child elements is layout, since no element of CSDL
-    /// has mixed content.
+    /// Character data since the last tag, within elements that may have some: what stands in others is layout.
     private var text: [UInt8] = []
+    private var takesText = false
     private var names = AddressTable<(name: CSDLName, otherName: CSDLDocument.Text)>()
     private var namespacesByAddress = AddressTable<Int32>()
+    /// The values that attributes had last, by the addresses of their names; -1 for none.
+    private var recent: [CSDLDocument.Text] = Array(repeating: -1, count: 64)
 
     /// Reads a whole document behind what is there already.
     ///
@@ -132,6 +134,7 @@ struct CSDLParser {
         if content.depth == 0 { rootName = String(cString: localName) }
         let (line, column) = XMLPushParser.position(context)
         let (name, otherName) = name(localName)
+        takesText = name.mayHaveText
         content.begin(name, otherName: otherName, namespace: namespace(uri), line: line, column: column)
         guard let values else { return }
         for attribute in 0..<Int(count) {
@@ -143,11 +146,25 @@ struct CSDLParser {
             let value = UnsafeBufferPointer(start: start, count: end - start)
             content.attribute(
                 name, otherName: otherName, namespace: namespace(values[attribute * 5 + 2]),
-                value: name == .target ? content.strings.append(value) : content.strings.id(value))
+                value: number(of: value, name, local))
         }
     }
 
+    /// The number of an attribute's value. Most attributes but names have the value that they had last: comparing with
+    /// that is faster than looking it up.
+    private mutating func number(
+        of value: UnsafeBufferPointer<UInt8>, _ name: CSDLName, _ address: UnsafePointer<xmlChar>
+    ) -> CSDLDocument.Text {
+        guard name != .name else { return content.strings.id(value) }
+        let slot = (Int(bitPattern: address) >> 3) & (recent.count - 1)
+        if recent[slot] >= 0, content.strings.equals(recent[slot], value) { return recent[slot] }
+        let number = content.value(value, of: name)
+        if name != .target { recent[slot] = number }
+        return number
+    }
+
     fileprivate mutating func end() {
+        takesText = false
         if text.isEmpty {
             content.end()
         } else {
@@ -157,7 +174,7 @@ struct CSDLParser {
     }
 
     fileprivate mutating func append(_ bytes: UnsafeBufferPointer<xmlChar>) {
-        guard !hasFailed, !content.hasChild else { return }
+        guard takesText, !hasFailed else { return }
         text.append(contentsOf: bytes)
     }
 

@@ -65,6 +65,9 @@ struct CSDLStringPool {
 
     func isEmpty(_ id: Int32) -> Bool { ends[Int(id)] == ends[Int(id) + 1] }
 
+    /// The length of a text in bytes.
+    func count(_ id: Int32) -> Int { Int(ends[Int(id) + 1] - ends[Int(id)]) }
+
     /// The number of a text; `nil` where it has none yet.
     func number(_ text: UnsafeBufferPointer<UInt8>) -> Int32? { find(text, hash(text)).id }
 
@@ -95,7 +98,8 @@ struct CSDLStringPool {
         }
     }
 
-    private func equals(_ id: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Whether a text has these bytes.
+    func equals(_ id: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = Int(ends[Int(id)])
         guard Int(ends[Int(id) + 1]) - start == text.count else { return false }
         // An empty buffer may have no address.

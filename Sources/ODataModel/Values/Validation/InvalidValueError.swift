@@ -10,6 +10,8 @@ public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConverti
         case length(Int, limit: Int)
         /// A decimal has more digits than `Precision` and `Scale` allow.
         case digits(ODataDecimal, precision: Int?, scale: Int?)
+        /// A decimal is INF, -INF or NaN, which takes `Scale="floating"`.
+        case notFinite
         /// Seconds have more fractional digits than `Precision` allows.
         case fraction(limit: Int)
         /// A string has characters outside ASCII where `Unicode` is false.
@@ -46,6 +48,7 @@ public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConverti
             "\(path) is \(number), which is more than"
                 + (precision.map { " \($0) digits" } ?? " any number of digits")
                 + (scale.map { ", \($0) of them after the point." } ?? ".")
+        case .notFinite: "\(path) is INF, -INF or NaN, which takes a decimal of floating scale."
         case .fraction(let limit): "\(path) has more than \(limit) fractional digits of a second."
         case .notASCII: "\(path) has characters outside ASCII."
         case .srid(let srid, let expected): "\(path) is in reference system \(srid) where \(expected) is declared."

@@ -139,6 +139,8 @@ public struct ValueValidator: Sendable {
             }
         case .decimal(let number): try validate(number, facets)
         case .integer(let number) where type == .decimal: try validate(ODataDecimal(number), facets)
+        case .double(let number) where type == .decimal && facets.scale != .floating:
+            guard number.isFinite || !checks.contains(.precision) else { throw InvalidValueError(.notFinite) }
         case .dateTimeOffset(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .dateTime(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .duration(let duration): try validate(picoseconds: duration.picoseconds, facets)
@@ -195,6 +197,7 @@ extension ODataValue {
             (.single, .double), (.double, .single), (.integer, .decimal), (.integer, .double), (.integer, .single):
             true
         case (.integer(let number), _): type.integerRange?.contains(number) == true
+        case (.double(let number), .decimal): !number.isFinite
         case (.geo(let geo), _): geo.isOf(type)
         default: false
         }
