@@ -111,9 +111,8 @@ public struct AtomFeedReader: ~Copyable, Sendable {
     private mutating func readEntry(_ entry: XMLFragment) throws(PayloadError) -> Entity {
         var declared = type
         // Entries of another set stand in a delta with a context of their own.
-        if let context = entry.metadata("context"), let hash = context.lastIndex(of: "#") {
-            let name = context[context.index(after: hash)...].prefix { $0 != "/" && $0 != "(" }
-            declared = reader.model.entitySet(String(name))?.type ?? type
+        if let context = entry.metadata("context") {
+            declared = reader.model.entityType(context: context) ?? type
         }
         defer { entries += 1 }
         do throws(XMLPayloadError) {

@@ -163,7 +163,7 @@ struct CollectionProgress: Sendable {
             if key.firstByte == UInt8(ascii: "@"), key == "@odata.context" || key == "@context" {
                 let context = try ahead.readString()
                 if let outcome = try readForeign(context, &scanner, ahead) { return outcome }
-                declared = entityType(context) ?? type
+                declared = reader.model.entityType(context: context) ?? type
             } else if key == "error", let shape = reader.model.shape(type),
                 let error = try EntityPayloadReader.takeError(&scanner, shape)
             {
@@ -208,12 +208,5 @@ struct CollectionProgress: Sendable {
         }
         let link = DeltaLink(source: source, relationship: relationship, target: members["target"])
         return .element(isDeletedLink ? .deletedLink(link) : .link(link))
-    }
-
-    /// The type of the set in a context URL such as `…$metadata#Orders/$entity`.
-    private func entityType(_ context: String) -> QualifiedName? {
-        guard let hash = context.lastIndex(of: "#") else { return nil }
-        let name = context[context.index(after: hash)...].prefix { $0 != "/" && $0 != "(" }
-        return reader.model.entitySet(String(name))?.type
     }
 }

@@ -80,6 +80,17 @@ public enum CSDLReader {
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .json : .xml
     }
 
+    /// XML allows nothing before its declaration, yet templates put line breaks there: they are moved behind it, so that
+    /// lines keep their numbers.
+    private static func withDeclarationFirst(_ bytes: [UInt8]) -> [UInt8] {
+        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard let start = bytes[mark...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }),
+            start > mark, bytes[start...].starts(with: Array("<?xml".utf8)),
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: ">"))
+        else { return bytes }
+        return Array(bytes[start...end]) + bytes[mark..<start] + bytes[(end + 1)...]
+    }
+
     private static func append(
         _ bytes: [UInt8], to content: inout CSDLContent, source: String?
     ) throws(CSDLError) {
@@ -87,7 +98,7 @@ public enum CSDLReader {
             throw CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document", source: source)
         }
         switch format(of: bytes) {
-        case .xml?: try CSDLParser.parse(bytes, into: &content, source: source)
+        case .xml?: try CSDLParser.parse(withDeclarationFirst(bytes), into: &content, source: source)
         case .json?: try CSDLJSONParser.parse(bytes, into: &content, source: source)
         case nil:
             throw CSDLError(

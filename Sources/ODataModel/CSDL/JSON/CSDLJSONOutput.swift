@@ -40,8 +40,29 @@ struct CSDLJSONOutput {
             json.key("$EntityContainer")
             json.string(container.name.description)
         }
-        for schema in model.schemas { write(schema) }
+        for schema in mergedSchemas { write(schema) }
         json.endObject()
+    }
+
+    /// The schemas by namespace: XML may have several of one, JSON has a member for each.
+    private var mergedSchemas: [Schema] {
+        var result: [Schema] = []
+        for schema in model.schemas {
+            guard let index = result.firstIndex(where: { $0.namespace == schema.namespace }) else {
+                result.append(schema)
+                continue
+            }
+            result[index].alias = result[index].alias ?? schema.alias
+            result[index].structuredTypes += schema.structuredTypes
+            result[index].enumTypes += schema.enumTypes
+            result[index].typeDefinitions += schema.typeDefinitions
+            result[index].operations += schema.operations
+            result[index].terms += schema.terms
+            result[index].container = result[index].container ?? schema.container
+            result[index].annotations += schema.annotations
+            result[index].externalAnnotations += schema.externalAnnotations
+        }
+        return result
     }
 
     // MARK: Members

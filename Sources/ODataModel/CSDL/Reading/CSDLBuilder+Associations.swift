@@ -85,9 +85,9 @@ extension CSDLBuilder {
             return nil
         }
         guard let to = association.end(toRole), let from = association.end(fromRole) else {
-            throw document.error(
-                .invalidAttribute("ToRole", element: "NavigationProperty", value: toRole), at: node,
-                expected: "the roles of the two ends of \(relationship)")
+            warn(
+                "\(name) was left out: \(relationship) has no ends with the roles \(fromRole) and \(toRole).", at: node)
+            return nil
         }
         let constraint = association.constraint
         return NavigationProperty(
