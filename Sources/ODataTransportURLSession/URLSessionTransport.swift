@@ -52,11 +52,13 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a request; follows redirects within the same origin only.
+    /// Sends a request and gives the answer as it came; redirects are the caller's.
     ///
     /// - Throws: ``TransportError``, ``ODataError`` with status 413 when the body is larger than the limit,
     ///   `CancellationError`, and what the request body's producer throws.
-    public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         let host = request.authority ?? ""
         let text = "\(request.scheme ?? "")://\(host)\(request.path ?? "/")"
         guard request.scheme == "http" || request.scheme == "https", !host.isEmpty, let url = URL(string: text) else {
@@ -120,12 +122,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let (old, new) = (task.originalRequest, request)
-        let staysHome =
-            old?.url?.scheme == new.url?.scheme && old?.url?.host == new.url?.host && old?.url?.port == new.url?.port
-        let isReading = old?.httpMethod == "GET" || old?.httpMethod == "HEAD"
-        // Credentials must not follow to another origin, and a change must not be sent twice.
-        completionHandler(staysHome && isReading ? request : nil)
+        completionHandler(nil)
     }
 
     private func transfer(of task: URLSessionTask) -> Transfer? {

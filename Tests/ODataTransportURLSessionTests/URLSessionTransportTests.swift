@@ -57,21 +57,6 @@ import Testing
         transport.shutdown()
     }
 
-    @Test func `redirects to another origin are handed back`() async throws {
-        let transport = URLSessionTransport()
-        try await withServer { request, _ in
-            var response = HTTPResponse(status: request.path == "/new" ? .ok : .temporaryRedirect)
-            response.headerFields[.location] = request.path == "/away" ? "http://elsewhere.example/" : "/new"
-            return (response, ByteStream(Array((request.path ?? "").utf8)))
-        } _: { server in
-            let home = try await transport.send(request(port: server.port, "/old"), body: nil)
-            #expect(home.0.status == .ok)
-            let away = try await transport.send(request(port: server.port, "/away"), body: nil)
-            #expect(away.0.status == .temporaryRedirect)
-        }
-        transport.shutdown()
-    }
-
     @Test func `a refused connection is certainly unsent`() async throws {
         let transport = URLSessionTransport()
         let port = try await withServer { _, _ in
