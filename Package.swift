@@ -33,6 +33,7 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Supportability", targets: ["Supportability"]),
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
         .library(name: "ODataFormat", targets: ["ODataFormat"]),
@@ -69,6 +70,7 @@ let package = Package(
         // floor 0
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "Supportability", dependencies: [logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
@@ -130,6 +132,12 @@ let package = Package(
         // tests
         .target(name: "TestCorpus", path: "Tests/TestCorpus", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        // A process of its own for the tests of logs: it is killed, and works beside others.
+        .executableTarget(
+            name: "LogProbe", dependencies: ["Supportability"], path: "Tests/LogProbe", swiftSettings: settings),
+        .testTarget(
+            name: "SupportabilityTests", dependencies: ["Supportability", "LogProbe", logging],
+            swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
@@ -167,7 +175,7 @@ let package = Package(
         .testTarget(
             name: "OfflineODataTests",
             dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
-            swiftSettings: settings),
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
