@@ -185,19 +185,6 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         return .many(try readMany(&scanner, navigation.target))
     }
 
-    private func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [Entity] {
-        var entities: [Entity] = []
-        try scanner.beginArray()
-        while try scanner.nextElement() {
-            do throws(JSONError) {
-                entities.append(try readInstance(&scanner, declared: type))
-            } catch {
-                throw error.within(String(entities.count))
-            }
-        }
-        return entities
-    }
-
     // MARK: Control information
 
     private func readControl(

@@ -74,6 +74,22 @@ struct InstanceInProgress {
     }
 }
 
+extension JSONValueReading {
+    /// Reads an array of entities.
+    func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [Entity] {
+        var entities: [Entity] = []
+        try scanner.beginArray()
+        while try scanner.nextElement() {
+            do throws(JSONError) {
+                entities.append(try readInstance(&scanner, declared: type))
+            } catch {
+                throw error.within(String(entities.count))
+            }
+        }
+        return entities
+    }
+}
+
 extension ODataValue {
     /// A value that was read without knowing its type, as a value of that type; `nil` when it is none.
     func seen(as type: TypeReference, model: EntityDataModel) -> ODataValue? {

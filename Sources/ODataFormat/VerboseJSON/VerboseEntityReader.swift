@@ -298,19 +298,6 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return Self.related(entities, count, nextLink)
     }
 
-    private func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [Entity] {
-        var entities: [Entity] = []
-        try scanner.beginArray()
-        while try scanner.nextElement() {
-            do throws(JSONError) {
-                entities.append(try readInstance(&scanner, declared: type))
-            } catch {
-                throw error.within(String(entities.count))
-            }
-        }
-        return entities
-    }
-
     /// Entries of which only the URI is known are references to existing ones (OData V2, *Creating Entries*).
     private static func related(_ entities: [Entity], _ count: Int64?, _ nextLink: String?) -> RelatedEntities {
         let references = entities.compactMap(reference)
