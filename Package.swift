@@ -48,6 +48,9 @@ let package = Package(
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
         .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
         .library(name: "OfflineOData", targets: ["OfflineOData"]),
+        .library(name: "ODataGenerator", targets: ["ODataGenerator"]),
+        .executable(name: "odata-generate", targets: ["odata-generate"]),
+        .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -105,6 +108,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(name: "ODataGenerator", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 6
         .target(
             name: "OfflineOData",
@@ -114,8 +118,8 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "Secrets",
+                "OfflineOData", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO", "DataVault",
+                "EncryptedSQLite", "Secrets",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -127,10 +131,16 @@ let package = Package(
             ],
             resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
             swiftSettings: settings),
+        .executableTarget(
+            name: "odata-generate", dependencies: ["ODataGenerator", "ODataModel"], swiftSettings: settings),
+        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"]),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(
+            name: "ODataGeneratorTests", dependencies: ["ODataGenerator", "ODataService", "ODataQuery"],
+            exclude: ["Golden"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         .testTarget(

@@ -137,22 +137,26 @@ struct ModelSubset {
     /// enumeration types of their parameters. Entity types must be there already.
     private mutating func chooseOperations() {
         guard configuration.operations == .all else { return }
-        let imported = Set(model.container.operationImports.lazy.filter { isWanted($0.name) }.map(\.operation))
+        var imported: Set<QualifiedName> = []
+        for operation in model.container.operationImports where isWanted(operation.name) {
+            imported.insert(operation.operation)
+        }
         for schema in model.schemas + model.includedSchemas {
             for name in Set(schema.operations.map(\.name)) {
                 for (index, operation) in model.operations(name).enumerated() {
                     guard operation.isBound ? isBoundHere(operation) : imported.contains(name) else { continue }
                     let types = operation.parameters.map(\.type) + (operation.returnType.map { [$0] } ?? [])
-                    let hasEntities = types.allSatisfy { type in
-                        guard case .entity(let name?) = type.element else { return true }
-                        return structured.contains(name)
-                    }
-                    guard hasEntities else { continue }
+                    guard types.allSatisfy(hasEntityType) else { continue }
                     for type in types { add(type) }
                     operations[name, default: []].insert(index)
                 }
             }
         }
+    }
+
+    private func hasEntityType(_ type: TypeReference) -> Bool {
+        guard case .entity(let name?) = type.element else { return true }
+        return structured.contains(name)
     }
 
     private func isBoundHere(_ operation: Operation) -> Bool {
