@@ -139,8 +139,9 @@ let package = Package(
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(
-            name: "ODataGeneratorTests", dependencies: ["ODataGenerator", "ODataService", "ODataQuery"],
-            exclude: ["Golden"], swiftSettings: settings),
+            name: "ODataGeneratorTests",
+            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery"],
+            exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         .testTarget(

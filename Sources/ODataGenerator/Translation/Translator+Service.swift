@@ -80,7 +80,8 @@ extension Translator {
             let content = line.drop { $0 == " " }
             // What stands within a schema's elements joins the line of that element.
             depth = (line.count - content.count) / 2
-            if depth > maxDepthOfLine, !lines.isEmpty {
+            let closes = content.hasPrefix("</") && depth == maxDepthOfLine
+            if depth > maxDepthOfLine || closes, !lines.isEmpty {
                 lines[lines.count - 1] += content
             } else {
                 lines.append(String(content))
