@@ -13,6 +13,8 @@ let package = Package(
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
         .executableTarget(name: "UsesODataClient", dependencies: [outpost("ODataClient")]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
+        .executableTarget(
+            name: "UsesODataGenerator", dependencies: [outpost("ODataGenerator"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
         .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),
         .executableTarget(name: "UsesODataQuery", dependencies: [outpost("ODataQuery")]),

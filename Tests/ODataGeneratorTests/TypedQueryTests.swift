@@ -72,8 +72,8 @@ struct TypedQueryTests {
         }.select(\.name, \.length).orderBy(\.name).top(10).skip(5)
         #expect(
             text(query)
-                == "Ships?$filter=Length gt 50&$select=ShipID,Name,Length&$expand=Owner,"
-                + "Calls($filter=Dues gt 1;$orderby=Year;$top=3)&$orderby=Name&$top=10&$skip=5")
+                == "Ships?$filter=Length gt 50&$orderby=Name&$skip=5&$top=10&$select=ShipID,Name,Length"
+                + "&$expand=Owner,Calls($filter=Dues gt 1;$orderby=Year;$top=3)")
         #expect(
             harbour.master.expand(\.superior) { $0.levels(3) }.query.url.description
                 == "Master?$expand=Superior($levels=3)")

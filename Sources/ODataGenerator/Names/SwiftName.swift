@@ -5,13 +5,14 @@ enum SwiftName {
 
     /// The name of a type: words begin with capitals.
     static func type(_ name: String) -> String {
-        finished(words(name).map(capitalized).joined(), for: name)
+        let words = words(name)
+        return finished(words.isEmpty ? "Unnamed" : words.map(capitalized).joined(), for: name)
     }
 
     /// The name of a property, method, parameter or enumeration member: the first word begins small.
     static func member(_ name: String) -> String {
         let words = words(name)
-        guard let first = words.first else { return finished("", for: name) }
+        guard let first = words.first else { return "unnamed" }
         return finished(uncapitalized(first) + words.dropFirst().map(capitalized).joined(), for: name)
     }
 
@@ -107,7 +108,7 @@ enum SwiftName {
     // MARK: Endings
 
     private static func finished(_ text: String, for name: String) -> String {
-        var result = text.isEmpty ? "unnamed" : text
+        var result = text
         if let first = result.unicodeScalars.first, !first.properties.isXIDStart { result = "_" + result }
         if result.count > maxLength { result = "\(result.prefix(maxLength))_\(hash(name))" }
         return cannotBeQuoted.contains(result) ? result + "_" : result

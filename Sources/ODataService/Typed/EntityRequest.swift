@@ -103,7 +103,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
         var links = property(Element.paths[keyPath: path].odataPath).url
         links.path.segments.append(.reference)
         _ = try await odataService.provider.execute(
-            ODataRequest(.create, links, body: .reference(other.url.description)))
+            ODataRequest(.create, links, body: .reference(other.reference)))
     }
 
     /// Relates the only entity that a property leads to (OData Protocol 4.01, 11.4.6.3).
@@ -113,11 +113,23 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
         var links = property(Element.paths[keyPath: path].odataPath).url
         links.path.segments.append(.reference)
         _ = try await odataService.provider.execute(
-            ODataRequest(.replace, links, body: .reference(other.url.description)))
+            ODataRequest(.replace, links, body: .reference(other.reference)))
     }
 
     /// The path alone.
     var url: ODataURL { ODataURL(path: query.url.path) }
+
+    /// The id of the entity: its address without the type that it was looked at as.
+    var reference: String {
+        var path = query.url.path
+        if path.segments.count > 1, case .name(let type, let key)? = path.segments.last, type.text.contains("."),
+            case .name(let set, .none) = path.segments[path.segments.count - 2]
+        {
+            path.segments.removeLast(2)
+            path.segments.append(.name(set, key))
+        }
+        return ODataURL(path: path).description
+    }
 
     // MARK: Streams
 

@@ -23,6 +23,10 @@ extension QueryExpression {
     public static func literal(_ value: (some ODataValueConvertible)?) -> QueryExpression {
         guard let value else { return .value(.null) }
         if let value = value as? any TypedEnumeration { return .enumeration(value) }
+        // A whole decimal is written as a whole number, which is promoted (OData URL Conventions 4.01, 5.1.1.1).
+        if let decimal = value as? ODataDecimal, decimal.scale == 0, let whole = Int64(decimal.description) {
+            return .value(.integer(whole))
+        }
         return .value(value.odataValue)
     }
 

@@ -11,7 +11,7 @@ extension TypedEntity {
     /// ```
     public mutating func bind<Target>(_ path: KeyPath<Paths, NavigationPath<Target>>, to other: EntityRequest<Target>) {
         let name = Self.paths[keyPath: path].odataPath
-        odataEntity.related[name] = .references([other.url.description])
+        odataEntity.related[name] = .references([other.reference])
     }
 
     /// Relates entities that exist when this one is created.
@@ -19,7 +19,7 @@ extension TypedEntity {
         _ path: KeyPath<Paths, NavigationCollectionPath<Target>>, to others: [EntityRequest<Target>]
     ) {
         let name = Self.paths[keyPath: path].odataPath
-        odataEntity.related[name] = .references(others.map(\.url.description))
+        odataEntity.related[name] = .references(others.map(\.reference))
     }
 }
 

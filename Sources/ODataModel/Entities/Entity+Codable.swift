@@ -1,5 +1,5 @@
 /// Entities in any of Swift's coders, JSON as OData writes it among them: values under their properties' names, exact
-/// numbers and dates as text, what belongs to the instance under names that begin with `@`.
+/// numbers and dates as text, what belongs to the instance under names that begin with `@` (OData JSON Format 4.01, 4.6).
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(entity)
@@ -16,27 +16,29 @@ extension Entity: Codable {
     /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: EntityCodingKey.self)
-        try container.encode(shape.name.description, forKey: .type)
-        try container.encodeIfPresent(control.id, forKey: .id)
-        try container.encodeIfPresent(control.etag, forKey: .etag)
+        try container.encode("#\(shape.name)", forKey: .type)
+        for (key, path) in EntityCodingKey.control {
+            try container.encodeIfPresent(control[keyPath: path], forKey: EntityCodingKey(key))
+        }
         if !changedProperties.isEmpty { try container.encode(changedProperties.sorted(), forKey: .changed) }
         for (property, value) in zip(shape.properties, values) {
             guard let value else { continue }
-            try container.encode(CodedValue(value), forKey: EntityCodingKey(property.name))
+            try container.encode(CodableValue(value), forKey: EntityCodingKey(property.name))
         }
         for (name, value) in dynamicProperties {
             let key = EntityCodingKey(name)
-            try container.encode(CodedValue(value), forKey: key)
-            if let type = value.codedType { try container.encode(type, forKey: key.annotated("type")) }
+            try container.encode(CodableValue(value), forKey: key)
+            if let type = value.statedType { try container.encode("#\(type)", forKey: key.annotated("type")) }
         }
         for (name, related) in related {
             let key = EntityCodingKey(name)
             switch related {
             case .none: try container.encodeNil(forKey: key)
             case .one(let entity): try container.encode(entity, forKey: key)
-            case .many(let entities, let count, _):
+            case .many(let entities, let count, let nextLink):
                 try container.encode(entities, forKey: key)
                 try container.encodeIfPresent(count, forKey: key.annotated("count"))
+                try container.encodeIfPresent(nextLink, forKey: key.annotated("nextLink"))
             case .references(let ids): try container.encode(ids, forKey: key.annotated("bind"))
             }
         }
@@ -66,7 +68,7 @@ extension Entity: Codable {
         let container = try decoder.container(keyedBy: EntityCodingKey.self)
         var shape = expected
         if let text = try container.decodeIfPresent(String.self, forKey: .type) {
-            let name = QualifiedName(text)
+            let name = QualifiedName(text.hasPrefix("#") ? text.dropFirst() : text[...])
             shape = name.flatMap { model.shape($0) }
             guard let name, shape != nil, expected.map({ model.isType(name, $0.name) }) ?? true else {
                 throw DecodingError.dataCorruptedError(
@@ -81,8 +83,11 @@ extension Entity: Codable {
         }
         self.init(shape: shape)
         try decode(container, model)
-        control.id = try container.decodeIfPresent(String.self, forKey: .id)
-        control.etag = try container.decodeIfPresent(String.self, forKey: .etag)
+        for (key, path) in EntityCodingKey.control {
+            if let text = try container.decodeIfPresent(String.self, forKey: EntityCodingKey(key)) {
+                control[keyPath: path] = text
+            }
+        }
         markChanged(Set(try container.decodeIfPresent([String].self, forKey: .changed) ?? []))
     }
 
@@ -97,13 +102,14 @@ extension Entity: Codable {
             guard !key.stringValue.contains("@") else { continue }
             if let ordinal = shape.ordinal(of: key.stringValue) {
                 let type = shape.properties[ordinal].type
-                values[ordinal] = try CodedValue.decode(from: container.superDecoder(forKey: key), type, model)
+                values[ordinal] = try CodableValue.decode(from: container.superDecoder(forKey: key), type, model)
             } else if let navigation = shape.navigationProperty(key.stringValue) {
                 try decodeRelated(navigation, container, key, model)
             } else {
                 let type = try container.decodeIfPresent(String.self, forKey: key.annotated("type"))
-                dynamicProperties[key.stringValue] = try CodedValue.decode(
-                    from: container.superDecoder(forKey: key), model.typeReference(type ?? "Edm.Untyped"), model)
+                dynamicProperties[key.stringValue] = try CodableValue.decode(
+                    from: container.superDecoder(forKey: key), type.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped"),
+                    model)
             }
         }
     }
@@ -125,8 +131,9 @@ extension Entity: Codable {
         var members: [Entity] = []
         var list = try container.nestedUnkeyedContainer(forKey: key)
         while !list.isAtEnd { members.append(try Entity(from: list.superDecoder(), as: target, in: model)) }
-        let count = try container.decodeIfPresent(Int64.self, forKey: key.annotated("count"))
-        related[property.name] = .many(members, count: count)
+        related[property.name] = .many(
+            members, count: try container.decodeIfPresent(Int64.self, forKey: key.annotated("count")),
+            nextLink: try container.decodeIfPresent(String.self, forKey: key.annotated("nextLink")))
     }
 }
 
@@ -147,9 +154,16 @@ struct EntityCodingKey: CodingKey {
     var intValue: Int? { nil }
 
     static let type = EntityCodingKey("@odata.type")
-    static let id = EntityCodingKey("@odata.id")
-    static let etag = EntityCodingKey("@odata.etag")
     static let changed = EntityCodingKey("@outpost.changed")
+
+    /// What the service says of the entity besides its properties, by its names in OData's JSON.
+    static var control: [(String, WritableKeyPath<ControlInformation, String?>)] {
+        [
+            ("@odata.id", \.id), ("@odata.etag", \.etag), ("@odata.editLink", \.editLink),
+            ("@odata.readLink", \.readLink), ("@odata.mediaReadLink", \.mediaReadLink),
+            ("@odata.mediaContentType", \.mediaContentType), ("@odata.mediaEtag", \.mediaEtag),
+        ]
+    }
 
     init(_ name: String) { stringValue = name }
     init?(stringValue: String) { self.init(stringValue) }

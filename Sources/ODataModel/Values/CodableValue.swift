@@ -1,5 +1,5 @@
 /// A value in one of Swift's coders.
-struct CodedValue: Encodable {
+struct CodableValue: Encodable {
     private let value: ODataValue
 
     init(_ value: ODataValue) { self.value = value }
@@ -7,7 +7,7 @@ struct CodedValue: Encodable {
     func encode(to encoder: any Encoder) throws {
         if case .collection(let members) = value {
             var container = encoder.unkeyedContainer()
-            for member in members { try container.encode(CodedValue(member)) }
+            for member in members { try container.encode(CodableValue(member)) }
             return
         }
         if case .complex(let entity) = value { return try entity.encode(to: encoder) }
@@ -40,6 +40,11 @@ struct CodedValue: Encodable {
             return .enumeration(try decoder.singleValueContainer().decode(Int64.self))
         case .primitive(let type), .typeDefinition(_, let type): return try decode(from: decoder, type)
         case .untyped:
+            if var list = try? decoder.unkeyedContainer() {
+                var members: [ODataValue] = []
+                while !list.isAtEnd { members.append(try decode(from: list.superDecoder(), type, model)) }
+                return .collection(members)
+            }
             let container = try decoder.singleValueContainer()
             if let flag = try? container.decode(Bool.self) { return .boolean(flag) }
             if let number = try? container.decode(Int64.self) { return .integer(number) }
@@ -97,13 +102,16 @@ extension ODataValue {
     }
 
     /// The type of a dynamic property's value as text, so that it is read as what it was; `nil` where nothing is to
-    /// be said.
-    var codedType: String? {
+    /// be said, as of a collection whose members are of several types.
+    var statedType: String? {
         switch self {
-        case .complex(let entity): entity.shape.name.description
-        case .integer, .enumeration: PrimitiveType.int64.rawValue
-        case .collection(let members): members.first { !$0.isNull }?.codedType.map { "Collection(\($0))" }
-        default: primitiveType?.rawValue
+        case .complex(let entity): return entity.shape.name.description
+        case .integer, .enumeration: return PrimitiveType.int64.rawValue
+        case .collection(let members):
+            let types = Set(members.filter { !$0.isNull }.map(\.statedType))
+            guard types.count == 1, let type = types.first else { return nil }
+            return type.map { "Collection(\($0))" }
+        default: return primitiveType?.rawValue
         }
     }
 }
