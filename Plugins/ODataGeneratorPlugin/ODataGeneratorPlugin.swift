@@ -29,7 +29,8 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
             name = try Self.name(in: configuration)
         }
         guard !name.isEmpty else {
-            Diagnostics.error("\(target.name) needs an odata-generator.json with at least a name: {\"name\": \"Shop\"}.")
+            Diagnostics.error(
+                "\(target.name) needs an odata-generator.json with at least a name: {\"name\": \"Shop\"}.")
             return []
         }
         let outputs =

@@ -44,7 +44,8 @@ struct NameTests {
         var seen = 0
         for library in ["ODataModel", "ODataQuery", "ODataService"] {
             let folder = sources.appendingPathComponent(library)
-            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift") {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
+            {
                 let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
                 for match in text.matches(of: declaration) {
                     seen += 1

@@ -23,7 +23,9 @@ struct TypedEntityTests {
                 $0.kind = .passenger
                 $0.needs = [.water, .power]
                 $0.isLaidUp = false
-                $0.berth = Position { $0.quay = "East"; $0.number = 4 }
+                $0.berth = Position {
+                    $0.quay = "East"; $0.number = 4
+                }
                 $0.anchors = [Position { $0.number = 1 }]
                 $0.draughts = [4.5, nil]
             })
@@ -47,7 +49,8 @@ struct TypedEntityTests {
         stored["Length"] = .decimal(39)
         stored.markUnchanged()
         stored.control.etag = "W/\"1\""
-        let recorder = Recorder(model: model, [ODataResponse(body: .entity(stored)), ODataResponse(body: .entity(stored))])
+        let recorder = Recorder(
+            model: model, [ODataResponse(body: .entity(stored)), ODataResponse(body: .entity(stored))])
         let harbour = HarbourService(recorder)
         var ship = try #require(try await harbour.ships.key(7).get())
         #expect(ship.changedProperties.isEmpty)
@@ -78,7 +81,9 @@ struct TypedEntityTests {
         let harbour = try await harbour()
         let ada = try #require(ODataGuid(Self.id))
         try await harbour.parties.cast(Person.self).create(
-            Person { $0.id = ada; $0.name = "Ada"; $0.tags = ["pilot"]; $0[dynamic: "Shoes"] = .integer(39) })
+            Person {
+                $0.id = ada; $0.name = "Ada"; $0.tags = ["pilot"]; $0[dynamic: "Shoes"] = .integer(39)
+            })
         let parties = try await harbour.parties.all()
         let person = try #require(parties.first?.as(Person.self))
         #expect(parties.first?.as(Company.self) == nil)
@@ -96,9 +101,18 @@ struct TypedEntityTests {
     func deepInsert() async throws {
         let harbour = try await harbour()
         let owner = try #require(ODataGuid(Self.id))
-        try await harbour.parties.cast(Company.self).create(Company { $0.id = owner; $0.name = "Line"; $0.tags = [] })
-        var ship = Ship { $0.name = "Fram"; $0.isLaidUp = false; $0.anchors = [] }
-        ship.calls = [Call { $0.year = 2026; $0.number = 1; $0.dues = 12.5 }]
+        try await harbour.parties.cast(Company.self).create(
+            Company {
+                $0.id = owner; $0.name = "Line"; $0.tags = []
+            })
+        var ship = Ship {
+            $0.name = "Fram"; $0.isLaidUp = false; $0.anchors = []
+        }
+        ship.calls = [
+            Call {
+                $0.year = 2026; $0.number = 1; $0.dues = 12.5
+            }
+        ]
         ship.bind(\.owner, to: harbour.parties.cast(Company.self).key(owner))
         let created = try await harbour.ships.create(ship)
         let read = try await harbour.ships.key(try created.require(\.shipID)).expand(\.calls).expand(\.owner).get()
@@ -115,7 +129,10 @@ struct TypedEntityTests {
         let grown = try CSDLReader.read(Array(text.utf8))
         #expect(grown.shape(Ship.typeName)?.ordinal(of: "Name") != Ship.odataShape.ordinal(of: "Name"))
         let harbour = HarbourService(try await StoreService.open(ServiceDefinition(model: grown), at: .memory))
-        let created = try await harbour.ships.create(Ship { $0.name = "Fram"; $0.isLaidUp = true; $0.anchors = [] })
+        let created = try await harbour.ships.create(
+            Ship {
+                $0.name = "Fram"; $0.isLaidUp = true; $0.anchors = []
+            })
         #expect(created.name == "Fram" && created.isLaidUp == true)
         #expect(try await harbour.ships.filter(\.name == "Fram").count() == 1)
         let other = HarbourService(Recorder(model: try EntityDataModel(schemas: [])))
@@ -131,8 +148,14 @@ struct TypedEntityTests {
             $0.kind = .cargo
             $0.built = ODataDate(year: 1892, month: 10, day: 26)
             $0.draughts = [4.5, nil, .infinity]
-            $0.berth = MarkedPosition { $0.quay = "East"; $0.colour = "red" }.as(Position.self)
-            $0.calls = [Call { $0.year = 2026; $0.dues = 1 }]
+            $0.berth = MarkedPosition {
+                $0.quay = "East"; $0.colour = "red"
+            }.as(Position.self)
+            $0.calls = [
+                Call {
+                    $0.year = 2026; $0.dues = 1
+                }
+            ]
             $0.owner = Company { $0.name = "Line" }
         }
         ship.odataEntity.control.etag = "W/\"1\""

@@ -151,10 +151,9 @@ extension Translator {
         let target = names.type(property.target)
         let (accessor, swift) =
             property.isCollection ? ("RelatedCollection", "[\(target)]?") : ("Related", "\(target)?")
+        let facts = "\(Self.code(property.name)), where it was expanded\(property.isContainment ? "; contained" : "")."
         return SwiftProperty(
-            documentation: Self.documentation(
-                property, "\(Self.code(property.name)), where it was expanded\(property.isContainment ? "; contained" : "")."
-            ),
+            documentation: Self.documentation(property, facts),
             name: names.member(property.name, of: type.name), type: swift,
             body: .accessors(
                 get: "odataEntity.typed\(accessor)(\(name))",

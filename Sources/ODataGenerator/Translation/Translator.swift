@@ -98,9 +98,7 @@ struct Translator {
             case "\r": result += "\\r"
             case "\t": result += "\\t"
             default:
-                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.properties.isWhitespace && scalar != " "
-                    || scalar.properties.generalCategory == .format
-                {
+                if isInvisible(scalar) {
                     result += "\\u{\(String(scalar.value, radix: 16))}"
                 } else {
                     result.unicodeScalars.append(scalar)
@@ -110,6 +108,14 @@ struct Translator {
         return result + "\""
     }
 
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: scalar.properties.isWhitespace && scalar != " "
+        }
+    }
+
+    /// A qualified name as an expression of Swift.
     static func literal(_ name: QualifiedName) -> String {
         "QualifiedName(\(literal(name.namespace)), \(literal(name.name)))"
     }

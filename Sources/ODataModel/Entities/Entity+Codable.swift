@@ -108,7 +108,8 @@ extension Entity: Codable {
             } else {
                 let type = try container.decodeIfPresent(String.self, forKey: key.annotated("type"))
                 dynamicProperties[key.stringValue] = try CodableValue.decode(
-                    from: container.superDecoder(forKey: key), type.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped"),
+                    from: container.superDecoder(forKey: key),
+                    type.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped"),
                     model)
             }
         }

@@ -106,7 +106,9 @@ struct Generate: AsyncParsableCommand {
                 + "\(Terminal.number(written.removed.count)) removed")
         guard !code.omissions.isEmpty else { return }
         print("\(Terminal.plural(code.omissions.count, "element")) left out:")
-        for omission in code.omissions.prefix(Self.shownOmissions) { print("  \(omission.description.withoutControls())") }
+        for omission in code.omissions.prefix(Self.shownOmissions) {
+            print("  \(omission.description.withoutControls())")
+        }
         if code.omissions.count > Self.shownOmissions { print("  … (all with --json)") }
     }
 

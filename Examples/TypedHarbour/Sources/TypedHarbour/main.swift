@@ -9,10 +9,27 @@ let harbour = HarbourService(store)
 
 // Creating: related entities go along, others are bound by their address.
 let line = try await harbour.parties.cast(Company.self).create(
-    Company { $0.id = ODataGuid("5f0c8e9a-0000-4000-8000-000000000001"); $0.name = "Fjord Line"; $0.tags = ["ferries"] })
-for (name, length) in [("Hurtig", 121.4), ("Fram", 39), ("Bølgen", 88.25)] as [(String, ODataDecimal)] {
-    var ship = Ship { $0.name = name; $0.length = length; $0.kind = .ferry; $0.isLaidUp = false; $0.anchors = [] }
-    ship.calls = [Call { $0.year = 2026; $0.number = 1; $0.dues = length * 10 }]
+    Company {
+        $0.id = ODataGuid.random()
+        $0.name = "Fjord Line"
+        $0.tags = ["ferries"]
+    })
+let fleet: [(name: String, length: ODataDecimal, dues: ODataDecimal)] = [
+    ("Hurtig", 121.4, 1214), ("Fram", 39, 390), ("Bølgen", 88.25, 882.5),
+]
+for (name, length, dues) in fleet {
+    var ship = Ship {
+        $0.name = name
+        $0.length = length
+        $0.kind = .ferry
+        $0.isLaidUp = false
+        $0.anchors = []
+    }
+    var call = Call()
+    call.year = 2026
+    call.number = 1
+    call.dues = dues
+    ship.calls = [call]
     if let id = line.id { ship.bind(\.owner, to: harbour.parties.cast(Company.self).key(id)) }
     try await harbour.ships.create(ship)
 }
@@ -40,11 +57,4 @@ print("\(try await harbour.ships.filter(\.isLaidUp).count()) laid up")
 // Types that derive from one another.
 for party in try await harbour.parties.all() {
     if let company = party.as(Company.self) { print("\(company.name ?? "?") is a company") }
-}
-
-extension ODataDecimal {
-    /// Dues follow the length.
-    fileprivate static func * (left: ODataDecimal, right: Int) -> ODataDecimal {
-        ODataDecimal((left.doubleValue * Double(right)).description) ?? left
-    }
 }
