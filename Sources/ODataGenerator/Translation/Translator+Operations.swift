@@ -52,9 +52,15 @@ extension Translator {
         return found
     }
 
-    private var operationNames: [QualifiedName] {
-        let schemas = model.schemas + model.includedSchemas
-        return Set(schemas.flatMap { $0.operations.map(\.name) }).sorted { $0.description < $1.description }
+    /// Notes the operations that no request of the typed layer calls.
+    mutating func omitOperations() {
+        guard configuration.operations == .all else { return }
+        for name in operationNames {
+            for operation in model.operations(name) where operation.isBound {
+                if case .entity(_?)? = operation.parameters.first?.type.element { continue }
+                subset.omit(name.description, "it is bound to something that is no entity")
+            }
+        }
     }
 
     /// The methods of the service for its action and function imports.
@@ -62,8 +68,7 @@ extension Translator {
         var signatures: Set<String> = []
         var members: [SwiftDeclaration] = []
         let imports = model.container.operationImports.filter { subset.isWanted($0.name) }
-        for (index, operationImport) in imports.sorted(by: { $0.name < $1.name }).enumerated() {
-            if index > 0, imports.firstIndex(where: { $0 == operationImport }) == nil { continue }
+        for operationImport in imports.sorted(by: { $0.name < $1.name }) {
             for operation in subset.overloads(of: operationImport.operation) where !operation.isBound {
                 guard var method = method(operation, path: operationImport.name, name: operationImport.name, .service)
                 else { continue }

@@ -7,12 +7,16 @@ struct Translator {
     let names: NameTable
     /// What code is generated for; it takes notes of what is left out on the way.
     var subset: ModelSubset
+    /// The names of all operations, sorted.
+    let operationNames: [QualifiedName]
 
     init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
         self.model = model
         self.configuration = configuration
         subset = try ModelSubset(of: model, configuration)
         names = try NameTable(model, subset, configuration)
+        let operations = (model.schemas + model.includedSchemas).flatMap { $0.operations.map(\.name) }
+        operationNames = Set(operations).sorted { $0.description < $1.description }
     }
 
     /// The declarations that belong together, and where they go when each type has a file.
@@ -41,7 +45,8 @@ struct Translator {
 
     /// The service, and the metadata.
     mutating func serviceUnits() throws(GeneratorError) -> [Unit] {
-        [
+        omitOperations()
+        return [
             Unit(folder: "", file: names.service, declarations: service()),
             Unit(folder: "", file: names.metadata, declarations: [.type(try metadata())]),
         ]
