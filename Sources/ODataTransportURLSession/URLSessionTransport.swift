@@ -11,7 +11,8 @@ import Synchronization
 /// Sends HTTP messages with `URLSession`: the transport for apps on Apple's platforms, where it brings the
 /// system's proxies, trust settings and battery care (RFC 9110; the binding of OData Protocol 4.01, 8).
 ///
-/// Response bodies stream: the transfer is suspended while the reader lags behind. Request bodies are held
+/// Response bodies stream: on Apple's platforms the transfer is suspended while the reader lags behind, on
+/// Linux, where Foundation cannot suspend one, the rest waits in memory. Request bodies are held
 /// in memory up to ``Configuration/maxUploadSize``; nothing is written to temporary files, which would
 /// not be encrypted.
 ///

@@ -57,6 +57,23 @@ import Testing
         transport.shutdown()
     }
 
+    @Test func `a reader that lags behind gets each byte once`() async throws {
+        let transport = URLSessionTransport()
+        let sent = (0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        try await withServer { _, _ in
+            (HTTPResponse(status: .ok), ByteStream(sent))
+        } _: { server in
+            let (_, body) = try await transport.send(request(port: server.port, "/"), body: nil)
+            var received: [UInt8] = []
+            while let chunk = try await body.next() {
+                received += chunk
+                if received.count < 3_000_000 { try await Task.sleep(for: .milliseconds(200)) }
+            }
+            #expect(received == sent)
+        }
+        transport.shutdown()
+    }
+
     @Test func `a refused connection is certainly unsent`() async throws {
         let transport = URLSessionTransport()
         let port = try await withServer { _, _ in
