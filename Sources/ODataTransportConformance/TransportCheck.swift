@@ -36,10 +36,28 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check.
     ///
+    /// - Parameter limit: how long it may take; a transport that hangs fails.
     /// - Throws: ``ConformanceFailure`` when the transport does something else, and what the transport throws where it
     ///   should not.
-    public func run(on subject: TransportSubject) async throws {
-        try await check(subject)
+    public func run(on subject: TransportSubject, limit: Duration = .seconds(60)) async throws {
+        let (results, report) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+        // Tasks of their own: what hangs may not listen to being cancelled either.
+        let work = Task {
+            do {
+                report.yield(.success(try await check(subject)))
+            } catch {
+                report.yield(.failure(error))
+            }
+        }
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            report.yield(.failure(ConformanceFailure("it hangs: \(name)")))
+        }
+        defer {
+            work.cancel()
+            timer.cancel()
+        }
+        for await result in results { return try result.get() }
     }
 }
 
@@ -87,11 +105,11 @@ func expect<Value: Equatable>(_ value: Value, is expected: Value, _ what: String
 
 /// Waits until something holds, at most for a while.
 func eventually(
-    within limit: Duration = .seconds(10), _ what: String, _ holds: @Sendable () async -> Bool
+    within limit: Duration = .seconds(10), _ what: @autoclosure () -> String, _ holds: @Sendable () async -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
     while !(await holds()) {
-        guard ContinuousClock.now < end else { throw ConformanceFailure("within \(limit): \(what)") }
+        guard ContinuousClock.now < end else { throw ConformanceFailure("not within \(limit): \(what())") }
         try await Task.sleep(for: .milliseconds(10))
     }
 }

@@ -5,7 +5,7 @@ import ODataHTTP
 extension NIOTransport {
     /// Timeouts, trust and limits of a transport.
     public struct Configuration: Sendable {
-        /// How long making a connection may take, and how long TLS after it.
+        /// How long making a connection may take, TLS included.
         public var connectTimeout: Duration
         /// How long nothing may move: the service is silent while an answer is due or under way, or takes nothing of
         /// what is sent.

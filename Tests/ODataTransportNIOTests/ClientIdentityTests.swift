@@ -13,7 +13,7 @@ import X509
 
     /// What comes of a request to a server that accepts the certificates of an authority but for some serial numbers.
     private func outcome(
-        _ certificates: borrowing TestCertificates, identity: ClientIdentity?,
+        _ certificates: TestCertificates, identity: ClientIdentity?,
         revoked: [Certificate.SerialNumber] = [], asOption: Bool = false
     ) async throws -> TransportError? {
         let server = try certificates.certificate(names: ["localhost"])

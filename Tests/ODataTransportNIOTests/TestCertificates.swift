@@ -5,7 +5,7 @@ import SwiftASN1
 import X509
 
 /// An authority and the certificates it makes for one test; files are deleted after it.
-struct TestCertificates: ~Copyable {
+final class TestCertificates {
     /// A certificate with its key.
     struct Pair {
         let certificate: Certificate
@@ -37,7 +37,7 @@ struct TestCertificates: ~Copyable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let name = try DistinguishedName { CommonName("Test CA \(UUID().uuidString)") }
-        root = Pair(
+        let root = Pair(
             certificate: try Certificate(
                 version: .v3, serialNumber: .init(), publicKey: key.publicKey,
                 notValidBefore: Date() - 10 * Self.day, notValidAfter: Date() + 10 * Self.day, issuer: name,
@@ -48,6 +48,7 @@ struct TestCertificates: ~Copyable {
                 },
                 issuerPrivateKey: key),
             key: key)
+        self.root = root
         try root.pem.write(toFile: authority, atomically: true, encoding: .utf8)
         let server = try certificate(names: names)
         try server.pem.write(toFile: chain, atomically: true, encoding: .utf8)

@@ -90,11 +90,15 @@ actor SingleFlight<Value: Sendable & Equatable> {
     func value(otherThan refused: Value? = nil, isGood: (Value) -> Bool = { _ in true }) async throws -> Value {
         if let current, current != refused, isGood(current) { return current }
         if let flight { return try await flight.value }
-        let last = current
-        let task = Task { try await load(last) }
+        let task = Task { try await land() }
         flight = task
+        return try await task.value
+    }
+
+    /// Loads, and keeps the value before anybody who waits for it goes on and asks again.
+    private func land() async throws -> Value {
         defer { flight = nil }
-        let value = try await task.value
+        let value = try await load(current)
         current = value
         return value
     }

@@ -122,7 +122,7 @@ public struct RequestEvents: AsyncSequence, Sendable {
             guard sending == nil else { return }
             sending = Task { [start, queue] in
                 do {
-                    let (response, body) = try await start { queue.add($0) }
+                    let (response, body) = try await start { queue.note($0) }
                     queue.add(.headers(response), body: body)
                 } catch {
                     queue.add(.failed(Task.isCancelled ? CancellationError() : error))
@@ -144,7 +144,8 @@ private final class EventQueue: Sendable {
 
     var body: ByteStream? { state.withLock { $0.body } }
 
-    func add(_ event: TransferEvent) {
+    /// Keeps what callers hear of; the moments of the wire are for those who measure.
+    func note(_ event: TransferEvent) {
         switch event {
         case .started: add(.started)
         case .sent(let bytes, let total): add(.sent(bytes, of: total))

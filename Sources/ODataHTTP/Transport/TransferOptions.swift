@@ -99,6 +99,9 @@ public struct ChunkSizeError: Error, Hashable, Sendable, CustomStringConvertible
     /// The size that was asked for.
     public let bytes: Int
 
+    /// Makes an error.
+    public init(bytes: Int) { self.bytes = bytes }
+
     /// The size and the range.
     public var description: String {
         "A chunk of \(bytes) bytes is not possible: 1 to \(ChunkSize.maximum.bytes) are."

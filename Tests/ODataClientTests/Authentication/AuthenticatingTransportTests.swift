@@ -45,7 +45,8 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent.map { $0.request.headerFields[.authorization] } == ["Basic 0", "Basic 1"])
         #expect(
             reports.lines == [
-                "sent 5/5", "needed service.test shop false", "sent 0/5", "sent 5/5", "received 4/4",
+                "sent 5/5", "received 4/4", "needed service.test shop false", "sent 0/5", "received 0/-1", "sent 5/5",
+                "received 4/4",
             ])
     }
 

@@ -23,7 +23,7 @@ import Testing
         ("https://a.test/x#fragment", "GET https://a.test/x"), ("//a.test/x", "GET https://a.test/x"),
         ("HTTPS://A.test:443/x", "GET https://A.test:443/x"), ("mailto:x", nil), ("ftp://a.test/", nil),
         ("https://b.test/x", nil), ("https://a.test:444/x", nil), ("http://a.test/x", nil), ("//b.test/x", nil),
-        ("https://a.test@b.test/x", nil), ("/x y", nil), ("/\u{0}", nil), ("x(a='b:c')", "GET https://a.test/b/x(a='b:c')"),
+        ("https://a.test@b.test/x", nil), ("/x y", nil), ("x(a='b:c')", "GET https://a.test/b/x(a='b:c')"),
     ] as [(String, String?)])
     func resolves(location: String, expected: String?) async throws {
         #expect(try await landing(location) == expected)

@@ -3,6 +3,7 @@ import HTTPTypes
 import ODataClient
 import ODataHTTP
 import ODataModel
+import ODataQuery
 import ODataServer
 import ODataService
 import ODataTransportNIO
@@ -12,7 +13,7 @@ import WireFaults
 /// The client over wires on which everything goes wrong: nothing hangs, nothing leaks, nothing is done twice that was
 /// sent once.
 @Suite("Faults of the wire", .serialized) struct WireFaultTests {
-    private static let silence: Duration = .milliseconds(700)
+    private static let silence: Duration = .milliseconds(400)
 
     /// What the client is asked to do.
     private static let work: [(name: String, isReading: Bool, run: @Sendable (DataService) async throws -> Void)] = [
@@ -52,7 +53,7 @@ import WireFaults
     private func client(_ transport: any HTTPTransport, port: Int, retry: RetryPolicy) throws -> (DataService, HTTPSession) {
         let root = "http://127.0.0.1:\(port)/shop/"
         let session = try HTTPSession(
-            transport, serviceRoot: root, configuration: .init(retry: retry, wholeTimeout: .seconds(5)))
+            transport, serviceRoot: root, configuration: .init(retry: retry, wholeTimeout: .seconds(2)))
         return (DataService(try ODataClient(serviceRoot: root, transport: session)), session)
     }
 
@@ -81,15 +82,25 @@ import WireFaults
             let (data, session) = try client(
                 transport, port: proxy.port, retry: RetryPolicy(maxAttempts: 3, firstDelay: .milliseconds(10)))
             let error = try await outcome { try await work.run(data) }
-            // The first connection is faulty, and only reading is sent again; the metadata is read first.
-            #expect(error == nil, "\(work.name): \(error ?? "")")
+            // The first connection is faulty, and the metadata is read first: that is sent again unless its answer had
+            // begun. A change that comes twice is refused the second time.
+            switch fault {
+            case .truncate:
+                #expect(error?.contains("incomplete") ?? true, "\(work.name): \(error ?? "")")
+                try await work.run(data)
+            case .duplicate where !work.isReading: #expect(error == nil || error?.hasPrefix("it ") == true)
+            default: #expect(error == nil, "\(work.name): \(error ?? "")")
+            }
             #expect(session.queue.size == 0)
             try await transport.shutdown()
             try await proxy.stop()
             let end = ContinuousClock.now + .seconds(5)
             while proxy.open > 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
             #expect(proxy.open == 0, "\(work.name): a connection was left open")
-            if work.name == "create" { try await DataService(service).delete("Orders", key: 99) }
+            if work.name == "create" {
+                #expect(await count(service) == 8)
+                try await DataService(service).delete("Orders", key: EntityKey("ID", .integer(99)))
+            }
         }
         await server.stop()
     }
@@ -113,7 +124,7 @@ import WireFaults
                     #expect(await count(service) == 8, "it was done, and once")
                 }
                 #expect(session.queue.size == 0)
-                if work.name == "create" { try? await DataService(service).delete("Orders", key: 99) }
+                if work.name == "create" { try? await DataService(service).delete("Orders", key: EntityKey("ID", .integer(99))) }
             }
         }
         try await transport.shutdown()
