@@ -197,7 +197,9 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            if let response = challenge.failureResponse, let transfer = transfers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) {
+            if let response = challenge.failureResponse,
+                let transfer = transfers.withLock({ $0.removeValue(forKey: task.taskIdentifier) })
+            {
                 transfer.receive(head: response)
                 transfer.finish(nil)
             }

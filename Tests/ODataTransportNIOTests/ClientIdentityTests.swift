@@ -30,7 +30,8 @@ import X509
             .init(trust: trust, clientIdentity: asOption ? nil : identity)
         ) { transport in
             do {
-                let request = HTTPRequest(method: .post, scheme: "https", authority: "localhost:\(peer.port)", path: "/")
+                let request = HTTPRequest(
+                    method: .post, scheme: "https", authority: "localhost:\(peer.port)", path: "/")
                 let options = TransferOptions(clientIdentity: asOption ? identity : nil)
                 let (_, body) = try await transport.send(request, body: ByteStream([1]), options: options)
                 #expect(try await body.collect(limit: 10) == Array("hello".utf8))

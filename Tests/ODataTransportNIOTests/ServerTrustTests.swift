@@ -34,7 +34,11 @@ import Testing
     }
 
     private func reason(_ error: TransportError?) -> String {
-        if case .untrustedCertificate(_, let reason) = error { reason } else { "\(error.map(String.init(describing:)) ?? "trusted")" }
+        if case .untrustedCertificate(_, let reason) = error {
+            reason
+        } else {
+            "\(error.map(String.init(describing:)) ?? "trusted")"
+        }
     }
 
     @Test func `a certificate of a trusted authority that names the host is accepted`() async throws {
@@ -42,7 +46,8 @@ import Testing
         let pair = try certificates.certificate(names: ["localhost", "127.0.0.1"])
         let pem = CertificateSource.pem(Array(try certificates.root.pem.utf8))
         let authorities: [ServerTrust.Authorities] = [
-            .only(.file(certificates.authority)), .systemAnd(.file(certificates.authority)), .only(pem), .systemAnd(pem),
+            .only(.file(certificates.authority)), .systemAnd(.file(certificates.authority)), .only(pem),
+            .systemAnd(pem),
         ]
         for authorities in authorities {
             let trust = ServerTrust(authorities: authorities) { _ in
@@ -172,7 +177,8 @@ import Testing
                         }
                     if let name { moments.withLock { $0.append(name) } }
                 }
-                let request = HTTPRequest(method: .get, scheme: "https", authority: "localhost:\(peer.port)", path: "/x")
+                let request = HTTPRequest(
+                    method: .get, scheme: "https", authority: "localhost:\(peer.port)", path: "/x")
                 let (_, body) = try await transport.send(request, body: nil, options: options)
                 _ = try await body.collect(limit: 10)
                 #expect(moments.withLock { $0 } == expected)
@@ -197,7 +203,9 @@ import Testing
                 #expect(try await body.collect(limit: 10) == Array("/a".utf8))
             }
             try await withTransport(.init(allowsHTTP2: true)) { transport in
-                let error = await #expect(throws: TransportError.self) { _ = try await transport.send(request, body: nil) }
+                let error = await #expect(throws: TransportError.self) {
+                    _ = try await transport.send(request, body: nil)
+                }
                 #expect(error?.isCertainlyUnsent == true)
             }
         }
@@ -211,7 +219,9 @@ import Testing
             let error = #expect(throws: TransportConfigurationError.self) {
                 _ = try NIOTransport(configuration: .init(trust: ServerTrust(authorities: .only(source))))
             }
-            if case .file(let path) = source { #expect(error?.description.hasPrefix("\(path) is not a PEM file") == true) }
+            if case .file(let path) = source {
+                #expect(error?.description.hasPrefix("\(path) is not a PEM file") == true)
+            }
         }
     }
 }

@@ -100,7 +100,8 @@ final class TestCertificates {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
-            "openssl", "pkcs12", "-export", "-in", path + ".pem", "-out", path + ".p12", "-passout", "pass:\(passphrase)",
+            "openssl", "pkcs12", "-export", "-in", path + ".pem", "-out", path + ".p12", "-passout",
+            "pass:\(passphrase)",
         ]
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -9,7 +9,9 @@ import Testing
     /// What `URLSession` does on this platform; Foundation on Linux streams no uploads, holds no service back and tells
     /// no moments.
     private static let abilities: Set<TransportAbility> = {
-        var abilities: Set<TransportAbility> = [.sockets, .streamsDownloads, .unpacks, .closesUnread, .noticesTruncation]
+        var abilities: Set<TransportAbility> = [
+            .sockets, .streamsDownloads, .unpacks, .closesUnread, .noticesTruncation,
+        ]
         #if canImport(Darwin)
             abilities.formUnion([.streamsUploads, .holdsBack, .tellsMoments])
         #endif

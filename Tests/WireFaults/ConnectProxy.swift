@@ -63,7 +63,8 @@ public final class ConnectProxy: Sendable {
             head = ""
             heads.value.withLock { $0.append(request) }
             let line = request.prefix { $0 != "\r\n" }.split(separator: " ")
-            guard authorization.map({ request.lowercased().contains("proxy-authorization: \($0.lowercased())") }) ?? true
+            guard
+                authorization.map({ request.lowercased().contains("proxy-authorization: \($0.lowercased())") }) ?? true
             else {
                 let refusal =
                     "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"way out\"\r\n"
@@ -71,7 +72,8 @@ public final class ConnectProxy: Sendable {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: refusal)), promise: nil)
                 return
             }
-            guard line.count == 3, line[0] == "CONNECT", let port = line[1].split(separator: ":").last.flatMap({ Int($0) })
+            guard line.count == 3, line[0] == "CONNECT",
+                let port = line[1].split(separator: ":").last.flatMap({ Int($0) })
             else {
                 context.close(promise: nil)
                 return

@@ -44,7 +44,9 @@ public final class FaultyTransport: HTTPTransport {
                     defer { first = false }
                     return first
                 }
-                if goesOn, let chunk = try await stream.next(), chunk.count > 1 { return Array(chunk.prefix(chunk.count / 2)) }
+                if goesOn, let chunk = try await stream.next(), chunk.count > 1 {
+                    return Array(chunk.prefix(chunk.count / 2))
+                }
                 throw TransportError.truncated(host: host, reason: "the fault says so")
             }
             return (response, cut)

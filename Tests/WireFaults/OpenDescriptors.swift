@@ -9,6 +9,7 @@ public func openDescriptors() -> Int? {
 public func openSockets() -> Int? {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
     return names.count { name in
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"))?.hasPrefix("socket:") ?? false
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"))?.hasPrefix("socket:")
+            ?? false
     }
 }

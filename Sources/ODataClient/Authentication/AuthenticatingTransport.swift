@@ -109,7 +109,8 @@ public struct AuthenticatingTransport: HTTPTransport {
         do {
             let (response, stream) = try await base.send(message, body: body, options: options)
             return Outcome(
-                response: response, stream: stream, isProxy: response.status == .proxyAuthenticationRequired, error: nil)
+                response: response, stream: stream, isProxy: response.status == .proxyAuthenticationRequired, error: nil
+            )
         } catch TransportError.proxyAuthenticationRequired(let proxy) {
             return Outcome(
                 response: HTTPResponse(status: .proxyAuthenticationRequired), stream: ByteStream([]), isProxy: true,

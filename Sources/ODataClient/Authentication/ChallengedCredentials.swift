@@ -83,7 +83,8 @@ public final class ChallengedCredentials: AuthenticationStep {
     /// Forgets what goes with requests; the store keeps what it has.
     public func reset() { state.withLock { $0 = State() } }
 
-    private func use(_ credentials: UserCredentials, in space: ProtectionSpace, for challenge: AuthenticationChallenge) {
+    private func use(_ credentials: UserCredentials, in space: ProtectionSpace, for challenge: AuthenticationChallenge)
+    {
         state.withLock { state in
             if challenge.isProxy {
                 state.proxy = (space, credentials)

@@ -190,7 +190,8 @@ public enum OAuth2Error: Error, Hashable, Sendable, CustomStringConvertible {
         case .refused(let code, let text): "The authorization server refuses: \(code)\(text.map { " (\($0))" } ?? "")."
         case .stateMismatch: "The answer to the sign-in belongs to another request."
         case .noCode: "The sign-in ended without a code."
-        case .invalidResponse(let status, let reason): "The token endpoint answered \(status) without tokens: \(reason)."
+        case .invalidResponse(let status, let reason):
+            "The token endpoint answered \(status) without tokens: \(reason)."
         }
     }
 }

@@ -65,7 +65,9 @@ public final class CookieJar: Sendable {
         guard let origin = Origin(request) else { return nil }
         let now = now()
         let matching = state.withLock { state in
-            state.cookies.values.filter { ($0.cookie.expires ?? .max) > now && $0.cookie.matches(request, origin: origin) }
+            state.cookies.values.filter {
+                ($0.cookie.expires ?? .max) > now && $0.cookie.matches(request, origin: origin)
+            }
         }
         guard !matching.isEmpty else { return nil }
         let sorted = matching.sorted {
@@ -77,7 +79,10 @@ public final class CookieJar: Sendable {
     /// Forgets all cookies, or those of a domain.
     public func clear(domain: String? = nil) {
         state.withLock { state in
-            guard let domain = domain?.lowercased() else { return state.cookies = [:] }
+            guard let domain = domain?.lowercased() else {
+                state.cookies = [:]
+                return
+            }
             state.cookies = state.cookies.filter { $0.key.domain != domain }
         }
     }
@@ -100,7 +105,9 @@ public final class CookieJar: Sendable {
     /// A cookie from a plain connection does not cover a secure one of the same name (RFC 6265bis, 5.7).
     private func hasSecureTwin(of cookie: Cookie) -> Bool {
         state.withLock { state in
-            state.cookies.values.contains { $0.cookie.isSecure && $0.cookie.name == cookie.name && $0.cookie.domain == cookie.domain }
+            state.cookies.values.contains {
+                $0.cookie.isSecure && $0.cookie.name == cookie.name && $0.cookie.domain == cookie.domain
+            }
         }
     }
 
@@ -111,7 +118,11 @@ public final class CookieJar: Sendable {
         for part in field.split(separator: ",", omittingEmptySubsequences: false) {
             let name = part.drop { $0 == " " }.prefix { $0 != "=" && $0 != ";" }
             let startsCookie = part.contains("=") && !name.isEmpty && !name.contains(" ")
-            if cookies.isEmpty || startsCookie { cookies.append(String(part)) } else { cookies[cookies.count - 1] += "," + part }
+            if cookies.isEmpty || startsCookie {
+                cookies.append(String(part))
+            } else {
+                cookies[cookies.count - 1] += "," + part
+            }
         }
         return cookies
     }

@@ -54,7 +54,8 @@ public struct RequestEvents: AsyncSequence, Sendable {
     /// It never throws: a failure is an event.
     public typealias Failure = Never
 
-    private let start: @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws -> (HTTPResponse, ByteStream)
+    private let start:
+        @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws -> (HTTPResponse, ByteStream)
 
     /// Makes the sequence; nothing is sent yet.
     ///
@@ -82,7 +83,8 @@ public struct RequestEvents: AsyncSequence, Sendable {
         private var isOver = false
 
         fileprivate init(
-            _ start: @escaping @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws ->
+            _ start:
+                @escaping @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws ->
                 (HTTPResponse, ByteStream)
         ) {
             self.start = start

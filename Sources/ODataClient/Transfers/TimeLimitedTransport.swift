@@ -27,7 +27,9 @@ public struct TimeLimitedTransport: HTTPTransport {
             return try await base.send(request, body: body, options: options)
         }
         let deadline = Deadline(at: .now + limit, host: request.authority ?? "")
-        let (response, stream) = try await deadline.within { try await base.send(request, body: body, options: options) }
+        let (response, stream) = try await deadline.within {
+            try await base.send(request, body: body, options: options)
+        }
         return (response, ByteStream(length: stream.length) { try await deadline.within { try await stream.next() } })
     }
 

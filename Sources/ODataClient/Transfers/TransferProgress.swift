@@ -97,10 +97,11 @@ public final class TransferProgress: Sendable {
     /// The sums each time they change; a slow reader gets the newest. It ends with the object, not with the transfers.
     public var updates: AsyncStream<Snapshot> {
         let (stream, continuation) = AsyncStream.makeStream(of: Snapshot.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield(state.withLock { state in
-            state.listeners.append(continuation)
-            return state.snapshot
-        })
+        continuation.yield(
+            state.withLock { state in
+                state.listeners.append(continuation)
+                return state.snapshot
+            })
         return stream
     }
 

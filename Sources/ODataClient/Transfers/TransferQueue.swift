@@ -81,7 +81,9 @@ public final class TransferQueue: Sendable {
     }
 
     /// How many requests wait or are on their way.
-    public var size: Int { state.withLock { state in state.running.count + state.waiting.values.map(\.count).reduce(0, +) } }
+    public var size: Int {
+        state.withLock { state in state.running.count + state.waiting.values.map(\.count).reduce(0, +) }
+    }
 
     /// The requests that are on their way and then those that wait, each in the order of coming.
     public var entries: [Entry] {

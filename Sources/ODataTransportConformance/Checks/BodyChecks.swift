@@ -89,7 +89,8 @@ extension TransportCheck {
                 try expect(text, is: "\(8000 * 16_384)", "bytes")
             }
         },
-        TransportCheck("a request body of unknown length is sent as it is produced", needs: [.streamsUploads]) { subject in
+        TransportCheck("a request body of unknown length is sent as it is produced", needs: [.streamsUploads]) {
+            subject in
             let (seen, saw) = AsyncStream.makeStream(of: Void.self)
             try await subject.joined { _, body in
                 var count = 0

@@ -65,7 +65,8 @@ extension TransportCheck {
             try await subject.joined { _, _ in
                 var response = HTTPResponse(status: .ok)
                 response.headerFields.append(HTTPField(name: .setCookie, value: "a=1; Path=/"))
-                response.headerFields.append(HTTPField(name: .setCookie, value: "b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT"))
+                response.headerFields.append(
+                    HTTPField(name: .setCookie, value: "b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT"))
                 return (response, ByteStream(length: 0) { nil })
             } _: { wire in
                 let (response, _) = try await wire.text()
@@ -103,7 +104,8 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("packed answers are unpacked, asked for by default and refusable", needs: [.unpacks]) { subject in
+        TransportCheck("packed answers are unpacked, asked for by default and refusable", needs: [.unpacks]) {
+            subject in
             let text = (0..<4000).map { "{\"a\":\($0 * 7919 % 10_007)}," }.joined()
             try await subject.joined { request, _ in
                 var response = HTTPResponse(status: .ok)
@@ -128,7 +130,9 @@ extension TransportCheck {
                 for expected in [["connected", "sent", "first", "last"], ["reused", "sent", "first", "last"]] {
                     let moments = MomentList()
                     _ = try await wire.text(.post, body: ByteStream([1]), options: TransferOptions(report: moments.add))
-                    try await eventually("all moments are told: \(moments.names)") { moments.names.count >= expected.count }
+                    try await eventually("all moments are told: \(moments.names)") {
+                        moments.names.count >= expected.count
+                    }
                     try expect(moments.names, is: expected, "the moments")
                     try expect(moments.isInOrder, "the moments are not in their order")
                 }

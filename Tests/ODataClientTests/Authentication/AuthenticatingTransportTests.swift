@@ -21,7 +21,8 @@ private final class Passwords: AuthenticationStep {
 }
 
 @Suite("Showing who the client is") struct AuthenticatingTransportTests {
-    private let origins: Set<Origin> = [Origin(scheme: "https", authority: "service.test")].reduce(into: []) { set, origin in
+    private let origins: Set<Origin> = [Origin(scheme: "https", authority: "service.test")].reduce(into: []) {
+        set, origin in
         if let origin { set.insert(origin) }
     }
 
@@ -50,10 +51,12 @@ private final class Passwords: AuthenticationStep {
             ])
     }
 
-    @Test("Credentials go to the service's origin alone: no other host, port or scheme", arguments: [
-        "https://elsewhere.test/shop/", "https://service.test:8443/shop/", "http://service.test/shop/",
-        "https://service.test.evil.test/shop/", "https://sub.service.test/",
-    ])
+    @Test(
+        "Credentials go to the service's origin alone: no other host, port or scheme",
+        arguments: [
+            "https://elsewhere.test/shop/", "https://service.test:8443/shop/", "http://service.test/shop/",
+            "https://service.test.evil.test/shop/", "https://sub.service.test/",
+        ])
     func ownOrigin(url: String) async throws {
         let wire = ScriptedWire { _, _ in answer(401, [.wwwAuthenticate: "Basic realm=\"x\""]) }
         let (response, _) = try await transport(wire, Passwords(answers: 5)).send(request(.get, url), body: nil)
@@ -62,9 +65,11 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent[0].request.headerFields[.authorization] == nil)
     }
 
-    @Test("The same origin in other letters, and with its port said, is the same", arguments: [
-        "https://SERVICE.test/shop/", "HTTPS://service.test:443/shop/",
-    ])
+    @Test(
+        "The same origin in other letters, and with its port said, is the same",
+        arguments: [
+            "https://SERVICE.test/shop/", "HTTPS://service.test:443/shop/",
+        ])
     func sameOrigin(url: String) async throws {
         let wire = ScriptedWire { _, _ in answer() }
         _ = try await transport(wire, Passwords()).send(request(.get, url), body: nil)

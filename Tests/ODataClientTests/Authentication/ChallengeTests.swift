@@ -16,16 +16,21 @@ import Testing
         }
     }
 
-    @Test("Schemes and parameters are read in all their forms", arguments: [
-        (["Basic realm=\"simple\""], ["basic realm=simple"]),
-        (["Basic realm=\"a \\\"b\\\" c\", charset=\"UTF-8\""], ["basic charset=UTF-8 realm=a \"b\" c"]),
-        (["Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\""],
-            ["newauth realm=apps title=Login to \"apps\" type=1", "basic realm=simple"]),
-        (["Negotiate", "NTLM", "Basic realm=x"], ["negotiate", "ntlm", "basic realm=x"]),
-        (["Negotiate YII==, Bearer error=\"invalid_token\""], ["negotiate", "bearer error=invalid_token"]),
-        (["Basic realm=\"unterminated"], ["basic realm=unterminated"]),
-        (["Basic realm = \"spaced\" , x = y"], ["basic realm=spaced x=y"]), ([""], []), ([",,, ,"], []), (["=\"x\""], []),
-    ] as [([String], [String])])
+    @Test(
+        "Schemes and parameters are read in all their forms",
+        arguments: [
+            (["Basic realm=\"simple\""], ["basic realm=simple"]),
+            (["Basic realm=\"a \\\"b\\\" c\", charset=\"UTF-8\""], ["basic charset=UTF-8 realm=a \"b\" c"]),
+            (
+                ["Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\""],
+                ["newauth realm=apps title=Login to \"apps\" type=1", "basic realm=simple"]
+            ),
+            (["Negotiate", "NTLM", "Basic realm=x"], ["negotiate", "ntlm", "basic realm=x"]),
+            (["Negotiate YII==, Bearer error=\"invalid_token\""], ["negotiate", "bearer error=invalid_token"]),
+            (["Basic realm=\"unterminated"], ["basic realm=unterminated"]),
+            (["Basic realm = \"spaced\" , x = y"], ["basic realm=spaced x=y"]), ([""], []), ([",,, ,"], []),
+            (["=\"x\""], []),
+        ] as [([String], [String])])
     func reads(fields: [String], expected: [String]) throws {
         #expect(try schemes(fields) == expected)
     }

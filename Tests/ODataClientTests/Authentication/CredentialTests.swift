@@ -28,7 +28,9 @@ import Testing
             for: ProtectionSpace(host: "service.test", port: 443, scheme: "https", realm: "R"))
         let session = try session(wire, ChallengedCredentials(store: store))
         for _ in 0..<3 { #expect(try await session.send(request(), body: nil).0.status == .ok) }
-        #expect(wire.sent.map { $0.request.headerFields[.authorization] } == [nil] + Array(repeating: "Basic YW5uOnB3", count: 3))
+        #expect(
+            wire.sent.map { $0.request.headerFields[.authorization] } == [nil]
+                + Array(repeating: "Basic YW5uOnB3", count: 3))
     }
 
     @Test("What is refused is asked for again with the last user's name, and what is given is kept")
@@ -67,18 +69,22 @@ import Testing
         #expect(wire.sent.allSatisfy { $0.request.headerFields[.authorization] == nil })
         #expect(
             await store.credentials(
-                for: ProtectionSpace(host: "SERVICE.test", port: 443, scheme: "HTTPS", realm: "R", isProxy: true)) == nil)
+                for: ProtectionSpace(host: "SERVICE.test", port: 443, scheme: "HTTPS", realm: "R", isProxy: true))
+                == nil)
     }
 
-    @Test("Keys and tokens stand where they belong", arguments: [
-        (TokenPlacement.bearer, "Authorization: Bearer k=1"), (.cookie("SSO"), "Cookie: SSO=k=1"),
-        (.query("api key"), "/shop/Orders?api%20key=k%3D1"),
-    ])
+    @Test(
+        "Keys and tokens stand where they belong",
+        arguments: [
+            (TokenPlacement.bearer, "Authorization: Bearer k=1"), (.cookie("SSO"), "Cookie: SSO=k=1"),
+            (.query("api key"), "/shop/Orders?api%20key=k%3D1"),
+        ])
     func placements(placement: TokenPlacement, expected: String) async throws {
         let wire = ScriptedWire { _, _ in answer() }
         _ = try await session(wire, TokenAuthentication(placement, key: "k=1")).send(request(), body: nil)
         let sent = wire.sent[0].request
-        let all = sent.headerFields.map { "\($0.name.canonicalName): \($0.value)".lowercased() } + [sent.path?.lowercased()]
+        let all =
+            sent.headerFields.map { "\($0.name.canonicalName): \($0.value)".lowercased() } + [sent.path?.lowercased()]
         #expect(all.contains(expected.lowercased()))
     }
 
@@ -106,11 +112,14 @@ import Testing
         #expect(never.sent.count == 1)
     }
 
-    @Test("A sign-in page in place of data is answered by a closure, and what it gets is sent", arguments: [true, false])
+    @Test(
+        "A sign-in page in place of data is answered by a closure, and what it gets is sent", arguments: [true, false])
     func signIn(isRedirect: Bool) async throws {
         let jar = CookieJar()
         let wire = ScriptedWire { _, request in
-            if request.headerFields[.cookie] == "SMSESSION=1" { return answer(200, [.contentType: "application/json"], "{}") }
+            if request.headerFields[.cookie] == "SMSESSION=1" {
+                return answer(200, [.contentType: "application/json"], "{}")
+            }
             return isRedirect
                 ? answer(302, [.location: "https://login.test/?to=x"])
                 : answer(200, [.contentType: "text/html; charset=utf-8"], "<form action=\"/login\">")
@@ -140,6 +149,7 @@ import Testing
         let step = ClientCertificate { .pkcs12([UInt8(counter.next())], passphrase: nil) }
         let session = try session(wire, step)
         for _ in 0..<2 { _ = try await session.send(request(), body: nil) }
-        #expect(wire.sent.map(\.options.clientIdentity) == [.pkcs12([1], passphrase: nil), .pkcs12([2], passphrase: nil)])
+        #expect(
+            wire.sent.map(\.options.clientIdentity) == [.pkcs12([1], passphrase: nil), .pkcs12([2], passphrase: nil)])
     }
 }

@@ -53,7 +53,9 @@ private final class AuthorizationServer: Sendable {
             configuration: .init(authentication: Authentication(oauth), retry: .none))
     }
 
-    private func tokens(of wire: ScriptedWire) -> [String?] { wire.sent.map { $0.request.headerFields[.authorization] } }
+    private func tokens(of wire: ScriptedWire) -> [String?] {
+        wire.sent.map { $0.request.headerFields[.authorization] }
+    }
 
     @Test("4.4 Client credentials get a token, which is renewed before it ends") func renewed() async throws {
         let server = AuthorizationServer(lifetime: 300)
@@ -69,9 +71,12 @@ private final class AuthorizationServer: Sendable {
         #expect(form == ["grant_type": "client_credentials", "scope": "read write", "audience": "shop"])
     }
 
-    @Test("A refused token is renewed once, and a request that is refused again is the caller's") func refused() async throws {
+    @Test("A refused token is renewed once, and a request that is refused again is the caller's") func refused()
+        async throws
+    {
         let server = AuthorizationServer()
-        let wire = ScriptedWire { _, request in answer(request.headerFields[.authorization] == "Bearer a2" ? 200 : 401) }
+        let wire = ScriptedWire { _, request in answer(request.headerFields[.authorization] == "Bearer a2" ? 200 : 401)
+        }
         #expect(try await session(wire, try oauth(server)).send(request(), body: nil).0.status == .ok)
         let never = ScriptedWire { _, _ in answer(401) }
         #expect(try await session(never, try oauth(server)).send(request(), body: nil).0.status == .unauthorized)
@@ -81,14 +86,18 @@ private final class AuthorizationServer: Sendable {
     @Test("A token that ends while a large upload is on its way is renewed, and the upload begins anew")
     func longTransfer() async throws {
         let server = AuthorizationServer()
-        let wire = ScriptedWire { _, request in answer(request.headerFields[.authorization] == "Bearer a2" ? 201 : 401) }
+        let wire = ScriptedWire { _, request in answer(request.headerFields[.authorization] == "Bearer a2" ? 201 : 401)
+        }
         let reports = Reports()
         let body = ByteStream([UInt8](repeating: 65, count: 300_000))
         let (response, _) = try await session(wire, try oauth(server)).send(
             request(.put), body: body, options: TransferOptions(report: reports.report))
         #expect(response.status == .created)
         #expect(wire.sent.map(\.body.count) == [300_000, 300_000])
-        #expect(reports.lines.filter { $0.hasPrefix("sent") } == ["sent 300000/300000", "sent 0/300000", "sent 300000/300000"])
+        #expect(
+            reports.lines.filter { $0.hasPrefix("sent") } == [
+                "sent 300000/300000", "sent 0/300000", "sent 300000/300000",
+            ])
     }
 
     @Test("However many need a token at once, it is asked for once") func singleFlight() async throws {
@@ -102,7 +111,9 @@ private final class AuthorizationServer: Sendable {
         #expect(server.issued.value == 1)
     }
 
-    @Test("6 A refresh token renews; one that is over signs in anew; tokens outlive the launch") func refresh() async throws {
+    @Test("6 A refresh token renews; one that is over signs in anew; tokens outlive the launch") func refresh()
+        async throws
+    {
         let server = AuthorizationServer(givesRefreshTokens: true)
         let store = MemoryTokenStore(OAuth2Tokens(accessToken: "a0", refreshToken: "over", expires: clock.now + 1000))
         let wire = ScriptedWire { _, _ in answer() }
@@ -113,8 +124,9 @@ private final class AuthorizationServer: Sendable {
         clock.now += 3600
         _ = try await session.send(request(), body: nil)
         #expect(tokens(of: wire) == ["Bearer a0", "Bearer a1", "Bearer a2"])
-        #expect(server.forms.withLock { $0.map { $0["grant_type"] ?? "" } }
-            == ["refresh_token", "client_credentials", "refresh_token"])
+        #expect(
+            server.forms.withLock { $0.map { $0["grant_type"] ?? "" } }
+                == ["refresh_token", "client_credentials", "refresh_token"])
         #expect(server.forms.withLock { $0.last?["refresh_token"] } == "r1")
         #expect(await store.tokens()?.accessToken == "a2")
     }
@@ -126,7 +138,9 @@ private final class AuthorizationServer: Sendable {
         #expect(ProofKey.random() != ProofKey.random())
     }
 
-    @Test("4.1 A person in a browser gives a code, which is changed for a token with the proof key") func code() async throws {
+    @Test("4.1 A person in a browser gives a code, which is changed for a token with the proof key") func code()
+        async throws
+    {
         let server = AuthorizationServer()
         let challenge = Mutex("")
         let grant = OAuth2.Grant.authorizationCode(
@@ -147,11 +161,13 @@ private final class AuthorizationServer: Sendable {
         #expect(ProofKey(verifier: form["code_verifier"] ?? "").challenge == challenge.withLock { $0 })
     }
 
-    @Test("What comes back from the browser is not believed blindly", arguments: [
-        ("app://back?code=c&state=other", OAuth2Error.stateMismatch), ("app://back", .stateMismatch),
-        ("app://back?error=access_denied&state=STATE", .refused(code: "access_denied", description: nil)),
-        ("app://back?state=STATE", .noCode),
-    ] as [(String, OAuth2Error)])
+    @Test(
+        "What comes back from the browser is not believed blindly",
+        arguments: [
+            ("app://back?code=c&state=other", OAuth2Error.stateMismatch), ("app://back", .stateMismatch),
+            ("app://back?error=access_denied&state=STATE", .refused(code: "access_denied", description: nil)),
+            ("app://back?state=STATE", .noCode),
+        ] as [(String, OAuth2Error)])
     func badCode(landing: String, expected: OAuth2Error) async throws {
         let grant = OAuth2.Grant.authorizationCode(endpoint: "https://login.test/a", redirectURI: "app://back") { url in
             let state = FormEncoding.decode(url.drop { $0 != "?" }.dropFirst())["state"] ?? ""
@@ -161,9 +177,11 @@ private final class AuthorizationServer: Sendable {
         await #expect(throws: expected) { _ = try await session.send(request(), body: nil) }
     }
 
-    @Test("Endpoints that are spoken to in clear are refused", arguments: [
-        "http://login.test/token", "login.test/token", "ftp://login.test/", "",
-    ])
+    @Test(
+        "Endpoints that are spoken to in clear are refused",
+        arguments: [
+            "http://login.test/token", "login.test/token", "ftp://login.test/", "",
+        ])
     func insecure(url: String) {
         #expect(throws: OAuth2Error.insecureEndpoint(url)) {
             _ = try OAuth2(
@@ -172,14 +190,20 @@ private final class AuthorizationServer: Sendable {
         }
     }
 
-    @Test("What an endpoint answers wrongly is told", arguments: [
-        (200, "{}", OAuth2Error.invalidResponse(status: 200, reason: "it holds no access token")),
-        (200, "{\"access_token\":\"x\",\"token_type\":\"mac\"}",
-            .invalidResponse(status: 200, reason: "its tokens are not bearer tokens")),
-        (502, "<html>", .invalidResponse(status: 502, reason: "it is no error of OAuth")),
-        (401, "{\"error\":\"invalid_client\",\"error_description\":\"who?\"}",
-            .refused(code: "invalid_client", description: "who?")),
-    ] as [(Int, String, OAuth2Error)])
+    @Test(
+        "What an endpoint answers wrongly is told",
+        arguments: [
+            (200, "{}", OAuth2Error.invalidResponse(status: 200, reason: "it holds no access token")),
+            (
+                200, "{\"access_token\":\"x\",\"token_type\":\"mac\"}",
+                .invalidResponse(status: 200, reason: "its tokens are not bearer tokens")
+            ),
+            (502, "<html>", .invalidResponse(status: 502, reason: "it is no error of OAuth")),
+            (
+                401, "{\"error\":\"invalid_client\",\"error_description\":\"who?\"}",
+                .refused(code: "invalid_client", description: "who?")
+            ),
+        ] as [(Int, String, OAuth2Error)])
     func wrongAnswers(status: Int, body: String, expected: OAuth2Error) async throws {
         let oauth = try OAuth2(
             .init(tokenEndpoint: "http://localhost:1/token", clientID: "x", grant: .clientCredentials),

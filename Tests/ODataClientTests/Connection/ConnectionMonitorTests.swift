@@ -75,7 +75,8 @@ private struct ScriptedProbe: ConnectionProbe {
             #expect(probe.look() == ConnectionFinding(.connected, isExpensive: true))
             try set("net/eth0/operstate", "up\n")
             #expect(probe.look() == ConnectionFinding(.connected))
-            #expect(NetworkInterfaceProbe(leastStorage: .max, system: folder).look() == ConnectionFinding(.lowOnStorage))
+            #expect(
+                NetworkInterfaceProbe(leastStorage: .max, system: folder).look() == ConnectionFinding(.lowOnStorage))
         }
     #endif
 }

@@ -56,10 +56,17 @@ import Testing
         }
     }
 
-    @Test("The whole time is limited, from start to last byte, per session and per request") func wholeTimeout() async throws {
+    @Test("The whole time is limited, from start to last byte, per session and per request") func wholeTimeout()
+        async throws
+    {
         let wire = ScriptedWire { _, request in
             if request.path == "/slow-head" { try await Task.sleep(for: .seconds(60)) }
-            return (HTTPResponse(status: .ok), ByteStream { try await Task.sleep(for: .seconds(60)); return nil })
+            return (
+                HTTPResponse(status: .ok),
+                ByteStream {
+                    try await Task.sleep(for: .seconds(60)); return nil
+                }
+            )
         }
         var configuration = HTTPSession.Configuration()
         configuration.wholeTimeout = .milliseconds(100)

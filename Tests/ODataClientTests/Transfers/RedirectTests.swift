@@ -7,7 +7,8 @@ import Testing
 @Suite("Redirects (RFC 9110, 15.4)") struct RedirectTests {
     /// Where a request ends up that is redirected once.
     private func landing(
-        _ location: String, status: Int = 307, _ method: HTTPRequest.Method = .get, from url: String = "https://a.test/b/c?d",
+        _ location: String, status: Int = 307, _ method: HTTPRequest.Method = .get,
+        from url: String = "https://a.test/b/c?d",
         policy: RedirectingTransport.Policy = .sameOrigin, body: ByteStream? = nil
     ) async throws -> String? {
         let wire = ScriptedWire { number, _ in number == 1 ? answer(status, [.location: location]) : answer() }
@@ -17,28 +18,37 @@ import Testing
         return "\(last.method) \(last.scheme ?? "")://\(last.authority ?? "")\(last.path ?? "")"
     }
 
-    @Test("Locations are resolved as references (RFC 3986, 5.2)", arguments: [
-        ("/x", "GET https://a.test/x"), ("x", "GET https://a.test/b/x"), ("?q", "GET https://a.test/b/c?q"),
-        ("../x", "GET https://a.test/x"), ("./x", "GET https://a.test/b/x"), ("/a/../../x?y=/../z", "GET https://a.test/x?y=/../z"),
-        ("https://a.test/x#fragment", "GET https://a.test/x"), ("//a.test/x", "GET https://a.test/x"),
-        ("HTTPS://A.test:443/x", "GET https://A.test:443/x"), ("mailto:x", nil), ("ftp://a.test/", nil),
-        ("https://b.test/x", nil), ("https://a.test:444/x", nil), ("http://a.test/x", nil), ("//b.test/x", nil),
-        ("https://a.test@b.test/x", nil), ("/x y", nil), ("x(a='b:c')", "GET https://a.test/b/x(a='b:c')"),
-    ] as [(String, String?)])
+    @Test(
+        "Locations are resolved as references (RFC 3986, 5.2)",
+        arguments: [
+            ("/x", "GET https://a.test/x"), ("x", "GET https://a.test/b/x"), ("?q", "GET https://a.test/b/c?q"),
+            ("../x", "GET https://a.test/x"), ("./x", "GET https://a.test/b/x"),
+            ("/a/../../x?y=/../z", "GET https://a.test/x?y=/../z"),
+            ("https://a.test/x#fragment", "GET https://a.test/x"), ("//a.test/x", "GET https://a.test/x"),
+            ("HTTPS://A.test:443/x", "GET https://A.test:443/x"), ("mailto:x", nil), ("ftp://a.test/", nil),
+            ("https://b.test/x", nil), ("https://a.test:444/x", nil), ("http://a.test/x", nil), ("//b.test/x", nil),
+            ("https://a.test@b.test/x", nil), ("/x y", nil), ("x(a='b:c')", "GET https://a.test/b/x(a='b:c')"),
+        ] as [(String, String?)])
     func resolves(location: String, expected: String?) async throws {
         #expect(try await landing(location) == expected)
     }
 
-    @Test("Changes follow 307 and 308 alone, with their body, and within the origin", arguments: [
-        (301, nil), (302, nil), (303, nil), (307, "POST https://a.test/x"), (308, "POST https://a.test/x"), (304, nil),
-    ] as [(Int, String?)])
+    @Test(
+        "Changes follow 307 and 308 alone, with their body, and within the origin",
+        arguments: [
+            (301, nil), (302, nil), (303, nil), (307, "POST https://a.test/x"), (308, "POST https://a.test/x"),
+            (304, nil),
+        ] as [(Int, String?)])
     func changes(status: Int, expected: String?) async throws {
         #expect(try await landing("/x", status: status, .post, body: ByteStream([1])) == expected)
         #expect(try await landing("/x", status: status, .post, body: ByteStream { nil }) == nil)
-        #expect(try await landing("https://b.test/x", status: status, .post, policy: .anyOrigin, body: ByteStream([1])) == nil)
+        #expect(
+            try await landing("https://b.test/x", status: status, .post, policy: .anyOrigin, body: ByteStream([1]))
+                == nil)
     }
 
-    @Test("To another origin nothing goes along that could be secret, and nothing from HTTPS to HTTP") func otherOrigin() async throws {
+    @Test("To another origin nothing goes along that could be secret, and nothing from HTTPS to HTTP")
+    func otherOrigin() async throws {
         let wire = ScriptedWire { number, _ in number == 1 ? answer(302, [.location: "https://b.test/x"]) : answer() }
         var message = request(.get, "https://a.test/")
         for (name, value) in [
@@ -53,7 +63,8 @@ import Testing
         #expect(wire.sent[1].request.headerFields.map(\.name.canonicalName) == ["accept", "odata-maxversion"])
         #expect(reports.lines == ["redirected 302 https://b.test/x"])
         #expect(try await landing("http://a.test/x", policy: .anyOrigin) == nil)
-        #expect(try await landing("https://a.test/x", from: "http://a.test/", policy: .anyOrigin) == "GET https://a.test/x")
+        #expect(
+            try await landing("https://a.test/x", from: "http://a.test/", policy: .anyOrigin) == "GET https://a.test/x")
         #expect(try await landing("/x", policy: .none) == nil)
     }
 

@@ -50,22 +50,30 @@ import Testing
     }
 
     @Test("A failure before the head is the terminal event, and one within the body too") func failures() async throws {
-        let none = try session(ScriptedWire { _, _ in throw TransportError.untrustedCertificate(host: "h", reason: "r") })
-        #expect(await names(none.events(of: request())) == ["started", "failed The certificate of h is not trusted: r"])
-        let cut = try session(ScriptedWire { _, _ in
-            let counter = Counter()
-            return (HTTPResponse(status: .ok), ByteStream {
-                if counter.next() == 1 { return [1] }
-                throw TransportError.truncated(host: "h", reason: "r")
+        let none = try session(
+            ScriptedWire { _, _ in throw TransportError.untrustedCertificate(host: "h", reason: "r") })
+        #expect(
+            await names(none.events(of: request())) == ["started", "failed The certificate of h is not trusted: r"])
+        let cut = try session(
+            ScriptedWire { _, _ in
+                let counter = Counter()
+                return (
+                    HTTPResponse(status: .ok),
+                    ByteStream {
+                        if counter.next() == 1 { return [1] }
+                        throw TransportError.truncated(host: "h", reason: "r")
+                    }
+                )
             })
-        })
         #expect(
             await names(cut.events(of: request()))
                 == ["started", "headers 200", "chunk 1", "failed The answer of h is incomplete: r"])
         #expect(cut.queue.size == 0)
     }
 
-    @Test("Nothing is sent before the first event is asked for, and each iteration is a request") func lazy() async throws {
+    @Test("Nothing is sent before the first event is asked for, and each iteration is a request") func lazy()
+        async throws
+    {
         let wire = ScriptedWire { _, _ in answer() }
         let events = try session(wire).events(of: request())
         #expect(wire.sent.isEmpty)
@@ -77,7 +85,12 @@ import Testing
     func cancelled(withinBody: Bool) async throws {
         let wire = ScriptedWire { _, _ in
             if !withinBody { try await Task.sleep(for: .seconds(60)) }
-            return (HTTPResponse(status: .ok), ByteStream { try await Task.sleep(for: .seconds(60)); return nil })
+            return (
+                HTTPResponse(status: .ok),
+                ByteStream {
+                    try await Task.sleep(for: .seconds(60)); return nil
+                }
+            )
         }
         let session = try session(wire)
         let task = Task { await names(session.events(of: request())) }

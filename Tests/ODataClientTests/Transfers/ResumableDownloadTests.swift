@@ -27,7 +27,8 @@ private final class FileService: Sendable {
         var response = HTTPResponse(status: .ok)
         if !version.isEmpty { response.headerFields[.eTag] = version }
         if let range, understandsRanges, request.headerFields[.ifRange] == version,
-            let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" }) {
+            let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
+        {
             guard start < bytes.count else { return (HTTPResponse(status: .rangeNotSatisfiable), ByteStream([])) }
             first = start
             response.status = .partialContent
@@ -101,7 +102,9 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("A service that never gets further is given up after the attempts, and the checkpoint stays") func givenUp() async throws {
+    @Test("A service that never gets further is given up after the attempts, and the checkpoint stays") func givenUp()
+        async throws
+    {
         defer { clean() }
         let service = FileService(cuts: [500, 0, 0, 0, 0, 0, 0])
         await #expect(throws: TransportError.self) { try await download(service).run() }
@@ -111,14 +114,19 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("A part that was not asked for is refused, and so is a status that is none of a download") func wrong() async throws {
+    @Test("A part that was not asked for is refused, and so is a status that is none of a download") func wrong()
+        async throws
+    {
         defer { clean() }
         let wire = ScriptedWire { number, _ in
             switch number {
             case 1:
-                return (answer(200, [.eTag: "\"1\""]).0, ByteStream(length: 10) {
-                    throw TransportError.truncated(host: "h", reason: "")
-                })
+                return (
+                    answer(200, [.eTag: "\"1\""]).0,
+                    ByteStream(length: 10) {
+                        throw TransportError.truncated(host: "h", reason: "")
+                    }
+                )
             default: return answer(404)
             }
         }

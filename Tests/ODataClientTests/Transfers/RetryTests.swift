@@ -32,9 +32,12 @@ import Testing
         #expect(result.waits == [.milliseconds(250), .milliseconds(500), .seconds(1)])
     }
 
-    @Test("What may have acted is not repeated, unless the service recognises repeats", arguments: [
-        TransportError.timedOut(host: "h"), .connectionLost(host: "h", reason: ""), .truncated(host: "h", reason: ""),
-    ])
+    @Test(
+        "What may have acted is not repeated, unless the service recognises repeats",
+        arguments: [
+            TransportError.timedOut(host: "h"), .connectionLost(host: "h", reason: ""),
+            .truncated(host: "h", reason: ""),
+        ])
     func inDoubt(error: TransportError) async throws {
         for method in [HTTPRequest.Method.post, .put, .patch, .delete] {
             #expect(try await attempts(method) { throw error }.count == 1)
@@ -54,18 +57,22 @@ import Testing
         #expect(result.count == 1)
     }
 
-    @Test("What asking again does not mend is not repeated", arguments: [
-        TransportError.invalidURL("x"), .untrustedCertificate(host: "h", reason: ""),
-        .clientCertificateRefused(host: "h", reason: ""), .proxyAuthenticationRequired(proxy: "p"),
-    ])
+    @Test(
+        "What asking again does not mend is not repeated",
+        arguments: [
+            TransportError.invalidURL("x"), .untrustedCertificate(host: "h", reason: ""),
+            .clientCertificateRefused(host: "h", reason: ""), .proxyAuthenticationRequired(proxy: "p"),
+        ])
     func hopeless(error: TransportError) async throws {
         #expect(try await attempts(.get) { throw error }.count == 1)
     }
 
-    @Test("Statuses are repeated as far as the service cannot have acted", arguments: [
-        (429, nil, 4, 4), (503, "0", 4, 4), (503, nil, 4, 1), (408, nil, 4, 1), (502, nil, 4, 1), (504, nil, 4, 1),
-        (500, nil, 1, 1), (501, nil, 1, 1), (401, nil, 1, 1), (412, nil, 1, 1), (200, nil, 1, 1),
-    ] as [(Int, String?, Int, Int)])
+    @Test(
+        "Statuses are repeated as far as the service cannot have acted",
+        arguments: [
+            (429, nil, 4, 4), (503, "0", 4, 4), (503, nil, 4, 1), (408, nil, 4, 1), (502, nil, 4, 1), (504, nil, 4, 1),
+            (500, nil, 1, 1), (501, nil, 1, 1), (401, nil, 1, 1), (412, nil, 1, 1), (200, nil, 1, 1),
+        ] as [(Int, String?, Int, Int)])
     func statuses(status: Int, after: String?, reading: Int, changing: Int) async throws {
         let fields: [HTTPField.Name: String] = after.map { [.retryAfter: $0] } ?? [:]
         #expect(try await attempts(.get) { answer(status, fields) }.count == reading)
@@ -74,12 +81,14 @@ import Testing
         #expect(change.status == status)
     }
 
-    @Test("Retry-After is the least delay, in seconds or as a date; too long a one ends it", arguments: [
-        ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
-        ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:00:00 GMT", .milliseconds(250)),
-        ("120", .seconds(120)), ("121", nil), ("99999999999999999999999", nil), ("-1", .milliseconds(250)),
-        ("soon", .milliseconds(250)),
-    ] as [(String, Duration?)])
+    @Test(
+        "Retry-After is the least delay, in seconds or as a date; too long a one ends it",
+        arguments: [
+            ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
+            ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:00:00 GMT", .milliseconds(250)),
+            ("120", .seconds(120)), ("121", nil), ("99999999999999999999999", nil), ("-1", .milliseconds(250)),
+            ("soon", .milliseconds(250)),
+        ] as [(String, Duration?)])
     func retryAfter(text: String, expected: Duration?) async throws {
         let result = try await attempts(.get) { answer(429, [.retryAfter: text]) }
         #expect(result.waits.first == expected)

@@ -45,7 +45,9 @@ import Testing
             try await order(names) == ["H1", "H2", "H3", "H4", "n1", "H5", "H6", "H7", "H8", "n2", "H9", "n3"])
     }
 
-    @Test("From 1 to 255 at once; more or less is an error", arguments: [(0, false), (1, true), (255, true), (256, false), (-1, false)])
+    @Test(
+        "From 1 to 255 at once; more or less is an error",
+        arguments: [(0, false), (1, true), (255, true), (256, false), (-1, false)])
     func limits(limit: Int, isPossible: Bool) throws {
         if isPossible {
             let queue = try TransferQueue(limit: limit)
@@ -57,7 +59,9 @@ import Testing
         #expect(TransferQueue.standard().limit == 5)
     }
 
-    @Test("Who is cancelled while waiting leaves the queue; all that wait can be cancelled") func cancelling() async throws {
+    @Test("Who is cancelled while waiting leaves the queue; all that wait can be cancelled") func cancelling()
+        async throws
+    {
         let queue = try TransferQueue(limit: 1)
         let slot = try await queue.enter("first")
         let waiting = (0..<3).map { number in Task { _ = try await queue.enter("w\(number)") } }
@@ -99,7 +103,9 @@ import Testing
         first.release()
     }
 
-    @Test("The requests of a bundle go one after the other in one place, whatever goes beside them") func bundles() async throws {
+    @Test("The requests of a bundle go one after the other in one place, whatever goes beside them") func bundles()
+        async throws
+    {
         let order = Order()
         let wire = ScriptedWire { _, request in
             order.add("> \(request.path ?? "")")
@@ -108,13 +114,16 @@ import Testing
             return answer(200, [:], request.path ?? "")
         }
         let session = try HTTPSession(
-            wire, serviceRoot: "https://service.test/", configuration: .init(retry: .none, queue: try TransferQueue(limit: 4)))
+            wire, serviceRoot: "https://service.test/",
+            configuration: .init(retry: .none, queue: try TransferQueue(limit: 4)))
         var bundle = TransferBundle(label: "three")
         for number in 1...4 { bundle.add(request(.post, "https://service.test/\(number)"), body: ByteStream([1])) }
         bundle.remove(at: 3)
         bundle.remove(at: 30)
         async let others: Void = withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 { group.addTask { _ = try await session.send(request(.get, "https://service.test/o"), body: nil) } }
+            for _ in 0..<10 {
+                group.addTask { _ = try await session.send(request(.get, "https://service.test/o"), body: nil) }
+            }
             try await group.waitForAll()
         }
         try await session.send(bundle) { number, answer in

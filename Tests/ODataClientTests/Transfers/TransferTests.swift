@@ -15,10 +15,12 @@ import Testing
         }
     }
 
-    @Test("Chunks have the size that is asked for", arguments: [
-        ([250], 100, [100, 100, 50]), ([10, 10, 10], 15, [15, 15]), ([100, 100], 100, [100, 100]), ([], 5, []),
-        ([1, 1, 1, 1], 3, [3, 1]), ([300, 1], 100, [100, 100, 100, 1]),
-    ] as [([Int], Int, [Int])])
+    @Test(
+        "Chunks have the size that is asked for",
+        arguments: [
+            ([250], 100, [100, 100, 50]), ([10, 10, 10], 15, [15, 15]), ([100, 100], 100, [100, 100]), ([], 5, []),
+            ([1, 1, 1, 1], 3, [3, 1]), ([300, 1], 100, [100, 100, 100, 1]),
+        ] as [([Int], Int, [Int])])
     func chunks(sizes: [Int], size: Int, expected: [Int]) async throws {
         let cut = stream(sizes).chunks(of: try ChunkSize(size))
         #expect(cut.length == Int64(sizes.reduce(0, +)))
@@ -81,21 +83,27 @@ import Testing
         #expect(time.slept == .zero)
     }
 
-    @Test("A limit slows all transfers down together, and another one holds on expensive networks") func limited() async throws {
+    @Test("A limit slows all transfers down together, and another one holds on expensive networks") func limited()
+        async throws
+    {
         let time = Time()
         let bandwidth = Bandwidth(
             limits: .init(standard: nil, expensive: 1000), now: { time.now }, sleep: { time.pass($0, sleeping: true) })
         #expect(!bandwidth.isLimited)
-        let transport = MeasuringTransport(ScriptedWire { _, _ in answer(200, [:], String(repeating: "x", count: 3000)) }, bandwidth: bandwidth)
+        let transport = MeasuringTransport(
+            ScriptedWire { _, _ in answer(200, [:], String(repeating: "x", count: 3000)) }, bandwidth: bandwidth)
         _ = try await transport.send(request(), body: nil).1.collect(limit: 4000)
         #expect(time.slept == .zero)
         bandwidth.isExpensive = true
         #expect(bandwidth.isLimited)
-        _ = try await transport.send(request(.put), body: ByteStream([UInt8](repeating: 1, count: 2000))).1.collect(limit: 4000)
+        _ = try await transport.send(request(.put), body: ByteStream([UInt8](repeating: 1, count: 2000))).1.collect(
+            limit: 4000)
         #expect(abs(time.slept / .seconds(1) - 5) < 0.01)
     }
 
-    @Test("The progress of a batch is that of all its requests, and a repeated upload counts once") func progress() async throws {
+    @Test("The progress of a batch is that of all its requests, and a repeated upload counts once") func progress()
+        async throws
+    {
         let progress = TransferProgress()
         let first = progress.listener(expectedUpload: 1000, expectedDownload: 100)
         let second = progress.listener(expectedUpload: 500, expectedDownload: 100)
@@ -129,7 +137,8 @@ import Testing
             wire, serviceRoot: "https://service.test/",
             configuration: .init(authentication: Authentication(TokenAuthentication(.bearer) { $0 ? "new" : "old" })))
         let options = TransferOptions(report: progress.listener(expectedUpload: 10))
-        _ = try await session.send(request(.put), body: ByteStream([UInt8](repeating: 0, count: 10)), options: options).1.text
+        _ = try await session.send(request(.put), body: ByteStream([UInt8](repeating: 0, count: 10)), options: options)
+            .1.text
         let end = progress.snapshot
         #expect(end.sent == 10)
         #expect(end.received == 4)

@@ -50,7 +50,9 @@ import WireFaults
     }
 
     /// A client whose requests go through a session.
-    private func client(_ transport: any HTTPTransport, port: Int, retry: RetryPolicy) throws -> (DataService, HTTPSession) {
+    private func client(_ transport: any HTTPTransport, port: Int, retry: RetryPolicy) throws -> (
+        DataService, HTTPSession
+    ) {
         let root = "http://127.0.0.1:\(port)/shop/"
         let session = try HTTPSession(
             transport, serviceRoot: root, configuration: .init(retry: retry, wholeTimeout: .seconds(2)))
@@ -78,7 +80,8 @@ import WireFaults
         let (service, server) = try await service()
         for work in Self.work {
             let proxy = try await FaultyProxy(to: server.port) { $0 == 1 ? fault : nil }
-            let transport = try NIOTransport(configuration: .init(connectTimeout: .seconds(2), readTimeout: Self.silence))
+            let transport = try NIOTransport(
+                configuration: .init(connectTimeout: .seconds(2), readTimeout: Self.silence))
             let (data, session) = try client(
                 transport, port: proxy.port, retry: RetryPolicy(maxAttempts: 3, firstDelay: .milliseconds(10)))
             let error = try await outcome { try await work.run(data) }
@@ -124,7 +127,9 @@ import WireFaults
                     #expect(await count(service) == 8, "it was done, and once")
                 }
                 #expect(session.queue.size == 0)
-                if work.name == "create" { try? await DataService(service).delete("Orders", key: EntityKey("ID", .integer(99))) }
+                if work.name == "create" {
+                    try? await DataService(service).delete("Orders", key: EntityKey("ID", .integer(99)))
+                }
             }
         }
         try await transport.shutdown()
@@ -161,7 +166,9 @@ import WireFaults
             try await proxy.stop()
         }
         let end = ContinuousClock.now + .seconds(10)
-        while let now = openSockets(), now > before, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
+        while let now = openSockets(), now > before, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
         let after = try #require(openSockets())
         #expect(after <= before, "\(after - before) sockets were left")
         await server.stop()
