@@ -76,7 +76,9 @@ let package = Package(
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "CAESGCM"),
+        .target(
+            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", crypto], swiftSettings: settings),
         .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),

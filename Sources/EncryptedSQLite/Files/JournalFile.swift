@@ -5,7 +5,7 @@ import CSQLite
 /// Records have no fixed offsets, but SQLite reads and writes the three parts of one in order, and only a
 /// page is 4096 bytes long (the sector is always 512, as the VFS reports power-safe overwrite).
 final class JournalFile: SealedFile {
-    private let buffer = ReadBuffer(leading: 4)
+    private let buffer = Buffer(size: 4 + FileFormat.pageSize)
     /// The last number written, and where: before a page it is the page's number.
     private var word: (offset: Int64, value: UInt32) = (-1, 0)
     /// Where the checksum of the last page stands that was written or read, and that page's nonce.
@@ -61,14 +61,12 @@ final class JournalFile: SealedFile {
         }
         let number = UInt32(bigEndian: buffer.bytes.loadUnaligned(as: UInt32.self))
         let place = PageCipher.Place(kind: .journal, offset: offset, journalPage: number)
-        guard let content = cipher.open(buffer.page, at: place) else {
-            fillWithZeros(target)
+        let page = UnsafeRawBufferPointer(rebasing: buffer.bytes[4...])
+        guard let address = page.baseAddress, open(address, at: place, to: target) else {
             // A short read ends the playback of a hot journal as a torn record does, and is an error
             // everywhere else. A success with wrong checksum would not do: savepoints ignore checksums.
             return offset <= highestWritten ? SQLITE_IOERR_DATA : SQLITE_IOERR_SHORT_READ
         }
-        copyPage(content, from: 0, to: target)
-        let page = UnsafeRawBufferPointer(rebasing: buffer.bytes[4...])
         opened = Self.checksum(behind: offset, sealed: page)
         return SQLITE_OK
     }

@@ -72,8 +72,7 @@ enum EncryptingVFS {
         }
         let isLog = flags & SQLITE_OPEN_WAL != 0
         FileHandle.install(
-            isLog
-                ? LogFile(file: under, cipher: owner.cipher) : JournalFile(file: under, cipher: owner.cipher),
+            isLog ? LogFile(file: under, main: owner) : JournalFile(file: under, cipher: owner.cipher, kind: .journal),
             in: file)
         return SQLITE_OK
     }
