@@ -135,8 +135,12 @@ let package = Package(
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
+        .target(
+            name: "FaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection", swiftSettings: settings),
         .testTarget(
-            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            name: "EncryptedSQLiteTests",
+            dependencies: ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto],
             swiftSettings: settings),
         // A process of its own for the tests of vaults: it is killed, and works beside others.
         .executableTarget(
@@ -165,7 +169,9 @@ let package = Package(
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
-            dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
+            dependencies: [
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",

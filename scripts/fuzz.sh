@@ -68,6 +68,8 @@ for folder in ${folders[@]+"${folders[@]}"}; do
         while IFS= read -r inner; do seeds+=("$inner"); done < <(find "$corpus/$folder" -type d)
     fi
 done
+# A file that grows without end is a finding, and must not fill what files lie in.
+ulimit -f 262144
 cd "$build/$target"
 absolute=()
 for seed in "${seeds[@]}"; do absolute+=("$(cd "$OLDPWD" && cd "$seed" && pwd)"); done

@@ -28,7 +28,7 @@ struct Outpost: AsyncParsableCommand {
         subcommands: [
             Serve.self, Clone.self, Query.self, Index.self, Create.self, Update.self, Delete.self, Status.self,
             Push.self,
-            Pull.self, Sync.self, Errors.self, Log.self, Metadata.self, VaultCommand.self, Rekey.self,
+            Pull.self, Sync.self, Errors.self, Log.self, Metadata.self, VaultCommand.self, Rekey.self, Verify.self,
         ])
 
     static func main() async {

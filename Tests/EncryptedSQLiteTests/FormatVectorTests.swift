@@ -97,6 +97,8 @@ struct FormatVectorTests {
             cipher.logMask(isHeader: false, offset: 32, salts: salts, pageAndCommit: 7 << 32 | 9)
                 == 0xce56_c562_a0e0_e25e)
         #expect(cipher.journalMask(offset: 4612, nonce: (0x4444_4444_4444_4444, 0x4444_4444)) == 0xc7e5_90c7)
+        let code = cipher.journalHeaderCode(offset: 512, fields: (0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f))
+        #expect(hexadecimal(withUnsafeBytes(of: code.bigEndian) { Array($0) }) == "61b2fdd5d077a78f")
     }
 
     @Test("The vectors stand in the documentation")
@@ -110,7 +112,7 @@ struct FormatVectorTests {
             "acb217b02897fc16cc1dfb071b11b63f7450fd3979918cd3a9640c308115333f",
             "8d51bb9a424b17f681fcfd7f80928dbc6d6128bbb5efe49e143de3839911cda9",
             "3d4f6c0a7d0d17469675c46263a585a84814aaf61b4b60e8efed5bd93d9d8a94",
-            "8576ff7154d0fa12", "ce56c562a0e0e25e", "c7e590c7",
+            "8576ff7154d0fa12", "ce56c562a0e0e25e", "c7e590c7", "61b2fdd5d077a78f",
         ] {
             #expect(text.contains(vector))
         }

@@ -13,6 +13,8 @@ final class MainFile: SealedFile {
     /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see a page half
     /// written by another process. A page that does not open is read again, this often, a millisecond apart.
     private static let attempts = 4
+    /// How many bytes SQLite reads of page 1 when it opens a file.
+    private static let firstLook = 100
 
     init(file: BaseFile, cipher: PageCipher) {
         super.init(file: file, cipher: cipher, kind: .main)
@@ -49,7 +51,10 @@ final class MainFile: SealedFile {
             }
         }
         fillWithZeros(target)
-        return SQLITE_IOERR_DATA
+        // When it opens a file, SQLite looks at the beginning of page 1 before it looks for a journal. A power failure
+        // may have torn that page, and the journal mends it: an empty beginning lets SQLite come that far.
+        let isFirstLook = place.offset == 0 && start == 0 && target.count == Self.firstLook
+        return isFirstLook ? SQLITE_IOERR_SHORT_READ : SQLITE_IOERR_DATA
     }
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {

@@ -80,6 +80,11 @@ final class PageCipher: Sendable {
         return UInt32(value >> 32)
     }
 
+    /// The code that vouches for the header of a rollback journal (kind 5).
+    func journalHeaderCode(offset: Int64, fields: (UInt64, UInt64)) -> UInt64 {
+        mask((5 << 56, UInt64(bitPattern: offset), fields.0, fields.1))
+    }
+
     private func mask(_ words: (UInt64, UInt64, UInt64, UInt64)) -> UInt64 {
         let input = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
         var code = maskCode
