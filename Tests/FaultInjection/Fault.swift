@@ -22,6 +22,7 @@ public enum Remains: Sendable, Hashable, CaseIterable {
     /// Some sectors of 512 bytes and not others, decided by a seed.
     case sectors(seed: UInt64)
 
+    /// One of each.
     public static var allCases: [Remains] { [.nothing, .everything, .sectors(seed: 1)] }
 }
 
