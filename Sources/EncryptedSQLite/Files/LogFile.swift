@@ -19,6 +19,8 @@ final class LogFile: SealedFile {
     /// Where the next frame stands if it follows the last one that was written through this handle, else -1. A
     /// header anywhere else may be of an old frame whose checksum SQLite rewrites, and no page comes with it.
     private var end: Int64 = -1
+    /// Where the last header was written that was not gathered.
+    private var lastHeader: Int64 = -1
     private var isCommit = false
     private weak var main: MainFile?
 
@@ -139,11 +141,13 @@ final class LogFile: SealedFile {
         let place = PageCipher.Place(kind: .log, offset: offset)
         let next = offset + Int64(FileFormat.pageSize)
         guard gathered > 0, start + Int64(gathered) == offset, let address = frames.bytes.baseAddress else {
-            // A page without its header is one that SQLite changed after it was written.
             var code = flush()
             guard code == SQLITE_OK else { return code }
             code = sealing(source, at: place) { file.write($0, at: offset) }
-            end = code == SQLITE_OK ? max(end, next) : -1
+            // Behind its header, the page makes a new frame. Without, it is one that SQLite changed after it was written.
+            let isNew = lastHeader == offset - Int64(FileFormat.frameHeaderSize)
+            lastHeader = -1
+            if code != SQLITE_OK { end = -1 } else if isNew { end = next }
             return code
         }
         let code = seal(source, at: place, to: address + gathered)
@@ -163,6 +167,7 @@ final class LogFile: SealedFile {
         return withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
             header.copyMemory(from: source)
             toggleMask(header, offset: offset)
+            lastHeader = offset
             return file.write(UnsafeRawBufferPointer(header), at: offset)
         }
     }

@@ -59,3 +59,18 @@ extension OfflineODataProvider {
         return found
     }
 }
+
+extension OfflineODataProvider {
+    /// Whether a file is a store whose making was cut short: there is nothing in it, and the key opens it.
+    static func isUnfinished(at path: String, _ protection: StoreProtection, _ options: Options) -> Bool {
+        var options = options.database
+        options.createsFile = false
+        guard let database = try? StoreDatabase.open(path: path, protection: protection, options: options) else {
+            return false
+        }
+        defer { try? database.close() }
+        let presence = try? database.pool.read { try OfflineLayout.presence(in: $0, path: path) }
+        if case .empty? = presence { return true }
+        return false
+    }
+}
