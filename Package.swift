@@ -180,7 +180,7 @@ let package = Package(
             dependencies: [
                 "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
             ],
-            swiftSettings: settings),
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
