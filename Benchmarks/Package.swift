@@ -33,6 +33,11 @@ let package = Package(
             ],
             exclude: ["odata-metadata.xml", "odata-generator.json"],
             plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
+        .executableTarget(
+            name: "EncryptionBenchmarks",
+            dependencies: [
+                .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )
