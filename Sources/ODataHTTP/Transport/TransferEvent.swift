@@ -11,7 +11,7 @@ public enum TransferEvent: Sendable {
     case secured(ContinuousClock.Instant)
     /// A kept connection is used again: neither connecting nor TLS takes time.
     case reusedConnection(ContinuousClock.Instant)
-    /// The last byte of the request was handed to the connection.
+    /// The last byte of the request was handed to the connection, or the answer came before it was.
     case requestSent(ContinuousClock.Instant)
     /// The head of the response began to arrive.
     case firstByte(ContinuousClock.Instant)
