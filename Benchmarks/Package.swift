@@ -4,7 +4,9 @@ import PackageDescription
 let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "outpost", path: "..")],
+    dependencies: [
+        .package(name: "outpost", path: ".."), .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
@@ -23,6 +25,19 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        .executableTarget(
+            name: "TypedBenchmarks",
+            dependencies: [
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["odata-metadata.xml", "odata-generator.json"],
+            plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
+        .executableTarget(
+            name: "EncryptionBenchmarks",
+            dependencies: [
+                .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )

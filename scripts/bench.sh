@@ -38,12 +38,15 @@ run() { # run TITLE PRODUCT ARGUMENT…
 }
 
 run "JSON" json-bench ${quick:+"$quick"}
+OUTPOST_SQLCIPHER=$(Benchmarks/sqlcipher.sh "$scratch/bench") run "Encryption" EncryptionBenchmarks ${quick:+"$quick"}
 graph=${OUTPOST_CORPUS:-../shared/corpus}/metadata/microsoft_OpenAPI.NET.OData/graph1.0.xml
 if [ -f "$graph" ]; then
     run "Metadata" ModelBenchmarks "$graph" "$([ -n "$quick" ] && echo 150 || echo 500)"
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+
+run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
 
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else

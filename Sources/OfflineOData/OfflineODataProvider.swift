@@ -91,7 +91,9 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let model = try await remote.model
         let path = StoreFiles.database(in: directory)
-        guard !FileManager.default.fileExists(atPath: path) else { throw OfflineError.storeExists(path: directory) }
+        guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
+            throw OfflineError.storeExists(path: directory)
+        }
         let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)
