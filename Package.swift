@@ -158,7 +158,7 @@ let package = Package(
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
         .testTarget(
             name: "ODataGeneratorTests",
-            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery"],
+            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus"],
             exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),

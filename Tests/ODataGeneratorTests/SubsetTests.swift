@@ -1,6 +1,7 @@
 import Foundation
 import ODataGenerator
 import ODataModel
+import TestCorpus
 import Testing
 
 @Suite("Subsets")
