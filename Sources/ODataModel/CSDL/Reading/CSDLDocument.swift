@@ -310,7 +310,7 @@ struct CSDLContent {
     ) {
         attributes.append(
             CSDLDocument.Attribute(name: name, namespace: namespace, otherName: otherName, value: value))
-        // The element was begun last, or nothing else was begun since.
+        // Only the element that was begun last takes attributes.
         let element = elements.count - 1
         elements[element].attributeCount += 1
         if namespace >= 0 || name == .other { elements[element].hasForeignAttributes = true }
