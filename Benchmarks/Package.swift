@@ -4,7 +4,10 @@ import PackageDescription
 let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "outpost", path: "..")],
+    dependencies: [
+        .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
@@ -23,6 +26,14 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        // Beside it for comparison: SQL written by hand, through GRDB and SQLite's own interface.
+        .executableTarget(
+            name: "QueryBenchmarks",
+            dependencies: [
+                .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )

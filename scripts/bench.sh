@@ -38,6 +38,7 @@ if [ -f "$graph" ]; then
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+run "Queries" QueryBenchmarks ${quick:+"$quick"}
 
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else

@@ -148,7 +148,6 @@ struct FilterTests {
     @Test("What has no SQL is refused by name")
     func refusals() async throws {
         for (url, feature) in [
-            ("Orders?$apply=nest(identity as Rows)", "The transformation nest"),
             ("Customers?$filter=@Org.Note eq 'x'", "the path @Org.Note"),
         ] {
             let error = await #expect(throws: ODataError.self) { _ = try await traders.page(url) }
