@@ -125,7 +125,8 @@ struct CorpusABNFTests {
         let negative = tally.refused + tally.refusedByModel.count + tally.accepted.count
         #expect(tally.accepted.count * 100 <= negative * Self.percentLeftToTypes)
         // A model that refuses everything would prove nothing.
-        #expect(tally.bound * 100 >= (tally.bound + tally.unbound.count) * 80, "\(tally.unbound.joined(separator: "\n"))")
+        #expect(
+            tally.bound * 100 >= (tally.bound + tally.unbound.count) * 80, "\(tally.unbound.joined(separator: "\n"))")
     }
 
     /// The error that an input meets; `nil` when it is accepted.
@@ -219,7 +220,8 @@ struct CorpusABNFTests {
             if !isValid { throw QueryError(.syntax, "Not a value.") }
         }
         func literal(_ accepts: (Literal) -> Bool) throws(QueryError) {
-            guard case .literal(let literal) = try ODataQuery.Expression(parsing: entry.input, isPercentEncoded: true) else {
+            guard case .literal(let literal) = try ODataQuery.Expression(parsing: entry.input, isPercentEncoded: true)
+            else {
                 throw QueryError(.syntax, "Not a literal.")
             }
             try check(accepts(literal))

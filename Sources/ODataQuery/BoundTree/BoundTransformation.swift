@@ -64,7 +64,8 @@ public indirect enum BoundTransformation: Hashable, Sendable {
         case .filter(_, let shape), .aggregate(_, let shape), .groupBy(_, _, let shape), .compute(_, let shape),
             .orderBy(_, let shape), .top(_, let shape), .skip(_, let shape), .identity(let shape),
             .search(_, let shape), .ranked(_, _, _, let shape), .concat(_, let shape),
-            .groupByApplying(_, _, let shape), .groupByNode(_, let shape), .expand(_, let shape), .join(_, let shape), .nest(_, let shape),
+            .groupByApplying(_, _, let shape), .groupByNode(_, let shape), .expand(_, let shape), .join(_, let shape),
+            .nest(_, let shape),
             .addNested(_, _, let shape), .hierarchy(_, let shape), .traverse(_, let shape):
             shape
         }

@@ -124,7 +124,9 @@ public struct Evaluator: Sendable {
             for navigation in query.resultShape.navigationProperties
             where query.shape.navigationProperty(navigation.name) == nil && Self.isSelected(navigation, by: query) {
                 // What join, nest and addnested make is a part of the answer without being asked for.
-                guard result.expanded[navigation.name] == nil, let rows = row.relations[navigation.name] else { continue }
+                guard result.expanded[navigation.name] == nil, let rows = row.relations[navigation.name] else {
+                    continue
+                }
                 result.expanded[navigation.name] = EvaluatedPage(rows: rows.map(whole))
             }
             return result

@@ -48,7 +48,8 @@ extension RequestGenerator {
             return Piece("step", "traverse($root/As,H,\(node(place)),\(pick(["preorder", "postorder"]))\(order))")
         case 17 where place.set != nil:
             let path = node(place)
-            let restriction = chance(40) ? ",descendants($root/As,H,ID,filter(ID le 2)\(chance(50) ? ",keep start" : ""))" : ""
+            let kept = chance(50) ? ",keep start" : ""
+            let restriction = chance(40) ? ",descendants($root/As,H,ID,filter(ID le 2)\(kept))" : ""
             let other = place.set == "As" ? pick(["", ",Place/City", ",Kind"]) : pick(["", ",AID"])
             var inner = place
             let last = aggregate(&inner)

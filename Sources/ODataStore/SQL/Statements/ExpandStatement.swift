@@ -58,7 +58,9 @@ struct ExpandStatement {
         if expand.refersToOutermost {
             // $it is the parent itself, which its key finds.
             let keys = table.keyColumns
-            guard !keys.isEmpty else { throw ODataError.notImplemented("$it in $expand of \(table.set), which has no key") }
+            guard !keys.isEmpty else {
+                throw ODataError.notImplemented("$it in $expand of \(table.set), which has no key")
+            }
             from += " CROSS JOIN \(name: table.table) AS \(name: outermost)"
             for (index, key) in keys.enumerated() {
                 conditions.append(

@@ -170,7 +170,8 @@ extension StatementBuilder {
         if !keys.isEmpty { select += " GROUP BY \(list: keys.map(\.sortable))" }
         let alias = compiler.newAlias()
         let made = SQLScope(alias: alias, source: .derived, from: "(\(select)) AS \(name: alias)")
-        finish(made, groups, items.map(\.name), results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }) {
+        let moved = results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }
+        finish(made, groups, items.map(\.name), moved) {
             "\(column: "$g.\($0)", of: alias)"
         }
     }
