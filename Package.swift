@@ -33,6 +33,7 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Supportability", targets: ["Supportability"]),
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
         .library(name: "ODataFormat", targets: ["ODataFormat"]),
@@ -69,6 +70,7 @@ let package = Package(
         // floor 0
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "Supportability", dependencies: [logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
@@ -76,7 +78,9 @@ let package = Package(
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "CAESGCM"),
+        .target(
+            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", crypto], swiftSettings: settings),
         .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
@@ -129,12 +133,22 @@ let package = Package(
             swiftSettings: settings),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        // A process of its own for the tests of logs: it is killed, and works beside others.
+        .executableTarget(
+            name: "LogProbe", dependencies: ["Supportability"], path: "Tests/LogProbe", swiftSettings: settings),
+        .testTarget(
+            name: "SupportabilityTests", dependencies: ["Supportability", "LogProbe", logging],
+            swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
+        .target(
+            name: "FaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection", swiftSettings: settings),
         .testTarget(
-            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            name: "EncryptedSQLiteTests",
+            dependencies: ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto],
             swiftSettings: settings),
         // A process of its own for the tests of vaults: it is killed, and works beside others.
         .executableTarget(
@@ -163,8 +177,10 @@ let package = Package(
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
-            dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
-            swiftSettings: settings),
+            dependencies: [
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+            ],
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [

@@ -34,6 +34,11 @@ let package = Package(
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        .executableTarget(
+            name: "EncryptionBenchmarks",
+            dependencies: [
+                .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -6,9 +6,9 @@ import ODataService
 /// An online OData service: turns requests into HTTP messages, sends them over a transport, and reads the
 /// answers leniently (OData Protocol 4.01, 13.3 *Interoperable OData Clients*).
 ///
-/// The metadata is read with the first request that needs it and kept. Redirects and next links are not
-/// followed by the client itself: a ``DataService`` follows pages, and the transport redirects within an
-/// origin.
+/// The metadata is read with the first request that needs it and kept. Next links are not followed by the
+/// client itself: a ``DataService`` follows pages. Redirects are followed within the service's origin; credentials
+/// go nowhere else.
 ///
 /// ```swift
 /// let client = try ODataClient(
@@ -48,7 +48,6 @@ public final class ODataClient: ODataProvider {
     /// Where the service is.
     public let serviceRoot: ServiceRoot
     private let transport: any HTTPTransport
-    private let authentication: Authentication
     private let configuration: Configuration
     private let metadata: MetadataLoader
 
@@ -64,8 +63,11 @@ public final class ODataClient: ODataProvider {
         let root = try ServiceRoot(serviceRoot)
         guard root.authority != nil else { throw .invalidURL(serviceRoot) }
         self.serviceRoot = root
-        self.transport = transport
-        self.authentication = authentication
+        // A next link may lead anywhere; credentials go to the service's own origin alone.
+        let origin = root.scheme.flatMap { scheme in root.authority.flatMap { Origin(scheme: scheme, authority: $0) } }
+        guard let origin else { throw .invalidURL(serviceRoot) }
+        self.transport = RedirectingTransport(
+            AuthenticatingTransport(transport, authentication: authentication, origins: [origin]))
         self.configuration = configuration
         metadata = MetadataLoader(model)
     }
@@ -113,8 +115,6 @@ public final class ODataClient: ODataProvider {
         }
         let id = configuration.requestID?()
         if let id, message.headerFields[.requestID] == nil { message.headerFields[.requestID] = id }
-        // A next link may lead anywhere; credentials do not go along.
-        if serviceRoot.isSameOrigin(message) { try await authentication.complete(&message) }
         let (response, stream) = try await transport.send(message, body: body)
         return (response, stream, message.headerFields[.requestID])
     }
