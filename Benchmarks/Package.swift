@@ -25,6 +25,14 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        // Beside it for comparison: SQL written by hand, through GRDB and SQLite's own interface.
+        .executableTarget(
+            name: "QueryBenchmarks",
+            dependencies: [
+                .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .executableTarget(
             name: "TypedBenchmarks",
             dependencies: [

@@ -45,6 +45,7 @@ if [ -f "$graph" ]; then
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+run "Queries" QueryBenchmarks ${quick:+"$quick"}
 
 run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
 

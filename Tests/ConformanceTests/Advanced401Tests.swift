@@ -100,7 +100,7 @@ struct Advanced401Tests {
                 try categories.control("context") as? String
                     == "\(site.root)$metadata#Collection(ComplianceService.Category)")
             #expect(try categories.rows.count == 3)
-            #expect(try await site.get("$all?$skip=1").status == 501)
+            #expect(try await site.get("$all?$skip=1&$top=3").column("@id") == Array(ids.dropFirst().prefix(3)))
             #expect(try await site.get("$all?$skiptoken=x").status == 400)
         }
     }

@@ -219,7 +219,7 @@ struct URLBinderTests {
         "What a service must define is refused by name where it is not",
         arguments: [
             "aggregate(Freight with Custom.median as M)", "aggregate(Budget)", "Shop.Transform()",
-            "groupby((rolluprecursive($root/Employees,Boss,EmployeeID)))",
+            "groupby((rolluprecursive($root/Employees,Org,OrderID),rolluprecursive($root/Employees,Org,Total)))",
         ])
     func unsupportedApply(text: String) throws {
         let error = try error("Orders?$apply=" + text)
@@ -236,6 +236,8 @@ struct URLBinderTests {
             ("concat(identity,aggregate($count as N))", "N"), ("topcount(2,Freight)", "ShipCity"),
             ("bottompercent(10,Freight)", "Freight"), ("groupby((rollup(ShipCity,CustomerID)))", "ShipCity,CustomerID"),
             ("groupby((rollup($all,ShipCity)),aggregate($count as N))", "ShipCity,N"),
+            ("groupby((rolluprecursive($root/Employees,Org,OrderID)),aggregate($count as N))", "OrderID,N"),
+            ("groupby((rolluprecursive($root/Employees,Org,OrderID,top(1)),ShipCity))", "OrderID,ShipCity"),
             ("aggregate(Items/UnitPrice with sum as T)", "T"), ("aggregate(Items/$count as T)", "T"),
             ("aggregate(Freight with sum from ShipCity with average as A)", "A"), ("search(red)", "Freight"),
             ("groupby((ShipCity),topcount(1,Freight))", "ShipCity,Freight"),

@@ -77,7 +77,13 @@ struct LexicalCursor {
         return ODataDate(year: negative ? -year : year, month: month, day: day)
     }
 
+    /// The second 60 of a leap second is read as the moment after second 59; at midnight, where a day has no such
+    /// moment, as the last moment of the day.
     mutating func timeOfDay() -> ODataTimeOfDay? {
+        picosecondsOfDay().flatMap { ODataTimeOfDay(picoseconds: min($0, 86_400 * picosecondsPerSecond - 1)) }
+    }
+
+    private mutating func picosecondsOfDay() -> Int64? {
         // hh:mm:ss as almost every time has it.
         if let word = eight(at: position, like: 0x3030_3A30_303A_3030, others: 0x0000_FF00_00FF_0000),
             two(word, 0) < 24, two(word, 3) < 60, two(word, 6) < 60
@@ -88,21 +94,21 @@ struct LexicalCursor {
                 guard let rest = fractionDigits() else { return nil }
                 total += rest
             }
-            return ODataTimeOfDay(picoseconds: total)
+            return total
         }
         guard let hour = digits(2...2), hour < 24, take(":"), let minute = digits(2...2), minute < 60 else {
             return nil
         }
         var total = Int64(hour * 3600 + minute * 60) * picosecondsPerSecond
         if take(":") {
-            guard let second = digits(2...2), second < 60 else { return nil }
+            guard let second = digits(2...2), second <= 60 else { return nil }
             total += Int64(second) * picosecondsPerSecond
             if take(".") {
                 guard let rest = fractionDigits() else { return nil }
                 total += rest
             }
         }
-        return ODataTimeOfDay(picoseconds: total)
+        return total
     }
 
     mutating func dateTime() -> ODataDateTime? {
@@ -113,8 +119,8 @@ struct LexicalCursor {
             while position < bytes.count, bytes[position] == 48 || bytes[position] == 58 { position += 1 }
             return ODataDateTime(seconds: (date.daysSinceEpoch + 1) * 86_400)
         }
-        guard let time = timeOfDay() else { return nil }
-        let (whole, rest) = time.picoseconds.quotientAndRemainder(dividingBy: picosecondsPerSecond)
+        guard let time = picosecondsOfDay() else { return nil }
+        let (whole, rest) = time.quotientAndRemainder(dividingBy: picosecondsPerSecond)
         return ODataDateTime(seconds: date.daysSinceEpoch * 86_400 + whole, picoseconds: rest)
     }
 

@@ -27,7 +27,13 @@ extension BindingSession {
         _ items: [GroupItem], _ then: [Transformation], over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var levels: [[Grouping]] = [[]]
+        var node: (reference: HierarchyReference, restriction: [BoundTransformation])?
         for item in items {
+            if case .recursiveRollup(let rollup) = item {
+                guard node == nil else { throw unsupported("rolluprecursive twice", at: rollup.qualifier.offset) }
+                node = try nodes(of: rollup, in: scope)
+                continue
+            }
             let alternatives = try self.alternatives(of: item, in: scope)
             guard levels.count * alternatives.count <= Self.maxRollupLevels else {
                 throw QueryError(
@@ -38,6 +44,13 @@ extension BindingSession {
                     level + more.filter { next in !level.contains { $0.name == next.name } }
                 }
             }
+        }
+        if let node {
+            let branches = try levels.map { level throws(QueryError) in
+                try group(byNodesOf: node.reference, node.restriction, and: level, then, over: shape, in: scope)
+            }
+            guard branches.count > 1 else { return branches[0] }
+            return .concat(branches.map { [$0] }, shape: try union(of: branches.map(\.resultShape), at: nil))
         }
         guard levels.count > 1 else { return try group(by: levels[0], then, over: shape, in: scope) }
         var branches: [[BoundTransformation]] = []
@@ -59,13 +72,76 @@ extension BindingSession {
         case .path(let path): return [[try grouping(path, in: scope)]]
         case .rollup(let paths):
             var all: [Grouping] = []
-            for path in paths {
+            for path in leveled(paths, in: scope) ?? paths {
                 if let path { all.append(try grouping(path, in: scope)) }
             }
             let least = paths.contains { $0 == nil } || all.isEmpty ? 0 : 1
             return stride(from: all.count, through: least, by: -1).map { Array(all.prefix($0)) }
-        case .other(let name, _): throw unsupported(name.text, at: name.offset)
+        case .recursiveRollup: return [[]]
         }
+    }
+
+    /// The paths of the leveled hierarchy that a single name may stand for (Data Aggregation 4.0, 5.5.1).
+    private func leveled(_ paths: [[Identifier]?], in scope: Scope) -> [[Identifier]?]? {
+        guard paths.count == 1, let path = paths[0], path.count == 1, let shape = scope.current.shape,
+            shape.ordinal(of: path[0].text) == nil, shape.navigationProperty(path[0].text) == nil
+        else { return nil }
+        let hierarchy = annotations(of: shape).first {
+            $0.term.hasSuffix(".LeveledHierarchy") && $0.qualifier == path[0].text
+        }
+        guard case .collection(let levels)? = hierarchy?.value else { return nil }
+        return levels.map { level in
+            guard case .path(_, let text) = level else { return [] }
+            return text.split(separator: "/").map { Identifier(String($0), at: path[0].offset) }
+        }
+    }
+
+    // MARK: rolluprecursive
+
+    private func nodes(
+        of rollup: GroupItem.RecursiveRollup, in scope: Scope
+    ) throws(QueryError) -> (HierarchyReference, [BoundTransformation]) {
+        let reference = try reference(rollup.root, rollup.qualifier, rollup.node, in: scope)
+        guard let shape = self.shape(of: reference.nodes.type.element) else {
+            throw typeError("Expected a collection of entities after $root/.", at: rollup.root.offset)
+        }
+        var inner = Scope(shape: shape, source: nil)
+        (inner.it, inner.itSource) = (scope.it, scope.itSource)
+        let restriction = try transformations(rollup.restriction, in: &inner)
+        guard inner.current.shape == shape else {
+            throw typeError("What restricts a hierarchy must leave nodes of it.", at: rollup.qualifier.offset)
+        }
+        return (reference, restriction)
+    }
+
+    private func group(
+        byNodesOf reference: HierarchyReference, _ restriction: [BoundTransformation], and groupings: [Grouping],
+        _ then: [Transformation], over shape: Shape, in scope: Scope
+    ) throws(QueryError) -> BoundTransformation {
+        let name = reference.input.steps.compactMap(\.name).joined(separator: "/")
+        guard !groupings.contains(where: { $0.name == name }) else {
+            throw typeError("\(name) is grouped by twice.", at: nil)
+        }
+        let transformations: [BoundTransformation]
+        if !groupings.isEmpty {
+            transformations = [try group(by: groupings, then, over: shape, in: scope)]
+        } else if then.isEmpty {
+            transformations = [.aggregate([], shape: Shape(dynamic: resultName(shape), properties: []))]
+        } else {
+            // Without other paths the transformations see the rows of a node as they are, should there be none.
+            var inner = scope
+            transformations = try self.transformations(then, in: &inner)
+        }
+        let result = transformations.last?.resultShape ?? shape
+        let property = Property(name: name, type: reference.input.type)
+        let own = BoundNodeGrouping(
+            reference: reference, restriction: restriction, then: transformations)
+        return .groupByNode(
+            own,
+            shape: Shape(
+                dynamic: resultName(shape),
+                properties: [property] + result.properties.filter { $0.name != name },
+                navigationProperties: result.navigationProperties))
     }
 
     private func group(
@@ -136,7 +212,7 @@ extension BindingSession {
         case .collection: throw typeError("A collection cannot be grouped by.", at: offset)
         case .entity(let target):
             guard case .navigation(var navigation, _, _)? = bound.steps.last, let target else {
-                throw unsupported("groupby with a type cast at its end", at: offset)
+                throw typeError("A type cannot be grouped by.", at: offset)
             }
             navigation.name = joined
             navigation.target = target

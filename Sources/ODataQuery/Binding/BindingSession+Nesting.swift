@@ -118,7 +118,7 @@ extension BindingSession {
         return bound
     }
 
-    private func reference(
+    func reference(
         _ root: Expression, _ qualifier: Identifier, _ node: [Identifier], in scope: Scope
     ) throws(QueryError) -> HierarchyReference {
         guard case .path(let nodes) = try bind(root, in: scope), case .collection(.entity(let name?)) = nodes.type,

@@ -130,6 +130,7 @@ extension BindingSession {
         switch variable.text {
         case "$it":
             guard let it = scope.it else { throw unsupported("$it where there are no rows", at: variable.offset) }
+            if it.identifier == RangeVariable.outermost { outermostUses += 1 }
             return PathState(variable: it, type: it.type, shape: it.shape, source: scope.itSource)
         case "$this": return Self.current(of: scope)
         case "$these":

@@ -428,6 +428,7 @@ extension BindingSession {
             let outer = aliases
             aliases.merge(item.options.aliases) { _, inner in inner }
             defer { aliases = outer }
+            let usesBefore = outermostUses
             var query = try query(options, shape: target, source: set?.name, set: set, within: scope)
             if let restriction {
                 // Only the related entities of the derived type are asked for.
@@ -440,7 +441,10 @@ extension BindingSession {
                     steps: [], type: type)
                 query.filter = Self.all([.isOf(current, restriction.name)] + (query.filter.map { [$0] } ?? []))
             }
-            return BoundExpand(path: state.steps, navigation: navigation, form: form, levels: levels, query: query)
+            var bound = BoundExpand(
+                path: state.steps, navigation: navigation, form: form, levels: levels, query: query)
+            bound.refersToOutermost = outermostUses > usesBefore
+            return bound
         }
         let last = item.path.last
         throw QueryError(

@@ -38,6 +38,8 @@ final class BindingSession {
     private var nodes = 0
     private var depth = 0
     private var lastVariable = 0
+    /// How often `$it` stood for the outermost instance so far.
+    var outermostUses = 0
     /// The shapes that transformations made for related rows, by the names that navigation properties give them.
     private var dynamicShapes: [QualifiedName: Shape] = [:]
 

@@ -153,6 +153,12 @@ extension ResourceBinder {
             return try session.query(options, shape: shape, source: nil, set: nil)
         case .crossJoin(_, let shape): return try session.query(options, shape: shape, source: nil, set: nil)
         case .all:
+            if case .cast(let shape)? = steps.last {
+                // Entities of one type have properties; an order over several sets is not offered.
+                try refuseCollectionOptions(
+                    "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
+                return try session.query(options, shape: shape, source: nil, set: nil)
+            }
             try refuseCollectionOptions("$all", except: ["$search", "$top", "$skip", "$count"])
             let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
             return try session.query(options, shape: shape, source: nil, set: nil)

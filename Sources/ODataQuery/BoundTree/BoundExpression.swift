@@ -149,3 +149,15 @@ public enum CanonicalFunction: String, Hashable, Sendable, CaseIterable {
     /// V2 and V3.
     case substringof, replace, years, minutes
 }
+
+extension BoundStep {
+    /// The name that a grouping path takes from the step; `nil` for a cast.
+    var name: String? {
+        switch self {
+        case .property(let property, _, _): property.name
+        case .navigation(let navigation, _, _): navigation.name
+        case .dynamic(let name), .computed(let name, _): name
+        default: nil
+        }
+    }
+}

@@ -113,6 +113,8 @@ public struct BoundExpand: Hashable, Sendable {
     public var levels: Int?
     /// The query over the related entities.
     public var query: BoundQuery
+    /// Whether an option refers to `$it`, the instance that the whole request is about.
+    public var refersToOutermost = false
 
     /// Makes an item.
     public init(

@@ -43,6 +43,8 @@ public indirect enum BoundTransformation: Hashable, Sendable {
     case concat([[BoundTransformation]], shape: Shape)
     /// `groupby` with transformations other than one `aggregate` for each group.
     case groupByApplying([BoundPath], [BoundTransformation], shape: Shape)
+    /// `groupby` with `rolluprecursive`: the transformations applied for each node of a hierarchy.
+    case groupByNode(BoundNodeGrouping, shape: Shape)
     /// `expand`: the rows with related entities read and, in the item's query, restricted.
     case expand(BoundExpand, shape: Shape)
     /// `join` and `outerjoin`: each row with each of the related rows under a name.
@@ -62,7 +64,8 @@ public indirect enum BoundTransformation: Hashable, Sendable {
         case .filter(_, let shape), .aggregate(_, let shape), .groupBy(_, _, let shape), .compute(_, let shape),
             .orderBy(_, let shape), .top(_, let shape), .skip(_, let shape), .identity(let shape),
             .search(_, let shape), .ranked(_, _, _, let shape), .concat(_, let shape),
-            .groupByApplying(_, _, let shape), .expand(_, let shape), .join(_, let shape), .nest(_, let shape),
+            .groupByApplying(_, _, let shape), .groupByNode(_, let shape), .expand(_, let shape), .join(_, let shape),
+            .nest(_, let shape),
             .addNested(_, _, let shape), .hierarchy(_, let shape), .traverse(_, let shape):
             shape
         }
@@ -73,7 +76,7 @@ public indirect enum BoundTransformation: Hashable, Sendable {
         switch self {
         case .filter: "filter"
         case .aggregate: "aggregate"
-        case .groupBy, .groupByApplying: "groupby"
+        case .groupBy, .groupByApplying, .groupByNode: "groupby"
         case .compute: "compute"
         case .orderBy: "orderby"
         case .top: "top"
@@ -173,6 +176,26 @@ public struct HierarchyReference: Hashable, Sendable {
         self.nodeProperty = nodeProperty
         self.parentNavigation = parentNavigation
         self.input = input
+    }
+}
+
+/// `groupby((rolluprecursive(…), …), …)` (OData Data Aggregation 4.0, 6.3): for each node of a hierarchy the rows that
+/// belong to it or to a node below it.
+public struct BoundNodeGrouping: Hashable, Sendable {
+    /// The hierarchy and the path to a row's node, which holds the group's node in the result.
+    public var reference: HierarchyReference
+    /// What restricts the hierarchy to some of its nodes, as transformations of the nodes.
+    public var restriction: [BoundTransformation]
+    /// What is applied to the rows of each node: `groupby` by the other paths where there are any.
+    public var then: [BoundTransformation]
+
+    /// Makes a grouping.
+    public init(
+        reference: HierarchyReference, restriction: [BoundTransformation], then: [BoundTransformation]
+    ) {
+        self.reference = reference
+        self.restriction = restriction
+        self.then = then
     }
 }
 

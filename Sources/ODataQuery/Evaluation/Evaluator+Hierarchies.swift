@@ -5,6 +5,7 @@ extension Evaluator {
     /// The nodes of a hierarchy, known by their identifiers.
     private struct Hierarchy {
         var order: [GroupKey] = []
+        var identifiers: [GroupKey: ODataValue] = [:]
         var parents: [GroupKey: [GroupKey]] = [:]
         var children: [GroupKey: [GroupKey]] = [:]
 
@@ -25,19 +26,22 @@ extension Evaluator {
         }
     }
 
-    private func hierarchy(_ reference: HierarchyReference, in outer: Environment) throws -> Hierarchy {
-        func identifier(_ row: EvaluatedRow) throws -> GroupKey {
-            GroupKey([
-                try value(
-                    .path(reference.nodeProperty), in: outer.with(row, as: reference.nodeProperty.variable.identifier))
-            ])
+    private func hierarchy(
+        _ reference: HierarchyReference, restrictedBy restriction: [BoundTransformation] = [],
+        in outer: Environment
+    ) throws -> Hierarchy {
+        func identifier(_ row: EvaluatedRow) throws -> ODataValue {
+            try value(
+                .path(reference.nodeProperty), in: outer.with(row, as: reference.nodeProperty.variable.identifier))
         }
         var result = Hierarchy()
-        for node in try instances(reference.nodes, in: outer) {
-            let own = try identifier(node)
+        for node in try apply(restriction, to: instances(reference.nodes, in: outer), in: outer) {
+            let identity = try identifier(node)
+            let own = GroupKey([identity])
             guard result.parents[own] == nil else { continue }
             result.order.append(own)
-            let parents = try node.rows(through: reference.parentNavigation.name).map(identifier)
+            result.identifiers[own] = identity
+            let parents = try node.rows(through: reference.parentNavigation.name).map { GroupKey([try identifier($0)]) }
             result.parents[own] = parents
             for parent in parents { result.children[parent, default: []].append(own) }
         }
@@ -57,6 +61,24 @@ extension Evaluator {
         var nodes = hierarchy.reached(from: start, upwards: step.isAncestors, distance: step.distance)
         if step.keepsStart { nodes.formUnion(start) }
         return try rows.filter { nodes.contains(try node(of: $0, step.reference, in: outer)) }
+    }
+
+    /// `rolluprecursive`: for each node the rows that belong to it or to one below it, transformed.
+    func grouped(
+        _ grouping: BoundNodeGrouping, _ rows: [EvaluatedRow], in outer: Environment
+    ) throws -> [EvaluatedRow] {
+        let hierarchy = try hierarchy(grouping.reference, restrictedBy: grouping.restriction, in: outer)
+        let nodes = try rows.map { try node(of: $0, grouping.reference, in: outer) }
+        let name = grouping.reference.input.steps.compactMap(\.name).joined(separator: "/")
+        return try hierarchy.order.flatMap { node -> [EvaluatedRow] in
+            let below = hierarchy.reached(from: [node], upwards: false, distance: nil).union([node])
+            let group = zip(rows, nodes).filter { below.contains($1) }.map(\.0)
+            return try apply(grouping.then, to: group, in: outer).map { row in
+                var row = row
+                row.values[name] = hierarchy.identifiers[node] ?? .null
+                return row
+            }
+        }
     }
 
     /// The rows in the order of their nodes: each node with its rows before or after those below it. A node with

@@ -29,6 +29,7 @@ extension Evaluator {
             return try groups(of: rows, by: paths, in: outer).flatMap { group in
                 try apply(then, to: group.rows, in: outer).map { try adding(group, paths, to: $0) }
             }
+        case .groupByNode(let grouping, _): return try grouped(grouping, rows, in: outer)
         case .ranked(let method, let amount, let key, _):
             return try ranked(method, amount, key, rows, in: outer)
         case .concat(let branches, _): return try branches.flatMap { try apply($0, to: rows, in: outer) }
@@ -98,14 +99,7 @@ extension Evaluator {
     private func adding(_ group: Group, _ paths: [BoundPath], to row: EvaluatedRow) throws -> EvaluatedRow {
         var result = row
         for (path, operand) in zip(paths, group.operands) {
-            let name = path.steps.compactMap { step -> String? in
-                switch step {
-                case .property(let property, _, _): property.name
-                case .navigation(let navigation, _, _): navigation.name
-                case .dynamic(let name), .computed(let name, _): name
-                default: nil
-                }
-            }.joined(separator: "/")
+            let name = path.steps.compactMap(\.name).joined(separator: "/")
             switch operand {
             case .value(let value): result.values[name] = value
             case .row(let related): result.relations[name] = related.map { [$0] } ?? []

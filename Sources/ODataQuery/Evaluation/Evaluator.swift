@@ -121,6 +121,14 @@ public struct Evaluator: Sendable {
                 result.expanded[Self.path(of: item)] = try expanded(item, of: row, in: outer)
             }
             result.properties = try selected(query, of: row)
+            for navigation in query.resultShape.navigationProperties
+            where query.shape.navigationProperty(navigation.name) == nil && Self.isSelected(navigation, by: query) {
+                // What join, nest and addnested make is a part of the answer without being asked for.
+                guard result.expanded[navigation.name] == nil, let rows = row.relations[navigation.name] else {
+                    continue
+                }
+                result.expanded[navigation.name] = EvaluatedPage(rows: rows.map(whole))
+            }
             return result
         }
         return EvaluatedPage(rows: rows, count: count)
@@ -241,6 +249,22 @@ public struct Evaluator: Sendable {
                 add(name, name.hasPrefix("@") ? row.annotation(String(name.dropFirst())) : row.property(name))
             }
         }
+        return result
+    }
+
+    private static func isSelected(_ navigation: NavigationProperty, by query: BoundQuery) -> Bool {
+        if case .some(_, let names) = query.projection { names.contains(navigation.name) } else { true }
+    }
+
+    /// A row with all that it has: the properties of its type and what transformations have made.
+    private func whole(_ row: EvaluatedRow) -> EvaluatedRow {
+        var result = row
+        let names = row.base.flatMap { model.shape($0.typeName)?.properties.map(\.name) } ?? []
+        let made = row.values.keys.sorted().filter { !names.contains($0) }
+        result.properties = (names + made).compactMap { name in
+            row.property(name).map { .init(name: name, value: $0) }
+        }
+        for (name, rows) in row.relations { result.expanded[name] = EvaluatedPage(rows: rows.map(whole)) }
         return result
     }
 

@@ -135,7 +135,7 @@ extension HeaderScanner {
         case "return" where known == name:
             result = .returns(try oneOf(["representation": .representation, "minimal": .minimal]))
         case "omit-values" where known == name:
-            result = .omitValues(try oneOf(["nulls": .nulls, "defaults": .defaults]))
+            result = .omitValues(try oneOf(["nulls": .nulls, "defaults": .defaults], isCaseSensitive: false))
         case "include-annotations": result = .includeAnnotations(try annotations())
         case "callback": return try callback()
         default:
@@ -215,13 +215,15 @@ extension HeaderScanner {
         return number
     }
 
-    private mutating func oneOf<Value>(_ values: [String: Value]) throws(QueryError) -> Value {
+    private mutating func oneOf<Value>(
+        _ values: [String: Value], isCaseSensitive: Bool = true
+    ) throws(QueryError) -> Value {
         try requireEquals()
         let start = position
         let names = values.keys.sorted().joined(separator: " or ")
         let isQuoted = current == "\""
         let word = isQuoted ? try quotedString() : try token(expected: names)
-        guard let value = values[word] else {
+        guard let value = values[isCaseSensitive ? word : word.lowercased()] else {
             position = start
             throw failure(expected: names)
         }
@@ -267,11 +269,11 @@ extension HeaderScanner {
 
     private mutating func annotation() throws(QueryError) -> Preference.AnnotationPattern {
         var item = Preference.AnnotationPattern(isExcluded: take("-"))
-        if !take("*") {
+        if !takeStar() {
             var names = [try identifier(expected: "a namespace or *")]
             while names.count == 1 || current == "." {
                 try require(".")
-                if take("*") {
+                if takeStar() {
                     names.append("*")
                     break
                 }
@@ -283,6 +285,14 @@ extension HeaderScanner {
         }
         if take("#") { item.qualifier = try identifier(expected: "a qualifier") }
         return item
+    }
+
+    /// `*`, which the grammar also takes percent-encoded.
+    private mutating func takeStar() -> Bool {
+        if take("*") { return true }
+        guard scalars[position...].starts(with: "%2A".unicodeScalars) else { return false }
+        position += 3
+        return true
     }
 
     private mutating func identifier(expected: String) throws(QueryError) -> String {

@@ -71,15 +71,65 @@ extension QueryParser {
         guard current == UInt8(ascii: "(") else { return nil }
         let start = position
         position += 1
-        var tallest = 0
-        if let named = try namedArguments(&tallest) { return .compound(named) }
+        if let parts = try contextKeyParts() { return .compound(parts) }
         // A list in which names are what they are begins with a name that is no literal.
         if current != UInt8(ascii: ")"), current != UInt8(ascii: "*"), current != UInt8(ascii: "@") {
-            let value = try primary()
-            if case .literal = value, take(")") { return .single(value) }
+            let value = try contextKeyValue()
+            let isLiteral = value.isPlain && current == UInt8(ascii: ")")
+            // Behind a list comes at most $entity or $delta, behind a key the next step of the path.
+            if isLiteral || (isNext(")/") && peek(2) != UInt8(ascii: "$")) {
+                position += 1
+                return .single(value.expression)
+            }
         }
         position = start
         return nil
+    }
+
+    /// `name=value, …`; `nil` where something else stands.
+    private mutating func contextKeyParts() throws(QueryError) -> [Expression.NamedArgument]? {
+        guard startsContextKeyPart(at: position) else { return nil }
+        var parts: [Expression.NamedArgument] = []
+        repeat {
+            let name = try name(expected: "a key property")
+            try require("=")
+            guard !parts.contains(where: { $0.name == name }) else {
+                throw QueryError(.syntax, "\(name) is given twice.", offset: name.offset)
+            }
+            parts.append(Expression.NamedArgument(name: name, value: try contextKeyValue().expression))
+        } while take(",")
+        try require(")")
+        return parts
+    }
+
+    private func startsContextKeyPart(at index: Int) -> Bool {
+        guard isNameStart(at: index), let end = try? endOfName(from: index) else { return false }
+        return end < source.bytes.count && source.bytes[end] == UInt8(ascii: "=")
+    }
+
+    /// The value of a key, which a context URL writes as a payload does: durations and members of enumerations stand
+    /// there without a prefix and quotes.
+    private mutating func contextKeyValue() throws(QueryError) -> (expression: Expression, isPlain: Bool) {
+        let start = position
+        var attempt = self
+        if let value = try? attempt.primary(), case .literal = value,
+            attempt.current == UInt8(ascii: ",") || attempt.current == UInt8(ascii: ")")
+        {
+            self = attempt
+            return (value, true)
+        }
+        while !isAtEnd, current != UInt8(ascii: ")") {
+            if current == UInt8(ascii: ","), startsContextKeyPart(at: position + 1) { break }
+            position += 1
+        }
+        let lexical = text(start..<position)
+        guard !lexical.isEmpty else { throw failure(expected: "a value") }
+        try node()
+        let at = source.offset(at: start)
+        let literal =
+            ODataDuration(lexical).map { Literal(.duration($0), type: .duration, at: at) }
+            ?? Literal(.string(lexical), type: .string, at: at)
+        return (.literal(literal), false)
     }
 
     private mutating func contextItems() throws(QueryError) -> [ContextURL.Item]? {

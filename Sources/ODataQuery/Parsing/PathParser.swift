@@ -160,6 +160,7 @@ extension QueryParser {
             return .named(named)
         }
         position = start
+        guard current != UInt8(ascii: "(") else { throw failure(expected: "a literal or a parameter alias") }
         let value = try value()
         try requireValue(value, at: start)
         skipSpace()

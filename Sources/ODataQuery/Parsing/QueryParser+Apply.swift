@@ -35,7 +35,7 @@ extension QueryParser {
         case "groupby": result = try groupBy()
         case "filter": result = .filter(try expression())
         case "orderby": result = .orderBy(try orderItems())
-        case "search": result = .search(try searchExpression())
+        case "search": result = try searchExpression().map { .search($0) } ?? .identity
         case "compute": result = .compute(try computeItems())
         case "top": result = .top(try numberArgument())
         case "skip": result = .skip(try numberArgument())
@@ -169,7 +169,6 @@ extension QueryParser {
     }
 
     private mutating func groupItem() throws(QueryError) -> GroupItem {
-        let start = position
         if isNext("rollup(") {
             position += 7
             skipSpace()
@@ -182,13 +181,13 @@ extension QueryParser {
             return .rollup(paths)
         }
         if isNext("rolluprecursive(") {
-            let name = try name()
-            position += 1
+            position += 16
             skipSpace()
-            _ = try hierarchyReference()
-            if takeSeparator(",") { _ = try transformations() }
+            let (root, qualifier, node) = try hierarchyReference()
+            let restriction = takeSeparator(",") ? try transformations() : []
             try close()
-            return .other(name, text(start..<position))
+            return .recursiveRollup(
+                .init(root: root, qualifier: qualifier, node: node, restriction: restriction))
         }
         return .path(try applyPath())
     }

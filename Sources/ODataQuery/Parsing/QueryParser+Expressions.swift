@@ -144,7 +144,7 @@ extension QueryParser {
 
     /// What stands at the right of `in`: a list in parentheses, or anything that is a collection.
     private mutating func membershipOperand() throws(QueryError) -> Expression {
-        guard take("(") else { return try primary() }
+        guard take("(") else { return try operation(minimum: Expression.membershipPrecedence + 1) }
         skipSpace()
         return .list(try elements(until: ")"))
     }
@@ -158,7 +158,19 @@ extension QueryParser {
         case UInt8(ascii: "@"): return try aliasOrAnnotation()
         case UInt8(ascii: "$"): return try variablePath()
         case _ where isNameStart(at: position): return try nameExpression()
+        case 32 where isBeforeJSON, 9 where isBeforeJSON: return try primary()
         default: return try literalExpression()
+        }
+    }
+
+    /// Steps over the white space that may stand before an array or an object, as nowhere else.
+    private var isBeforeJSON: Bool {
+        mutating get {
+            let start = position
+            skipSpace()
+            if current == UInt8(ascii: "[") || current == UInt8(ascii: "{") { return true }
+            position = start
+            return false
         }
     }
 

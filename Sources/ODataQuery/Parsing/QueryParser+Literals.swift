@@ -280,34 +280,9 @@ extension QueryParser {
 
     // MARK: Bytes
 
-    /// Base64url of RFC 4648, section 5, padding optional; the bits left over must be zero.
+    /// Base64url as literals have it: the plain alphabet's `+` and `/` are no part of the grammar.
     static func base64URL(_ text: String) -> [UInt8]? {
-        var digits = Array(text.utf8)
-        while digits.last == UInt8(ascii: "="), digits.count % 4 == 0 || digits.count % 4 == 3 { digits.removeLast() }
-        guard digits.count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count * 3 / 4)
-        var bits: UInt32 = 0
-        var count: UInt32 = 0
-        for digit in digits {
-            let value: UInt8
-            switch digit {
-            case 65...90: value = digit - 65
-            case 97...122: value = digit - 71
-            case 48...57: value = digit + 4
-            case UInt8(ascii: "-"): value = 62
-            case UInt8(ascii: "_"): value = 63
-            default: return nil
-            }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-                bits &= (1 << count) - 1
-            }
-        }
-        return bits == 0 ? bytes : nil
+        text.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") } ? nil : Base64URL.decode(text)
     }
 
     private static func hexadecimal(_ text: String) -> [UInt8]? {

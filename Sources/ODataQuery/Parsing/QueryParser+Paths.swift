@@ -29,7 +29,9 @@ extension QueryParser {
         switch variable {
         case "$it", "$this": break
         case "$root", "$these":
-            guard current == UInt8(ascii: "/") else { throw failure(expected: "\u{201C}/\u{201D}") }
+            guard current == UInt8(ascii: "/") else {
+                throw failure("Expected \u{201C}/\u{201D} after \(variable).", at: start)
+            }
         case "$count":
             // 4.01 services accept the number of the rows at hand where a collection is the context.
             position = start
@@ -57,6 +59,7 @@ extension QueryParser {
     private mutating func continuePath(_ start: [PathStep], tallest: Int) throws(QueryError) -> Expression {
         var steps = start
         var tallest = tallest
+        try keyAfterCollection(in: &steps, &tallest)
         while current == UInt8(ascii: "/"), !isAtEnd {
             position += 1
             guard steps.count < QueryLimits.maxDepth else {
@@ -79,6 +82,10 @@ extension QueryParser {
             try close()
         } else if current == UInt8(ascii: "@") {
             steps.append(.name(try atName()))
+        } else if current.isDigit, let key = try literal() {
+            // A key as a segment; one that begins with a letter looks like a property and needs its parentheses.
+            try node()
+            steps.append(.key(.single(.literal(key))))
         } else if isWord("any"), peek(3) == UInt8(ascii: "(") {
             position += 3
             steps.append(try lambda(isAny: true, &tallest))
@@ -107,12 +114,28 @@ extension QueryParser {
             }
             steps += arguments.steps
         }
-        // A key may follow a call that returns a collection.
-        if current == UInt8(ascii: "("), case .call? = steps.last {
-            var arguments = try arguments(of: "", isFirst: false, tallest: &tallest).steps
-            arguments.removeFirst()
-            steps += arguments
+        try keyAfterCollection(in: &steps, &tallest)
+    }
+
+    /// A key may follow a call that returns a collection, and a filtered collection.
+    private mutating func keyAfterCollection(in steps: inout [PathStep], _ tallest: inout Int) throws(QueryError) {
+        guard current == UInt8(ascii: "("), !isAtEnd else { return }
+        switch steps.last {
+        case .call?, .filter?: break
+        default: return
         }
+        position += 1
+        skipSpace()
+        try enter()
+        defer { leave() }
+        if let parts = try namedArguments(&tallest) {
+            steps.append(.key(.compound(parts)))
+            return
+        }
+        let value = try primary()
+        tallest = max(tallest, height)
+        try close()
+        steps.append(.key(.single(value)))
     }
 
     private mutating func nested(_ tallest: inout Int) throws(QueryError) -> Expression {
@@ -167,7 +190,10 @@ extension QueryParser {
         position = start
         let values = name.text.contains(".") ? try positionalArguments() : try plainArguments(of: name)
         tallest = max(tallest, height)
-        if values.count == 1, !name.text.contains(".") { return .steps([.name(name), .key(.single(values[0]))]) }
+        // Behind a slash a qualified name with one value is a cast and a key: functions take their parameters by name.
+        if values.count == 1, !isFirst || !name.text.contains(".") {
+            return .steps([.name(name), .key(.single(values[0]))])
+        }
         return .positional(values)
     }
 

@@ -1,18 +1,16 @@
 /// `$search` (OData URL Conventions 4.01, 5.1.8; ABNF `searchExpr`).
 ///
 /// `AND` binds tighter than `OR`, and words side by side mean `AND`. The three operator words are words of
-/// their own where an operator cannot stand. Text in single quotes, which the grammar sets aside for syntaxes
-/// of a service's own, is taken as one phrase.
+/// their own where an operator cannot stand. Text in single quotes, which the grammar sets aside for a search that is
+/// still being typed, is taken as one phrase; without a character in it there is no search yet.
 extension QueryParser {
-    /// A whole search expression.
-    mutating func searchExpression() throws(QueryError) -> SearchExpression {
+    /// A whole search expression; `nil` for empty text in single quotes.
+    mutating func searchExpression() throws(QueryError) -> SearchExpression? {
         skipSpace()
         if current == UInt8(ascii: "'") {
-            let start = position
             let content = try quotedString()
             try node()
-            guard !content.isEmpty else { throw failure("Expected something to search for.", at: start) }
-            return .phrase(content)
+            return content.isEmpty ? nil : .phrase(content)
         }
         return try searchAlternatives()
     }

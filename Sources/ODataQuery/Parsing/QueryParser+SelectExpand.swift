@@ -77,8 +77,7 @@ extension QueryParser {
 
     /// One item of `$expand`, its options included.
     mutating func expandItem() throws(QueryError) -> ExpandItem {
-        if isNext("$value") {
-            position += 6
+        if takeWord("$value") {
             return ExpandItem(path: [], form: .value)
         }
         var path: [Identifier] = []
@@ -97,7 +96,7 @@ extension QueryParser {
                 form = .value
                 break
             } else if path.last?.text == "*" {
-                throw failure(expected: "$ref after */")
+                throw failure("Expected $ref after */.", at: position - 1)
             } else if current == UInt8(ascii: "*") {
                 path.append(Identifier("*", at: offset))
                 position += 1
@@ -143,7 +142,11 @@ extension QueryParser {
             let start = position
             let isAlias = current == UInt8(ascii: "@")
             _ = take("@") || take("$")
-            let written = try name(expected: "a query option")
+            guard isNameStart(at: position) else {
+                position = start
+                throw failure(expected: "a query option")
+            }
+            let written = try name()
             let full = text(start..<position)
             guard let option = isAlias ? .alias : OptionName(rawValue: written.text.lowercased()),
                 allowed.contains(option)

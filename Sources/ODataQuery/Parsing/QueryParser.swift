@@ -124,7 +124,12 @@ struct QueryParser {
 
     /// Refuses whatever has not been read.
     func requireEnd(expected: String = "the end") throws(QueryError) {
-        guard isAtEnd else { throw failure(expected: expected) }
+        guard !isAtEnd else { return }
+        // Where no operator can follow, the white space before the word is the mistake already.
+        guard expected.contains("operator") else {
+            throw failure("Expected \(expected), found \(found).", at: position)
+        }
+        throw failure(expected: expected)
     }
 
     // MARK: Names

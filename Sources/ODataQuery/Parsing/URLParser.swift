@@ -94,6 +94,9 @@ struct URLParser {
         var end = bytes.count
         if let hash = bytes.firstIndex(of: UInt8(ascii: "#")) {
             guard bytes.starts(with: "$metadata".utf8) else {
+                // What is wrong before it comes first.
+                var path = PathParser(bytes: bytes[..<hash].prefix { $0 != UInt8(ascii: "?") }, settings: settings)
+                _ = try part("path") { () throws(QueryError) in try path.path() }
                 throw QueryError(
                     .syntax, "A fragment is allowed after $metadata only; a # within data is written %23.",
                     offset: characters(hash), part: "path")

@@ -105,7 +105,12 @@ extension QueryWriter {
         case .path(let path): write(Self.joined(path))
         case .rollup(let paths):
             call("rollup") { $0.list(paths) { $0.write($1.map(Self.joined) ?? "$all") } }
-        case .other(_, let text): write(text)
+        case .recursiveRollup(let rollup):
+            call("rolluprecursive") {
+                $0.write(rollup.root)
+                $0.write(",\(rollup.qualifier),\(Self.joined(rollup.node))")
+                $0.writeRest(rollup.restriction)
+            }
         }
     }
 

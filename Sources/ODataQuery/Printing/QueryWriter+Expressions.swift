@@ -33,7 +33,8 @@ extension QueryWriter {
                     $0.list(items) { $0.write($1) }
                     $0.write(")")
                 } else {
-                    $0.write(collection, minimum: Expression.membershipPrecedence + 1)
+                    // Parentheses here would make a list of it.
+                    $0.write(collection, minimum: Expression.unaryPrecedence)
                 }
             }
         case .call(let name, let arguments): write(call: name, arguments)

@@ -339,8 +339,30 @@ public struct AggregateItem: Hashable, Sendable {
 public enum GroupItem: Hashable, Sendable {
     /// A path of properties.
     case path([Identifier])
-    /// `rollup(…)`; the first path is `nil` for `$all`.
+    /// `rollup(…)`; the first path is `nil` for `$all`. A single name may be that of a leveled hierarchy.
     case rollup([[Identifier]?])
-    /// A call such as `rolluprecursive(…)`, by name and raw text.
-    case other(Identifier, String)
+    /// `rolluprecursive(…)`.
+    case recursiveRollup(RecursiveRollup)
+
+    /// What `rolluprecursive` takes.
+    public struct RecursiveRollup: Hashable, Sendable {
+        /// The root collection's path.
+        public var root: Expression
+        /// The hierarchy's qualifier.
+        public var qualifier: Identifier
+        /// The path of the node's identifier.
+        public var node: [Identifier]
+        /// What restricts the hierarchy to some of its nodes; empty for all.
+        public var restriction: [Transformation]
+
+        /// Makes the arguments.
+        public init(
+            root: Expression, qualifier: Identifier, node: [Identifier], restriction: [Transformation] = []
+        ) {
+            self.root = root
+            self.qualifier = qualifier
+            self.node = node
+            self.restriction = restriction
+        }
+    }
 }

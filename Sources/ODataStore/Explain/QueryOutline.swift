@@ -39,7 +39,21 @@ struct QueryOutline {
             for transformation in transformations { add(transformation, indent: indent + "  ") }
         }
         switch transformation {
-        case .identity, .nest, .addNested: lines.append("\(indent)apply \(name)")
+        case .identity: lines.append("\(indent)apply \(name)")
+        case .nest(let items, _):
+            for item in items {
+                lines.append("\(indent)apply \(name) \(item.name)")
+                nested(item.transformations)
+            }
+        case .addNested(let path, let items, _):
+            for item in items {
+                lines.append("\(indent)apply \(name) \(Self.text(path)) as \(item.name)")
+                nested(item.transformations)
+            }
+        case .groupByNode(let grouping, _):
+            lines.append("\(indent)apply \(name) nodes of \(grouping.reference.qualifier)")
+            nested(grouping.restriction)
+            nested(grouping.then)
         case .filter(let condition, _): lines.append("\(indent)apply \(name) \(Self.text(condition))")
         case .search(let search, _): lines.append("\(indent)apply \(name) \(Self.text(search))")
         case .compute(let items, _):

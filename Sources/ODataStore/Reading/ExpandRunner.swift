@@ -30,6 +30,9 @@ struct ExpandRunner<Renderer: RowRenderer> {
         guard !items.isEmpty, !expand.isEmpty else { return }
         guard let set, let table = mapping.tables[set] else { throw ODataError.notImplemented("$expand here") }
         for (position, item) in expand.enumerated() {
+            if item.refersToOutermost, level > 1 {
+                throw ODataError.notImplemented("$it below the first level of $expand")
+            }
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
             let nested = Self.recursive(item, level: level)

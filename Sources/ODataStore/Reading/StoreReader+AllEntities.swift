@@ -14,14 +14,16 @@ extension StoreReader {
         _ url: BoundURL, _ request: ODataRequest, _ reader: any DatabaseReader
     ) async throws -> ODataResponse {
         let options = request.url.options
-        guard options.skip == nil, options.search == nil, options.select.isEmpty, options.expand.isEmpty,
-            options.compute.isEmpty
-        else { throw ODataError.notImplemented("$skip, $search, $select, $expand or $compute on $all") }
         var wanted: Shape?
         if case .cast(let shape)? = url.resource.steps.last { wanted = shape }
-        let parts = parts(of: wanted)
+        var parts = parts(of: wanted)
+        if let query = url.query {
+            for index in parts.indices { parts[index].ask(query) }
+        }
+        // What is passed over may be whole sets; later pages find the same place again.
+        let skipped = try await skip(options.skip ?? 0, &parts, reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
-        let first = try parts.firstIndex { $0.set.name == place.set } ?? place.start()
+        let first = try parts.firstIndex { $0.set.name == place.set } ?? max(place.start(), skipped)
         let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
         let pageSize = max(1, limits.min() ?? Self.pageSize)
         var page = EntityPage(entities: [])
@@ -51,6 +53,32 @@ extension StoreReader {
         var set: EntitySet
         var segments: [BoundSegment]
         var query: BoundQuery
+
+        /// Takes over what the request asks of each of its entities.
+        mutating func ask(_ wanted: BoundQuery) {
+            query.search = wanted.search
+            query.filter = wanted.filter
+            query.compute = wanted.compute
+            query.projection = wanted.projection
+            query.nestedProjections = wanted.nestedProjections
+            query.nestedQueries = wanted.nestedQueries
+            query.expand = wanted.expand
+        }
+    }
+
+    /// Passes over entities: the number of sets that lie before the first one wanted, which gets the rest as its own.
+    private func skip(_ count: Int, _ parts: inout [Part], _ reader: any DatabaseReader) async throws -> Int {
+        guard count > 0 else { return 0 }
+        var rest = Int64(count)
+        for index in parts.indices {
+            let own = try await self.count([parts[index]], reader)
+            if own > rest {
+                parts[index].query.skip = Int(rest)
+                return index
+            }
+            rest -= own
+        }
+        return parts.count
     }
 
     /// The sets that may be read and can have entities of a type.
@@ -86,7 +114,10 @@ extension StoreReader {
     private func count(_ parts: [Part], _ reader: any DatabaseReader) async throws -> Int64 {
         try await reading(reader) { database in
             try parts.reduce(0) { sum, part in
-                let (compiled, _) = try prepare(part.query, part.segments, now: configuration.now(), database)
+                var query = part.query
+                query.skip = nil
+                query.expand = []
+                let (compiled, _) = try prepare(query, part.segments, now: configuration.now(), database)
                 return sum + (try Self.count(compiled, database))
             }
         }

@@ -6,7 +6,7 @@ import ODataModel
 struct RequestGenerator {
     let sample: Sample
     var random: SeededGenerator
-    private var lambdas = 0
+    var lambdas = 0
 
     init(sample: Sample, seed: UInt64) {
         self.sample = sample
@@ -125,7 +125,21 @@ struct RequestGenerator {
         func part(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("bool", texts, parts, simplest: "true") }
         let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
         if depth > 0 {
-            switch Int.random(in: 0..<12, using: &random) {
+            switch Int.random(in: 0..<15, using: &random) {
+            case 12 where place.set == "As":
+                let literal = "S.Kind'\(pick(Sample.kinds + ["Red,Blue"]))'"
+                return Piece("bool", "(\(place.prefix)Kind \(pick(["eq", "ne", "has", "lt", "ge"])) \(literal))")
+            case 13 where place.set == "As":
+                let spot = "\(place.prefix)Spot"
+                return Piece(
+                    "bool",
+                    pick([
+                        "(geo.distance(\(spot),geography'SRID=4326;Point(1 1)') le 200000)",
+                        "geo.intersects(\(spot),geography'SRID=4326;Polygon((0.5 0.5,2.5 0.5,2.5 2.5,0.5 2.5,0.5 0.5))')",
+                        "(\(spot) eq null)",
+                    ]))
+            case 14 where place.set == "As":
+                return Piece("bool", "(\(place.prefix)D \(pick(["eq", "ne", "lt", "ge"])) \(pick(["1", "5", "null"])))")
             case 0, 1:
                 return part(
                     ["(", " \(pick(["and", "or"])) ", ")"], [condition(place, depth - 1), condition(place, depth - 1)])
@@ -211,7 +225,7 @@ struct RequestGenerator {
         return request
     }
 
-    private mutating func order(_ place: Place) -> Piece {
+    mutating func order(_ place: Place) -> Piece {
         let types = place.values.keys.filter { $0 != .boolean || true }.sorted { $0.rawValue < $1.rawValue }
         func item() -> Piece {
             Piece("order", ["", pick(["", " desc"])], [value(pick(types), place, 1)], simplest: "ID")
@@ -231,137 +245,27 @@ struct RequestGenerator {
         }
         let inner = place(target)
         let isCollection = name == "Bs" || name == "Links"
-        if isCollection, chance(50) { add("$filter", condition(inner, 2)) }
+        if isCollection, chance(10) { return Piece("expand", "\(name)/$count") }
+        if isCollection, chance(10), depth == 2 {
+            add("$filter", Piece("bool", pick(["AID eq $it/ID", "ID ge $it/ID", "$it/Place/City eq 'a'"])))
+        } else if isCollection, chance(50) {
+            add("$filter", condition(inner, 2))
+        }
         if isCollection, chance(50) { add("$orderby", order(inner)) }
         if isCollection, chance(30) { add("$top", Piece("number", "2")) }
         if isCollection, chance(20) { add("$skip", Piece("number", "1")) }
         if isCollection, chance(20) { add("$count", Piece("flag", "true")) }
-        if chance(20) { add("$select", Piece("select", "ID")) }
+        if isCollection, chance(10) { add("$search", Piece("search", pick(["a", "NOT b", "äß OR c"]))) }
+        if chance(15) {
+            add("$compute", Piece("option", ["", " as Y"], [value(.int32, inner, 1)]))
+            add("$select", Piece("select", "ID,Y"))
+        } else if chance(20) {
+            add("$select", Piece("select", "ID"))
+        }
+        if name == "Next", chance(30) { add("$levels", Piece("levels", pick(["1", "2", "3", "max"]))) }
         if depth > 0, chance(30) { add("$expand", expand(target, depth - 1)) }
         if parts.isEmpty { return Piece("expand", name) }
         texts[texts.count - 1] += ")"
         return Piece("expand", texts, parts, simplest: name)
-    }
-
-    // MARK: $apply
-
-    private mutating func aggregation(_ set: String) -> RandomRequest {
-        var request = RandomRequest(set: set, options: [], isOrdered: false)
-        var place = place(set)
-        var steps: [Piece] = []
-        for _ in 0..<Int.random(in: 1...3, using: &random) { steps.append(transformation(&place)) }
-        request.options.append(("$apply", Self.sequence(steps)))
-        if chance(20), !place.values.isEmpty { request.options.append(("$filter", condition(place, 2))) }
-        return request
-    }
-
-    private static func sequence(_ steps: [Piece]) -> Piece {
-        Piece("sequence", [""] + steps.indices.dropLast().map { _ in "/" } + [""], steps, simplest: "identity")
-    }
-
-    private mutating func transformation(_ place: inout Place) -> Piece {
-        func step(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("step", texts, parts, simplest: "identity") }
-        if place.values.isEmpty { return Piece("step", "identity") }
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0, 1: return step(["filter(", ")"], [condition(place, 2)])
-        case 2 where place.set != nil:
-            let type = pick([PrimitiveType.int32, .decimal])
-            lambdas += 1
-            let name = "C\(lambdas)"
-            let piece = step(["compute(", " as \(name))"], [value(type, place, 2)])
-            place.values[type, default: []].append(name)
-            return piece
-        case 3 where place.set != nil:
-            let name = pick(["topcount", "bottomcount"])
-            return step(
-                ["\(name)(\(pick(["1", "2", "3"])),", ")"], [value(pick([.int32, .decimal, .string]), place, 1)])
-        case 4 where place.set != nil:
-            let name = pick(["topsum", "bottomsum", "toppercent", "bottompercent"])
-            return step(["\(name)(\(pick(["5", "20", "50"])),", ")"], [value(pick([.int32, .decimal]), place, 1)])
-        case 5 where place.set != nil:
-            return step(["orderby(", ")/\(pick(["top", "skip"]))(\(pick(["1", "2", "3"])))"], [order(place)])
-        case 6: return aggregate(&place)
-        case 7 where place.set != nil:
-            // The output of a concat has the values of both; those of one alone are null in the rows of the other.
-            var inner = place
-            let piece = step(["concat(identity,", ")"], [aggregate(&inner)])
-            place = Place(values: [:])
-            return piece
-        default: break
-        }
-        guard place.set != nil else { return step(["filter(", ")"], [condition(place, 1)]) }
-        return groupBy(&place)
-    }
-
-    private mutating func groupBy(_ place: inout Place) -> Piece {
-        var chosen: [(String, PrimitiveType)] = []
-        let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
-        for _ in 0..<Int.random(in: 1...2, using: &random) {
-            let type = pick(types)
-            let path = pick(place.values[type] ?? ["ID"])
-            // Computed values of complex names may be cast; grouping is by plain paths.
-            guard !path.contains("S.AX"), !chosen.contains(where: { $0.0 == path }) else { continue }
-            chosen.append((path, type))
-        }
-        if chosen.isEmpty { chosen = [("ID", .int32)] }
-        let paths = chosen.map(\.0)
-        let isRollup = chosen.count == 2 && chance(30)
-        let list = isRollup ? "rollup(\(paths.joined(separator: ",")))" : paths.joined(separator: ",")
-        var inner = place
-        let before: [Piece] =
-            chance(30) ? [Piece("step", ["filter(", ")"], [condition(place, 1)], simplest: "identity")] : []
-        let piece: Piece
-        if chance(15) {
-            piece = Piece("step", "groupby((\(list)))")
-            inner.values = [:]
-        } else {
-            let last = aggregate(&inner)
-            piece = Piece(
-                "step", ["groupby((\(list)),", "))"],
-                [Self.sequence(before + [last])].map { $0 }, simplest: "groupby((\(list)))")
-        }
-        place = Place(values: inner.values)
-        for (path, type) in chosen { place.values[type, default: []].append(path) }
-        var result = piece
-        if result.texts.count > 1 { result.texts[1] = ")" }
-        return result
-    }
-
-    private mutating func aggregate(_ place: inout Place) -> Piece {
-        var texts = ["aggregate("]
-        var parts: [Piece] = []
-        var result = Place()
-        for index in 0..<Int.random(in: 1...2, using: &random) {
-            lambdas += 1
-            let name = "R\(lambdas)"
-            if index > 0 { texts[texts.count - 1] += "," }
-            switch Int.random(in: 0..<7, using: &random) {
-            case 0:
-                texts[texts.count - 1] += "$count as \(name)"
-                result.values[.int64, default: []].append(name)
-            case 1 where place.set == "As" && place.prefix.isEmpty && place.values[.int64]?.isEmpty != false:
-                texts[texts.count - 1] += pick(["Bs/$count as \(name)", "Bs/ID with sum as \(name)"])
-                result.values[.int64, default: []].append(name)
-            case 2:
-                parts.append(value(pick([.int32, .string, .decimal]), place, 1))
-                texts.append(" with countdistinct as \(name)")
-                result.values[.int64, default: []].append(name)
-            case 3, 4:
-                let type = pick([PrimitiveType.decimal, .string, .int32])
-                parts.append(value(type, place, 1))
-                texts.append(" with \(pick(["min", "max"])) as \(name)")
-                result.values[type, default: []].append(name)
-            default:
-                let type = pick([PrimitiveType.decimal, .int32, .double])
-                let method = pick(["sum", "average"])
-                parts.append(value(type, place, 1))
-                texts.append(" with \(method) as \(name)")
-                let made: PrimitiveType = type == .int32 ? (method == "sum" ? .int64 : .decimal) : type
-                result.values[made, default: []].append(name)
-            }
-        }
-        texts[texts.count - 1] += ")"
-        place = result
-        return Piece("step", texts, parts, simplest: "aggregate($count as R)")
     }
 }

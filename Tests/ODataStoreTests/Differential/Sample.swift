@@ -56,6 +56,9 @@ struct Sample {
 
     // MARK: Model
 
+    /// The members of the enumeration, worth 1, 2 and 4.
+    static let kinds = ["Red", "Green", "Blue"]
+
     private static func model(_ columns: [String: [Column]]) throws -> EntityDataModel {
         func own(_ set: String) -> [Property] {
             (columns[set] ?? []).map { Property(name: $0.name, type: .primitive($0.type)) }
@@ -66,13 +69,15 @@ struct Sample {
                 Property(name: "City", type: .primitive(.string)), Property(name: "Code", type: .primitive(.int32)),
             ])
         let a = StructuredType(
-            name: name("A"), kind: .entity, key: [.init(path: "ID")],
+            name: name("A"), kind: .entity, isOpen: true, key: [.init(path: "ID")],
             properties: [
                 Property(name: "ID", type: .primitive(.int32), isNullable: false),
                 Property(name: "NextID", type: .primitive(.int32)),
                 Property(name: "Place", type: .complex(name("Place"))),
                 Property(name: "Tags", type: .collection(.primitive(.string))),
                 Property(name: "Nums", type: .collection(.primitive(.int32))),
+                Property(name: "Kind", type: .enumeration(name("Kind"))),
+                Property(name: "Spot", type: .primitive(.geographyPoint)),
             ] + own("As"),
             navigationProperties: [
                 NavigationProperty(name: "Next", target: name("A"), isCollection: false),
@@ -113,7 +118,13 @@ struct Sample {
                 EntitySet(name: "Bs", type: name("B"), bindings: [.init(path: "A", target: "As")]),
             ])
         return try EntityDataModel(schemas: [
-            Schema(namespace: namespace, structuredTypes: [place, a, derived, b], container: container)
+            Schema(
+                namespace: namespace, structuredTypes: [place, a, derived, b],
+                enumTypes: [
+                    EnumType(
+                        name: name("Kind"), isFlags: true,
+                        members: zip(kinds, [1, 2, 4]).map { .init(name: $0, value: $1) })
+                ], container: container)
         ])
     }
 
@@ -136,13 +147,15 @@ struct Sample {
                     [column("Place.City", .primitive(.string), .string), column("Place.Code", int, .integer)],
                     presence: "Place.$"),
                 column("Tags", .collection(.primitive(.string)), .json), column("Nums", .collection(int), .json),
+                column("Kind", .enumeration(name("Kind")), .integer),
+                column("Spot", .primitive(.geographyPoint), .json),
             ] + own("As"),
             derivedProperties: [name("AX"): [column("X", int, .integer)]], discriminator: "_type",
             navigation: [
                 "Next": .join(target: "As", pairs: [.init(source: "NextID", target: "ID")]),
                 "Bs": .join(target: "Bs", pairs: [.init(source: "ID", target: "AID")]),
                 "Links": .link(target: "Bs", table: "link", sourceColumn: "s", targetColumn: "t"),
-            ], etag: .none)
+            ], etag: .none, dynamicProperties: "_dynamic")
         let tableB = TableStorage(
             set: "Bs", shape: b, table: "b", rowID: "_id",
             properties: [column("ID", int, .integer), column("AID", int, .integer)] + own("Bs"),
@@ -178,6 +191,11 @@ struct Sample {
                 .collection((0..<Int.random(in: 0...3, using: &random)).map { _ in value(.string, &random) }), &random)
             values["Nums"] = maybe(
                 .collection((0..<Int.random(in: 0...3, using: &random)).map { _ in small(&random) }), &random)
+            values["Kind"] = maybe(.enumeration(Int64.random(in: 1...7, using: &random)), &random)
+            let spot = GeoValue.Position(
+                x: Double(Int.random(in: 0...3, using: &random)), y: Double(Int.random(in: 0...3, using: &random)))
+            values["Spot"] = maybe(.geo(GeoValue(.geography, .point(spot))), &random)
+            if Int.random(in: 0..<2, using: &random) == 0 { values["D"] = small(&random) }
             for column in columns["As"] ?? [] { values[column.name] = maybe(value(column.type, &random), &random) }
             let isDerived = Int.random(in: 0..<3, using: &random) == 0
             if isDerived { values["X"] = maybe(small(&random), &random) }
@@ -232,7 +250,7 @@ struct Sample {
         try queue.write { database in
             for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
                 var names = ["_id"] + table.columns.map(\.name)
-                if table.discriminator != nil { names += ["_type", "Place.$"] }
+                if table.discriminator != nil { names += ["_type", "Place.$", "_dynamic"] }
                 // Without types, so that nothing is converted; numbers of foreign columns are what they are.
                 let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : quoted($0) }
                 try database.execute(sql: "CREATE TABLE \(table.table) (\(list.joined(separator: ", ")))")
@@ -244,6 +262,8 @@ struct Sample {
                         values.append(
                             record.type == Self.name("AX") ? record.type.description.databaseValue : .null)
                         values.append((record.values["Place"]?.isNull == false ? 1 : 0).databaseValue)
+                        let dynamic = record.values["D"]?.lexicalText
+                        values.append((dynamic.map { "{\"D\":\($0)}" } ?? "{}").databaseValue)
                     }
                     try database.execute(
                         sql: "INSERT INTO \(table.table) VALUES (\(databaseQuestionMarks(count: values.count)))",
@@ -296,6 +316,7 @@ struct MemoryRow: EvaluationRow {
     let data: MemoryData
 
     var typeName: QualifiedName { record.type }
+    var dynamicPropertyNames: [String] { record.values["D"] == nil ? [] : ["D"] }
     var key: EntityKey? { EntityKey([.init(name: "ID", value: record.values["ID"] ?? .null)]) }
     func property(_ name: String) -> ODataValue? { record.values[name] }
 

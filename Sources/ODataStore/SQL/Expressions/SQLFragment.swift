@@ -40,15 +40,24 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             arguments.append(value)
         }
 
-        mutating func appendInterpolation(name: String) { sql += SQLFragment.quoted(name) }
+        mutating func appendInterpolation(name: String) { appendQuoted(name) }
 
         mutating func appendInterpolation(column: String, of alias: String) {
-            sql += "\(SQLFragment.quoted(alias)).\(SQLFragment.quoted(column))"
+            appendQuoted(alias)
+            sql += "."
+            appendQuoted(column)
         }
 
-        mutating func appendInterpolation(list: [SQLFragment], by separator: StaticString = ", ") {
+        fileprivate mutating func appendQuoted(_ name: String) {
+            sql += "\""
+            // Looked for byte by byte: names are appended for every column of every statement.
+            sql += name.utf8.contains(UInt8(ascii: "\"")) ? name.replacing("\"", with: "\"\"") : name
+            sql += "\""
+        }
+
+        mutating func appendInterpolation(list: [SQLFragment], by separator: String = ", ") {
             for (index, fragment) in list.enumerated() {
-                if index > 0 { sql += "\(separator)" }
+                if index > 0 { sql += separator }
                 appendInterpolation(fragment)
             }
         }
@@ -56,7 +65,9 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     /// A name in double quotes, with those inside it doubled.
     static func quoted(_ name: String) -> String {
-        "\"\(name.contains("\"") ? name.replacing("\"", with: "\"\"") : name)\""
+        var text = Interpolation(literalCapacity: name.utf8.count, interpolationCount: 0)
+        text.appendQuoted(name)
+        return text.sql
     }
 
     static func += (left: inout SQLFragment, right: SQLFragment) {

@@ -34,15 +34,16 @@ struct ExpandStatement {
         // CROSS JOIN keeps the few parents outside, so that each looks its rows up by index.
         var from: SQLFragment
         var conditions: [SQLFragment] = []
+        let pathColumns: Int
         switch storage {
         case .join(_, let pairs):
-            columnCount = pairs.count
+            pathColumns = pairs.count
             from = "\"parents\" CROSS JOIN \(name: target.table) AS \(name: alias)"
             for (index, pair) in pairs.enumerated() {
                 conditions.append("\(column: pair.target, of: alias) = \(column: "k\(index)", of: "parents")")
             }
         case .link(_, let link, let source, let targetColumn):
-            columnCount = 1
+            pathColumns = 1
             let rowID = try compiler.requireRowID(target, expand.navigation)
             let inner = compiler.newAlias()
             from = """
@@ -52,9 +53,28 @@ struct ExpandStatement {
             conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
         }
         if let visible = try compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
-        let builder = StatementBuilder(
-            compiler: compiler, scope: SQLScope(alias: alias, source: .table(target), from: from),
-            conditions: conditions)
+        var keyCount = 0
+        let outermost = compiler.newAlias()
+        if expand.refersToOutermost {
+            // $it is the parent itself, which its key finds.
+            let keys = table.keyColumns
+            guard !keys.isEmpty else {
+                throw ODataError.notImplemented("$it in $expand of \(table.set), which has no key")
+            }
+            from += " CROSS JOIN \(name: table.table) AS \(name: outermost)"
+            for (index, key) in keys.enumerated() {
+                conditions.append(
+                    "\(column: key.name, of: outermost) = \(column: "k\(pathColumns + index)", of: "parents")")
+            }
+            keyCount = keys.count
+        }
+        columnCount = pathColumns + keyCount
+        let scope = SQLScope(alias: alias, source: .table(target), from: from)
+        if expand.refersToOutermost {
+            compiler.scopes[RangeVariable.outermost] = SQLScope(
+                alias: outermost, source: .table(table), from: "", root: scope)
+        }
+        let builder = StatementBuilder(compiler: compiler, scope: scope, conditions: conditions)
         // Transformations act on the related rows of each parent by themselves.
         let number = Operand(
             sql: "\"parents\".\"p\"", type: .primitive(.int64), codec: .integer, isNullable: false)

@@ -216,14 +216,16 @@ struct ResultPlanBuilder {
                 throw ODataError.notImplemented("$expand within \(property.name)")
             }
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
+            var sources: [Int]
             switch storage {
-            case .join(_, let pairs):
-                plan.expandSources.append(
-                    pairs.map { select.index(of: "\(scope.sql($0.source))") })
+            case .join(_, let pairs): sources = pairs.map { select.index(of: "\(scope.sql($0.source))") }
             case .link:
                 let rowID = try compiler.requireRowID(table, item.navigation)
-                plan.expandSources.append([select.index(of: "\(scope.sql(rowID))")])
+                sources = [select.index(of: "\(scope.sql(rowID))")]
             }
+            // What an option says of the row itself is looked up by its key.
+            if item.refersToOutermost { sources += columns.map { select.index(of: scope.sql($0.name)) } }
+            plan.expandSources.append(sources)
         }
     }
 

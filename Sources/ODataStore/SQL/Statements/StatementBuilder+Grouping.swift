@@ -6,13 +6,64 @@ import ODataService
 /// `aggregate` and `groupby` (OData Data Aggregation 4.0, 3.2).
 extension StatementBuilder {
     /// A grouped value: its name in the result.
-    private struct Grouping {
+    struct Grouping {
         var name: String
         var operand: Operand
     }
 
-    private func groupings(_ paths: [BoundPath]) throws -> [Grouping] {
-        try paths.map { Grouping(name: ExpressionCompiler.name(of: $0.steps), operand: try grouped($0, "groupby")) }
+    /// An entity that is grouped by, which the parts of its key stand for.
+    private struct GroupedEntity {
+        var name: String
+        var table: TableStorage
+        var keys: [String]
+    }
+
+    private func groupings(_ paths: [BoundPath]) throws -> ([Grouping], [GroupedEntity]) {
+        var groups: [Grouping] = []
+        var entities: [GroupedEntity] = []
+        for path in paths {
+            let name = ExpressionCompiler.name(of: path.steps)
+            guard case .entity = path.type else {
+                groups.append(Grouping(name: name, operand: try grouped(path, "groupby")))
+                continue
+            }
+            guard path.steps.count == 1, case .entity(let scope, _, _) = try compiler.resolve(path),
+                let table = scope.table, !table.keyColumns.isEmpty
+            else { throw ODataError.notImplemented("groupby of \(name)") }
+            // No property has such a name, so that it is never asked for.
+            let keys = table.keyColumns.map { "\(name)/$\($0.name)" }
+            groups += zip(keys, table.keyColumns).map {
+                Grouping(name: $0, operand: scope.column($1, isNullable: true))
+            }
+            entities.append(GroupedEntity(name: name, table: table, keys: keys))
+        }
+        return (groups, entities)
+    }
+
+    /// Puts the entities that were grouped by beside the groups, where they can be expanded and asked for properties.
+    private func attach(_ entities: [GroupedEntity]) throws {
+        // Rows that still are entities have their own.
+        guard scope.table == nil else { return }
+        for entity in entities {
+            names.removeAll { entity.keys.contains($0) }
+            if let kinds = variants?.kinds {
+                variants?.kinds = kinds.map { kind in
+                    Variant(names: kind.names.filter { !entity.keys.contains($0) }, isEntity: kind.isEntity)
+                }
+            }
+            let alias = compiler.newAlias()
+            let related = SQLScope(alias: alias, source: .table(entity.table), from: "", root: scope)
+            var conditions = zip(entity.table.keyColumns, entity.keys).compactMap { column, name in
+                scope.computed[name].map { "\(related.sql(column.name)) = \($0.sql)" as SQLFragment }
+            }
+            if let visible = try compiler.visibility(of: entity.table, alias: alias) { conditions.append(visible) }
+            scope.from = """
+                \(scope.from) LEFT JOIN \(name: entity.table.table) AS \(name: alias) ON \(.conjunction(conditions))
+                """
+            scope.attach(
+                related, as: entity.name, names: [], presence: related.sql(entity.table.keyColumns[0].name),
+                isInline: false)
+        }
     }
 
     /// What a path leads to in a form that is the same for equal values: instants in UTC.
@@ -28,7 +79,7 @@ extension StatementBuilder {
     /// the transformations are applied.
     func group(by paths: [BoundPath], _ transformations: [BoundTransformation]) throws {
         try settle()
-        let groups = try groupings(paths)
+        let (groups, entities) = try groupings(paths)
         let outer = partition
         let (outerPartitions, outerMayHaveLost) = (allPartitions, mayHaveLostPartitions)
         partition = outer + groups.map(\.operand)
@@ -72,6 +123,8 @@ extension StatementBuilder {
         partition = Array(partition.prefix(outer.count))
         allPartitions = outerPartitions
         mayHaveLostPartitions = outerMayHaveLost || mayHaveLostPartitions
+        try attach(entities)
+        compiler.scopes[variable] = scope
     }
 
     // MARK: aggregate
@@ -80,19 +133,24 @@ extension StatementBuilder {
     /// is a table of its own, joined by the grouped values.
     func aggregate(_ items: [BoundAggregate], by paths: [BoundPath]) throws {
         try settle()
-        let groups = try groupings(paths)
+        let (groups, entities) = try groupings(paths)
         let isSimple = items.allSatisfy { $0.members == nil && $0.from.isEmpty }
         let mayLackRows = !partition.isEmpty && paths.isEmpty && mayHaveLostPartitions
         if isSimple, !mayLackRows {
             try aggregateAtOnce(items, groups)
         } else {
-            try aggregateApart(items, groups)
+            try apart(
+                items.map { item in
+                    let isCount = (item.method == .count || item.method == .countDistinct) && item.from.isEmpty
+                    return Part(name: item.name, empty: isCount ? "0" : nil) { rows in try rows.aggregated(item) }
+                }, groups)
         }
         order = []
         expands = []
         variants = nil
         limit = nil
         identity = .values(groups.map(\.name))
+        try attach(entities)
         compiler.scopes[variable] = scope
     }
 
@@ -112,13 +170,25 @@ extension StatementBuilder {
         if !keys.isEmpty { select += " GROUP BY \(list: keys.map(\.sortable))" }
         let alias = compiler.newAlias()
         let made = SQLScope(alias: alias, source: .derived, from: "(\(select)) AS \(name: alias)")
-        finish(made, groups, items, results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }) {
+        let moved = results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }
+        finish(made, groups, items.map(\.name), moved) {
             "\(column: "$g.\($0)", of: alias)"
         }
     }
 
+    /// One column of a result whose columns are made apart from each other, each by a statement of its own over the
+    /// same rows.
+    struct Part {
+        /// The name of the column.
+        var name: String
+        /// What it is where there are no rows; `nil` for NULL.
+        var empty: SQLFragment?
+        /// Makes a SELECT with the partition's columns and the value as `$a`, and says what the value is.
+        var make: (StatementBuilder) throws -> (SQLFragment, Operand)
+    }
+
     /// One SELECT for all groups and one for each aggregate, joined.
-    private func aggregateApart(_ items: [BoundAggregate], _ groups: [Grouping]) throws {
+    func apart(_ parts: [Part], _ groups: [Grouping]) throws {
         let outerCount = partition.count
         partition += groups.map(\.operand)
         let (name, fork) = share()
@@ -135,10 +205,10 @@ extension StatementBuilder {
             }
         let made = SQLScope(alias: base, source: .derived, from: "(\(partitions)) AS \(name: base)")
         var results: [Operand] = []
-        for item in items {
+        for part in parts {
             let rows = fork()
             compiler.scopes[variable] = rows.scope
-            let (select, operand) = try rows.aggregated(item)
+            let (select, operand) = try part.make(rows)
             let alias = compiler.newAlias()
             let same = keys.map {
                 "\(column: "$p.\($0)", of: alias) IS \(column: "$p.\($0)", of: base)" as SQLFragment
@@ -148,23 +218,19 @@ extension StatementBuilder {
                 \(keys.isEmpty ? "1" : .conjunction(same))
                 """
             var result = operand.moved(to: "\(column: "$a", of: alias)")
-            if item.method == .count || item.method == .countDistinct, item.from.isEmpty {
-                result.sql = "coalesce(\(result.sql), 0)"
-                result.isNullable = false
-            } else {
-                result.isNullable = true
-            }
+            result.isNullable = part.empty == nil
+            if let empty = part.empty { result.sql = "coalesce(\(result.sql), \(empty))" }
             results.append(result)
         }
         let operands = partition
         partition = Array(operands.prefix(outerCount))
         let moved = groups.enumerated().map { Grouping(name: $1.name, operand: operands[$0 + outerCount]) }
-        finish(made, moved, items, results) { "\(column: "$p.\($0)", of: base)" }
+        finish(made, moved, parts.map(\.name), results) { "\(column: "$p.\($0)", of: base)" }
     }
 
     /// Makes the rows of an aggregation those of this builder.
     private func finish(
-        _ made: SQLScope, _ groups: [Grouping], _ items: [BoundAggregate], _ results: [Operand],
+        _ made: SQLScope, _ groups: [Grouping], _ parts: [String], _ results: [Operand],
         key: (Int) -> SQLFragment
     ) {
         partition = partition.enumerated().map { $1.moved(to: key($0)) }
@@ -173,9 +239,9 @@ extension StatementBuilder {
             made.computed[group.name] = group.operand.moved(to: key(partition.count + index))
             names.append(group.name)
         }
-        for (item, result) in zip(items, results) {
-            made.computed[item.name] = result
-            names.append(item.name)
+        for (name, result) in zip(parts, results) {
+            made.computed[name] = result
+            names.append(name)
         }
         scope = made
         conditions = []

@@ -9,57 +9,10 @@ extension StatementBuilder {
     /// How deep `traverse` goes; nodes that lie deeper are an error, as circles are.
     static let maxDepth = 500
 
-    /// The nodes of a hierarchy: how to identify one, and what ties a child to its parent.
-    private struct Nodes {
-        let compiler: ExpressionCompiler
-        let reference: HierarchyReference
-        let table: TableStorage
-
-        init(_ reference: HierarchyReference, _ compiler: ExpressionCompiler) throws {
-            self.compiler = compiler
-            self.reference = reference
-            guard let table = try compiler.collection(reference.nodes).scope.table else {
-                throw ODataError.notImplemented("a hierarchy of values that are no entities")
-            }
-            self.table = table
-        }
-
-        /// All nodes under an alias of their own.
-        func rows() throws -> SQLCollection { try compiler.collection(reference.nodes) }
-
-        /// A node's identifier.
-        func identifier(_ node: SQLScope) throws -> Operand {
-            let variable = reference.nodeProperty.variable.identifier
-            let outer = compiler.scopes[variable]
-            compiler.scopes[variable] = node
-            defer { compiler.scopes[variable] = outer }
-            return try compiler.scalar(reference.nodeProperty)
-        }
-
-        /// The condition that one node is a parent of another.
-        func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
-            let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
-            switch storage {
-            case .join(_, let pairs):
-                return .conjunction(pairs.map { "\(parent.sql($0.target)) = \(child.sql($0.source))" })
-            case .link(_, let link, let source, let target):
-                let rowID = try compiler.requireRowID(table, reference.parentNavigation)
-                let alias = compiler.newAlias()
-                return """
-                    EXISTS (SELECT 1 FROM \(name: link) AS \(name: alias) WHERE \(column: source, of: alias) = \
-                    \(child.sql(rowID)) AND \(column: target, of: alias) = \(parent.sql(rowID)))
-                    """
-            }
-        }
-    }
-
     /// `ancestors` and `descendants`: the rows whose node lies above or below a start node.
     func relatives(_ hierarchy: BoundHierarchy) throws {
         try settle()
-        guard partition.isEmpty else {
-            throw ODataError.notImplemented("\(hierarchy.isAncestors ? "ancestors" : "descendants") within groupby")
-        }
-        let nodes = try Nodes(hierarchy.reference, compiler)
+        let nodes = try HierarchyNodes(hierarchy.reference, compiler)
         let shared = share()
         let start = shared.fork()
         compiler.scopes[variable] = start.scope
@@ -67,58 +20,72 @@ extension StatementBuilder {
         try start.settle()
         compiler.scopes[variable] = start.scope
         let first = try compiler.scalar(hierarchy.reference.input)
+        // Within partitions each has its own start nodes, so that the partition goes along with every node.
+        let keys = start.partition.indices.map { "$p.\($0)" }
+        let columns = zip(start.partition, keys).map { "\($0.sortable) AS \(name: $1)" as SQLFragment }
         let starts = compiler.addCommon(
             """
-            SELECT DISTINCT \(first.sql) AS \(name: "id") FROM \(start.scope.fromClause)\
+            SELECT DISTINCT \(list: ["\(first.sql) AS \(name: "id")"] + columns) FROM \(start.scope.fromClause)\
             \(ExpressionCompiler.whereClause(start.conditions + ["\(first.sql) IS NOT NULL"]))
             """)
-        let reached = try reached(from: starts, nodes, hierarchy)
+        let reached = try reached(from: starts, nodes, hierarchy, keys)
         adopt(shared.fork())
         let input = try compiler.scalar(hierarchy.reference.input)
-        var condition: SQLFragment = "\(input.sortable) IN (SELECT \(name: "id") FROM \(name: reached))"
-        if hierarchy.keepsStart {
-            condition = "(\(condition) OR \(input.sortable) IN (SELECT \(name: "id") FROM \(name: starts)))"
-        }
+        var condition = isNode(input, among: reached, keys)
+        if hierarchy.keepsStart { condition = "(\(condition) OR \(isNode(input, among: starts, keys)))" }
         try keep(condition)
     }
 
-    /// The identifiers of the nodes at a distance of one or more.
-    private func reached(from starts: String, _ nodes: Nodes, _ hierarchy: BoundHierarchy) throws -> String {
+    /// Whether a row's node is among those of a common table, in the row's own partition.
+    private func isNode(_ input: Operand, among table: String, _ keys: [String]) -> SQLFragment {
+        if keys.isEmpty { return "\(input.sortable) IN (SELECT \(name: "id") FROM \(name: table))" }
+        let alias = compiler.newAlias()
+        let same = zip(partition, keys).map { "\(column: $1, of: alias) IS \($0.sortable)" as SQLFragment }
+        return """
+            EXISTS (SELECT 1 FROM \(name: table) AS \(name: alias) WHERE \(.conjunction(
+                ["\(column: "id", of: alias) = \(input.sortable)"] + same)))
+            """
+    }
+
+    /// The nodes that some lead to, with the number of steps where there is a greatest distance.
+    private func reached(
+        from starts: String, _ nodes: HierarchyNodes, _ hierarchy: BoundHierarchy, _ keys: [String]
+    ) throws -> String {
         let name = compiler.newAlias()
         // Without a greatest distance there is no need to count, and circles end where a node comes again.
         let isCounted = hierarchy.distance != nil
-        func step(_ from: SQLFragment, _ column: SQLFragment, _ depth: SQLFragment) throws -> SQLFragment {
+        func step(_ table: String, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
             let (near, far) = (try nodes.rows(), try nodes.rows())
             let (nearID, farID) = (try nodes.identifier(near.scope), try nodes.identifier(far.scope))
             let tie =
                 hierarchy.isAncestors
                 ? try nodes.isParent(far.scope, of: near.scope) : try nodes.isParent(near.scope, of: far.scope)
-            let conditions = near.conditions + far.conditions + ["\(nearID.sortable) = \(column)", tie]
-            let columns: SQLFragment = isCounted ? "\(farID.sql), \(depth)" : farID.sql
+            let conditions =
+                near.conditions + far.conditions + ["\(nearID.sortable) = \(column: "id", of: alias)", tie]
+            let columns = [farID.sql] + (isCounted ? [depth] : []) + keys.map { "\(column: $0, of: alias)" }
             return """
-                SELECT \(columns) FROM \(from) CROSS JOIN \(near.fromClause) CROSS JOIN \(far.fromClause) \
-                WHERE \(.conjunction(conditions))
+                SELECT \(list: columns) FROM \(name: table) AS \(name: alias) CROSS JOIN \(near.fromClause) \
+                CROSS JOIN \(far.fromClause) WHERE \(.conjunction(conditions))
                 """
         }
         let (start, again) = (compiler.newAlias(), compiler.newAlias())
-        var first = try step("\(name: starts) AS \(name: start)", "\(column: "id", of: start)", "1")
-        var next = try step(
-            "\(name: name) AS \(name: again)", "\(column: "id", of: again)",
-            "\(column: "n", of: again) + 1")
+        var first = try step(starts, start, "1")
+        var next = try step(name, again, "\(column: "n", of: again) + 1")
         if let distance = hierarchy.distance {
             next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)"
             if distance < 1 { first += " AND 0" }
         }
-        let columns: SQLFragment = isCounted ? "\(name: "id"), \(name: "n")" : "\(name: "id")"
-        compiler.addRecursive(name, columns, "\(first) UNION \(next)")
+        let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
+        compiler.addRecursive(name, "\(list: columns)", "\(first) UNION \(next)")
         return name
     }
 
     /// `traverse`: the rows in the order in which their nodes are met.
     func traverse(_ traversal: BoundTraversal) throws {
         try settle()
-        guard partition.isEmpty else { throw ODataError.notImplemented("traverse within groupby") }
-        let nodes = try Nodes(traversal.reference, compiler)
+        // Rows whose node is not in the tree go.
+        if !partition.isEmpty { mayHaveLostPartitions = true }
+        let nodes = try HierarchyNodes(traversal.reference, compiler)
         let ranked = try siblings(traversal, nodes)
         let tree = try tree(traversal, nodes, ranked)
         wrap()
@@ -135,7 +102,7 @@ extension StatementBuilder {
     }
 
     /// All nodes with their rank in the order among siblings.
-    private func siblings(_ traversal: BoundTraversal, _ nodes: Nodes) throws -> String {
+    private func siblings(_ traversal: BoundTraversal, _ nodes: HierarchyNodes) throws -> String {
         let rows = try nodes.rows()
         let identifier = try nodes.identifier(rows.scope)
         let variable = traversal.reference.nodeProperty.variable.identifier
@@ -154,7 +121,7 @@ extension StatementBuilder {
     }
 
     /// The nodes below the start nodes, each with the ranks of all nodes on the way to it.
-    private func tree(_ traversal: BoundTraversal, _ nodes: Nodes, _ ranked: String) throws -> String {
+    private func tree(_ traversal: BoundTraversal, _ nodes: HierarchyNodes, _ ranked: String) throws -> String {
         func scope() -> SQLScope {
             let alias = compiler.newAlias()
             return SQLScope(

@@ -35,7 +35,9 @@ extension StatementBuilder {
         case .join(let join, _): try self.join(join)
         case .hierarchy(let hierarchy, _): try relatives(hierarchy)
         case .traverse(let traversal, _): try traverse(traversal)
-        case .nest, .addNested: throw ODataError.notImplemented("The transformation \(transformation.name)")
+        case .groupByNode(let grouping, _): try group(byNodes: grouping)
+        case .nest(let items, _): try nest(items)
+        case .addNested(let path, let items, _): try addNested(path, items)
         }
     }
 
