@@ -36,6 +36,14 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .executableTarget(
+            name: "TypedBenchmarks",
+            dependencies: [
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["odata-metadata.xml", "odata-generator.json"],
+            plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
+        .executableTarget(
             name: "EncryptionBenchmarks",
             dependencies: [
                 .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),

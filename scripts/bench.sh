@@ -41,6 +41,8 @@ else
 fi
 run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000)" "$([ -n "$quick" ] && echo 4 || echo 10)"
 
+run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
+
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else
         sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1

@@ -61,6 +61,7 @@ private final class MomentHandler: ChannelDuplexHandler {
     private let secured: ContinuousClock.Instant?
     private var isUsed = false
     private var hasAnswerBegun = false
+    private var isSent = false
     private var report: MomentRegistry.Report?
 
     init(registry: MomentRegistry, connected: ContinuousClock.Instant, secured: ContinuousClock.Instant?) {
@@ -73,6 +74,7 @@ private final class MomentHandler: ChannelDuplexHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             hasAnswerBegun = false
+            isSent = false
             report = head.headers.first(name: MomentRegistry.field).flatMap { UInt64($0) }
                 .flatMap { registry.take($0) }
             head.headers.remove(name: MomentRegistry.field)
@@ -86,7 +88,7 @@ private final class MomentHandler: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end:
             context.write(data, promise: promise)
-            report?(.requestSent(.now))
+            noteSent()
         case .body:
             context.write(data, promise: promise)
         }
@@ -96,6 +98,8 @@ private final class MomentHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head where !hasAnswerBegun:
             hasAnswerBegun = true
+            // A server that counts bytes may answer before the end of the request is marked here.
+            noteSent()
             report?(.firstByte(.now))
         case .end:
             report?(.lastByte(.now))
@@ -103,5 +107,11 @@ private final class MomentHandler: ChannelDuplexHandler {
         default: break
         }
         context.fireChannelRead(data)
+    }
+
+    private func noteSent() {
+        guard !isSent else { return }
+        isSent = true
+        report?(.requestSent(.now))
     }
 }

@@ -90,6 +90,7 @@ public final class NIOTransport: HTTPTransport {
         let stream = download(response, mapping: mapping, method: request.method)
         var head = HTTPResponse(response)
         if head.isPacked, request.method != .head {
+            options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }

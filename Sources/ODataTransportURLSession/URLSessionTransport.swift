@@ -103,6 +103,7 @@ public final class URLSessionTransport: HTTPTransport {
             let isPacked = request.method != .head && ["gzip", "x-gzip", "deflate"].contains(coding)
             let length = isPacked ? nil : response.headerFields[.contentLength].flatMap { Int64($0) }
             if isPacked {
+                options.report?(.unpacked(coding: coding ?? ""))
                 response.headerFields[.contentEncoding] = nil
                 response.headerFields[.contentLength] = nil
             }

@@ -155,7 +155,7 @@ private final class EventQueue: Sendable {
         case .authenticationNeeded(let host, let realm, let isProxy):
             add(.authenticationNeeded(host: host, realm: realm, isProxy: isProxy))
         case .interrupted(let error, let delay): add(.interrupted(error, retryAfter: delay))
-        case .connected, .secured, .reusedConnection, .requestSent, .firstByte, .lastByte, .received: break
+        case .connected, .secured, .reusedConnection, .requestSent, .firstByte, .lastByte, .received, .unpacked: break
         }
     }
 

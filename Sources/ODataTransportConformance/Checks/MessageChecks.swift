@@ -1,6 +1,7 @@
 import HTTPTypes
 import ODataHTTP
 import ODataService
+import Synchronization
 
 extension TransportCheck {
     /// Heads and short bodies.
@@ -113,7 +114,12 @@ extension TransportCheck {
                 response.headerFields[.contentLanguage] = request.headerFields[.acceptEncoding] ?? "none"
                 return (response, ByteStream(Array(text.utf8)))
             } _: { wire in
-                let (packed, body) = try await wire.text()
+                let isTold = Mutex(false)
+                let options = TransferOptions { event in
+                    if case .unpacked(let coding) = event { isTold.withLock { $0 = coding == "gzip" } }
+                }
+                let (packed, body) = try await wire.text(options: options)
+                try expect(isTold.withLock { $0 }, "that the body was packed was not told")
                 try expect(packed.headerFields[.contentLanguage]?.contains("gzip") == true, "gzip was not asked for")
                 try expect(body == text, "the body was not unpacked")
                 try expect(packed.headerFields[.contentEncoding], is: nil, "Content-Encoding")
