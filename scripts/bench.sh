@@ -39,6 +39,7 @@ if [ -f "$graph" ]; then
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000)" "$([ -n "$quick" ] && echo 4 || echo 10)"
 
 run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
 
