@@ -5,7 +5,10 @@ let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "outpost", path: ".."), .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
@@ -32,6 +35,13 @@ let package = Package(
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .executableTarget(
+            name: "ServerBenchmarks",
+            dependencies: [
+                .product(name: "ODataHTTP", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .executableTarget(
             name: "TypedBenchmarks",

@@ -41,13 +41,14 @@ let long = harbour.ships
     .orderBy(\.length, descending: true)
     .top(10)
 for ship in try await long.all() {
-    print("\(ship.name ?? "?"): \(ship.length?.description ?? "?") m, of \(ship.owner?.name ?? "nobody")")
+    print("\(ship.name ?? "?"): \(ship.length?.normalized.description ?? "?") m, of \(ship.owner?.name ?? "nobody")")
 }
 let costly = try await harbour.ships.filter { $0.calls.any { $0.dues > 1000 } }.count()
 print("\(costly) ship paid more than 1000")
 
 // Changing: what changed is sent, and nothing else.
-if var fram = try await harbour.ships.filter { $0.name.startsWith("Fr") }.first() {
+let named = harbour.ships.filter { $0.name.startsWith("Fr") }
+if var fram = try await named.first() {
     fram.isLaidUp = true
     print("sending \(fram.changedProperties.sorted())")
     try await harbour.ships.update(fram)
