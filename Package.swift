@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
+        .library(name: "ODataCache", targets: ["ODataCache"]),
         .library(name: "ODataClient", targets: ["ODataClient"]),
         .library(name: "ODataServer", targets: ["ODataServer"]),
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
@@ -91,8 +92,12 @@ let package = Package(
             name: "ODataStore",
             dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
+        .target(
+            name: "ODataCache",
+            dependencies: ["ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
+            swiftSettings: settings),
         // floor 5
-        .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(name: "ODataClient", dependencies: ["ODataHTTP", "ODataCache", httpTypes], swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
@@ -116,8 +121,8 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "Secrets",
+                "OfflineOData", "ODataCache", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault",
+                "EncryptedSQLite", "Secrets", "Supportability",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -155,6 +160,13 @@ let package = Package(
             name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
             swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
+        // A process of its own for the tests of persistence: it is killed, and works beside others.
+        .executableTarget(
+            name: "CacheProbe", dependencies: ["ODataCache", "Secrets"], path: "Tests/CacheProbe",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataCacheTests", dependencies: ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes],
+            swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),

@@ -14,6 +14,8 @@ let package = Package(
     targets: [
         .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
+        .executableTarget(
+            name: "UsesODataCache", dependencies: [outpost("ODataCache"), outpost("ODataModel"), outpost("Secrets")]),
         .executableTarget(name: "UsesODataClient", dependencies: [outpost("ODataClient")]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
