@@ -169,7 +169,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+            name: "ODataClientTests", dependencies: ["ODataClient", "ODataCache", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
             dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
