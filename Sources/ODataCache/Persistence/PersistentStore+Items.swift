@@ -222,7 +222,8 @@ extension PersistentStore {
         }
     }
 
-    private static func protect(_ path: String, _ policy: StoragePolicy) {
+    /// Has the system close a file while the device is locked, where it can.
+    static func protect(_ path: String, _ policy: StoragePolicy) {
         #if canImport(Darwin)
             let protection: FileProtectionType =
                 switch policy {

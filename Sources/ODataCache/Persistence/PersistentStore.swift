@@ -352,9 +352,11 @@ extension PersistentStore {
 
     private func convert(_ file: String, _ opened: OpenedStore) throws(PersistenceError) {
         let path = folder + "/" + file
-        guard let reader = try ItemReader(path, name: file, cipher: opened.cipher),
-            reader.isSealed != opened.writingPolicy.isEncrypted
-        else { return }
+        guard let reader = try ItemReader(path, name: file, cipher: opened.cipher) else { return }
+        guard reader.isSealed != opened.writingPolicy.isEncrypted else {
+            Self.protect(path, opened.writingPolicy)
+            return
+        }
         let draft = try draft(reader.header, opened)
         do throws(PersistenceError) {
             while let chunk = try reader.next() { try draft.writer.write(chunk) }

@@ -118,7 +118,6 @@ struct MemoryEntityCacheTests {
             try await cache.store(self.customers(1...1) + [article], in: "Customers")
         }
         await #expect(throws: CacheError.keyMissing(collection: "Customers")) {
-            try await cache.store([Entity(shape: article.shape)], in: "Articles")
             try await cache.store([Entity(shape: try self.model.requiredShape(ofSet: "Customers"))], in: "Customers")
         }
         #expect(await cache.collections.isEmpty)
