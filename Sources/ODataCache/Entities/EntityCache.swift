@@ -47,8 +47,8 @@ public struct CachedDocument: Hashable, Sendable {
 /// Entities in memory, by collection and key: ours is ``MemoryEntityCache``, and an app's own takes its place in
 /// ``CachingProvider``, in searches and in ``PersistentStore``.
 ///
-/// A cache hangs on one model; an entity whose type does not fit its collection there is refused. What a cache has
-/// no use for (documents, delta links) has a default here that keeps nothing.
+/// A cache hangs on one model; an entity whose type does not fit its collection there is refused. A cache that has no
+/// use for documents and delta links keeps none; collections are then read whole each time.
 public protocol EntityCache: Sendable {
     /// The model of the service; `nil` before there is one.
     var model: EntityDataModel? { get async }
@@ -87,17 +87,6 @@ public protocol EntityCache: Sendable {
 }
 
 extension EntityCache {
-    /// None.
-    public func deltaLink(of collection: String) async -> String? { nil }
-    /// Keeps nothing.
-    public func setDeltaLink(_ link: String?, of collection: String) async {}
-    /// None.
-    public var documentKeys: [String] { get async { [] } }
-    /// None.
-    public func document(_ key: String) async -> CachedDocument? { nil }
-    /// Keeps nothing.
-    public func setDocument(_ document: CachedDocument?, for key: String) async {}
-
     /// The entities of a collection as they are shown.
     public func entities(of collection: String) async -> [Entity] { await entries(of: collection).map(\.entity) }
 

@@ -27,12 +27,22 @@ extension MemoryEntityCache {
     public func confirm(_ key: EntityKey, in collection: String, as entity: Entity? = nil) throws(CacheError) {
         guard let old = contents[collection]?.peek(key), old.state != .server else { return }
         if let entity, let model { _ = try model.check(entity, in: collection) }
-        contents[collection]?.remove(key)
         var accepted = entity ?? old.entity
         accepted.markUnchanged()
-        let newKey = accepted.key
-        try put([CachedEntity(accepted)], in: collection, cause: .confirmed)
-        if newKey != key { tell(CacheChange(collection: collection, removed: [key], cause: .confirmed)) }
+        guard accepted.key == key else {
+            contents[collection]?.remove(key)
+            try put([CachedEntity(accepted)], in: collection, cause: .confirmed)
+            tell(CacheChange(collection: collection, removed: [key], cause: .confirmed))
+            return
+        }
+        settle(accepted, key, in: collection, cause: .confirmed)
+    }
+
+    /// Shows an entity as the service has it, in the place where its change was.
+    private func settle(_ entity: Entity, _ key: EntityKey, in collection: String, cause: CacheChange.Cause) {
+        let entry = CachedEntity(entity)
+        contents[collection]?.set(entry, cost: Self.cost(of: entry), for: key)
+        tell(CacheChange(collection: collection, stored: [key], cause: cause))
     }
 
     /// Takes a change back: what the service said last is shown again, and what it never had is gone.
@@ -41,13 +51,12 @@ extension MemoryEntityCache {
     @discardableResult
     public func revert(_ key: EntityKey, in collection: String) -> Bool {
         guard let old = contents[collection]?.peek(key), old.state != .server else { return false }
-        contents[collection]?.remove(key)
-        guard let before = old.before else {
+        if let before = old.before {
+            settle(before, key, in: collection, cause: .reverted)
+        } else {
+            contents[collection]?.remove(key)
             tell(CacheChange(collection: collection, removed: [key], cause: .reverted))
-            return true
         }
-        // It was accepted once, so it is again.
-        try? put([CachedEntity(before)], in: collection, cause: .reverted)
         return true
     }
 

@@ -239,7 +239,7 @@ public actor MemoryEntityCache: EntityCache {
         return gone
     }
 
-    private static func cost(of entry: CachedEntity) -> Int {
+    static func cost(of entry: CachedEntity) -> Int {
         entry.entity.estimatedByteCount + (entry.before?.estimatedByteCount ?? 0)
     }
 }

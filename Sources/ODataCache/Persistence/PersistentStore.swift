@@ -176,7 +176,7 @@ public actor PersistentStore {
         try await remove(ItemHeader(kind: .bytes, name: name))
     }
 
-    /// The names of all items that are not snapshots, sorted; a damaged item has none.
+    /// The names of all items that are not snapshots, sorted; an item whose beginning is damaged has none.
     ///
     /// - Throws: ``PersistenceError``.
     public func names() throws(PersistenceError) -> [String] { try names(inSpace: "item") }

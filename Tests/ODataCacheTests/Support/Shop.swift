@@ -76,6 +76,13 @@ actor ForeignCache: EntityCache {
         return before - (content[collection]?.count ?? 0)
     }
     func clear() { content = [:] }
+
+    // It has no use for these.
+    func deltaLink(of collection: String) -> String? { nil }
+    func setDeltaLink(_ link: String?, of collection: String) {}
+    var documentKeys: [String] { [] }
+    func document(_ key: String) -> CachedDocument? { nil }
+    func setDocument(_ document: CachedDocument?, for key: String) {}
 }
 
 /// A service that answers as it is told and remembers what it was asked.
