@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers differential bench docs fuzz clean
+.PHONY: build test demo lint setup asan tsan consumers differential bench docs fuzz faults clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -36,6 +36,9 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 
 fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(TARGET) $(SECONDS)
+
+faults: setup ## the power fails at every operation of a database and of a whole synchronisation
+	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

@@ -79,7 +79,9 @@ let package = Package(
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "CAESGCM"),
+        .target(
+            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", crypto], swiftSettings: settings),
         .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
@@ -146,8 +148,12 @@ let package = Package(
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
+        .target(
+            name: "FaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection", swiftSettings: settings),
         .testTarget(
-            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            name: "EncryptedSQLiteTests",
+            dependencies: ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto],
             swiftSettings: settings),
         // A process of its own for the tests of vaults: it is killed, and works beside others.
         .executableTarget(
@@ -183,8 +189,10 @@ let package = Package(
             dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
-            dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
-            swiftSettings: settings),
+            dependencies: [
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+            ],
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [

@@ -23,6 +23,11 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        .executableTarget(
+            name: "EncryptionBenchmarks",
+            dependencies: [
+                .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -32,6 +32,7 @@ run() { # run TITLE PRODUCT ARGUMENT…
 }
 
 run "JSON" json-bench ${quick:+"$quick"}
+OUTPOST_SQLCIPHER=$(Benchmarks/sqlcipher.sh "$scratch/bench") run "Encryption" EncryptionBenchmarks ${quick:+"$quick"}
 graph=${OUTPOST_CORPUS:-../shared/corpus}/metadata/microsoft_OpenAPI.NET.OData/graph1.0.xml
 if [ -f "$graph" ]; then
     run "Metadata" ModelBenchmarks "$graph" "$([ -n "$quick" ] && echo 20 || echo 200)"

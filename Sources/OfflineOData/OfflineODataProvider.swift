@@ -26,6 +26,9 @@ public final class OfflineODataProvider: ODataProvider {
         public var downloadPageSize = 2000
         /// The most rows in one page of a local read; `nil` for no limit.
         public var localPageSize: Int?
+        /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
+        /// both.
+        public var undoesLocalCreation = false
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -64,7 +67,8 @@ public final class OfflineODataProvider: ODataProvider {
         changes = StoreChanges(database: database, environment: options.environment)
         mapping = OfflineLayout(model: model).mapping
         queue = QueueTable(model: model)
-        let hook = QueueHook(mapping: mapping, environment: options.environment)
+        let hook = QueueHook(
+            mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
         local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
@@ -87,7 +91,9 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let model = try await remote.model
         let path = StoreFiles.database(in: directory)
-        guard !FileManager.default.fileExists(atPath: path) else { throw OfflineError.storeExists(path: directory) }
+        guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
+            throw OfflineError.storeExists(path: directory)
+        }
         let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)
@@ -130,7 +136,7 @@ public final class OfflineODataProvider: ODataProvider {
         var databaseOptions = options.database
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
-        let (root, metadata) = try await database.read { database in
+        let (root, metadata, version) = try await database.read { database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
@@ -141,9 +147,12 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            return (root, metadata)
+            return (root, metadata, max(version, 1))
         }
         let model = try CSDLReader.read(xml: metadata)
+        if version < EngineSchema.version {
+            try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
+        }
         return OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options)
@@ -236,6 +245,11 @@ public final class OfflineODataProvider: ODataProvider {
     }
 
     private func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
+        if uploadOptions.foldsRequests {
+            try await database.write { [queue] in
+                try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
+            }
+        }
         let report = try await Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, options: uploadOptions

@@ -5,7 +5,7 @@ import Testing
 private let floors: [[String]] = [
     ["ODataModel", "Supportability", "CLibXML2", "CLinux"],
     ["ODataQuery", "Secrets"],
-    ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite"],
+    ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite", "CAESGCM"],
     ["ODataService", "SecureStorage"],
     ["ODataStore", "ODataHTTP", "ODataCache"],
     ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession", "CZlib"],
@@ -14,7 +14,7 @@ private let floors: [[String]] = [
 ]
 
 /// System libraries and calls stand below the target that uses them, on its own floor or lower.
-private let systemLibraries: Set = ["CLibXML2", "CLinux", "CSQLite", "CZlib"]
+private let systemLibraries: Set = ["CAESGCM", "CLibXML2", "CLinux", "CSQLite", "CZlib"]
 
 @Suite("The floors of the house")
 struct FloorTests {
