@@ -267,7 +267,7 @@ struct PersistentStoreTests {
             }
         }
         #expect(try await store.value(String.self, for: "b") == "fine")
-        try whole.prefix(100).write(to: URL(fileURLWithPath: path))
+        try whole.prefix(50).write(to: URL(fileURLWithPath: path))
         #expect(try await store.names() == ["b"])
         #expect(try await store.contains("a"))
         #expect(try await store.remove("a"))
