@@ -286,4 +286,21 @@ struct MemoryEntityCacheTests {
             }
         }
     }
+
+    @Test("The collections of the service are found by name and by meaning")
+    func navigation() async throws {
+        #expect(await MemoryEntityCache().listedCollections().isEmpty)
+        let xml = Shop.xml.replacing(
+            "<EntitySet Name=\"Articles\"",
+            with:
+                "<EntitySet xmlns:sap=\"http://www.sap.com/Protocols/SAPData\" sap:semantics=\"catalog\" Name=\"Articles\""
+        )
+        let cache = MemoryEntityCache(model: try Shop.model(xml))
+        #expect(await cache.listedCollections().map(\.name) == ["Customers", "Articles"])
+        #expect(await cache.listedCollections(withSemantics: "catalog").map(\.name) == ["Articles"])
+        #expect(await cache.listedCollections(withSemantics: "nothing").isEmpty)
+        #expect(await cache.collection(named: "Customers")?.type == QualifiedName("Shop", "Customer"))
+        #expect(await cache.collection(named: "Nowhere") == nil)
+        #expect(await cache.workspace == QualifiedName("Shop", "Container"))
+    }
 }
