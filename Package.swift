@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "ODataService", targets: ["ODataService"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
+        .library(name: "ODataCache", targets: ["ODataCache"]),
         .library(name: "ODataClient", targets: ["ODataClient"]),
         .library(name: "ODataServer", targets: ["ODataServer"]),
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
@@ -98,8 +99,13 @@ let package = Package(
             name: "ODataStore",
             dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
+        .target(
+            name: "ODataCache",
+            dependencies: ["ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
+            swiftSettings: settings),
         // floor 5
-        .target(name: "ODataClient", dependencies: ["ODataHTTP", crypto, httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataClient", dependencies: ["ODataHTTP", "ODataCache", crypto, httpTypes], swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
@@ -129,8 +135,8 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO", "DataVault",
-                "EncryptedSQLite", "Secrets",
+                "OfflineOData", "ODataCache", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO",
+                "DataVault", "EncryptedSQLite", "Secrets", "Supportability",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -181,6 +187,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", grdb], swiftSettings: settings),
+        // A process of its own for the tests of persistence: it is killed, and works beside others.
+        .executableTarget(
+            name: "CacheProbe", dependencies: ["ODataCache", "Secrets"], path: "Tests/CacheProbe",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataCacheTests", dependencies: ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "ODataHTTPTests", dependencies: ["ODataHTTP", "TestCorpus", httpTypes], swiftSettings: settings),
         // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
@@ -190,7 +203,9 @@ let package = Package(
         .testTarget(
             name: "ODataClientTests",
             dependencies: [
-                "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO", "WireFaults", httpTypes,
+                "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
+                "WireFaults",
+                httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ODataCache
 import ODataHTTP
 import ODataModel
 import ODataService
@@ -30,18 +31,23 @@ public final class ODataClient: ODataProvider {
         public var maxResponseSize: Int
         /// Header fields for every request.
         public var headers: [String: String]
+        /// Where the metadata are kept between runs, so that they travel only when they have changed; where the
+        /// service cannot be reached, what is kept counts. `nil` reads them anew each time.
+        public var metadataCache: (any MetadataCache)?
 
         /// Makes a configuration.
         public init(
             userAgent: String = "Outpost/1.0",
             requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
-            batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:]
+            batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:],
+            metadataCache: (any MetadataCache)? = nil
         ) {
             self.userAgent = userAgent
             self.requestID = requestID
             self.batchFormat = batchFormat
             self.maxResponseSize = maxResponseSize
             self.headers = headers
+            self.metadataCache = metadataCache
         }
     }
 
@@ -120,11 +126,33 @@ public final class ODataClient: ODataProvider {
     }
 
     private func loadMetadata() async throws -> EntityDataModel {
+        let root = serviceRoot.url(for: "")
+        guard let cache = configuration.metadataCache, let known = await cache.metadata(of: root) else {
+            return try await readMetadata(root, nil)
+        }
+        do {
+            return try await readMetadata(root, known)
+        } catch let error as TransportError {
+            // Without a network, what was read last is the best there is.
+            guard let model = try? CSDLReader.read(xml: known.bytes) else { throw error }
+            return model
+        }
+    }
+
+    /// Reads the metadata, unless the service says that what is known is still so.
+    private func readMetadata(_ root: String, _ known: CachedMetadata?) async throws -> EntityDataModel {
         let url = serviceRoot.url(for: "$metadata")
         var message = try serviceRoot.request(.get, url: url)
         message.headerFields[.accept] = "application/xml"
         message.headerFields[.odataMaxVersion] = ODataVersion.v401.rawValue
+        message.headerFields[.ifNoneMatch] = known?.etag
+        message.headerFields[.ifModifiedSince] = known?.lastModified
         let (response, stream, _) = try await send(message, body: nil)
+        if response.status == .notModified, let known {
+            if let model = try? CSDLReader.read(xml: known.bytes) { return model }
+            await configuration.metadataCache?.setMetadata(nil, of: root)
+            return try await readMetadata(root, nil)
+        }
         let bytes: [UInt8]
         do {
             bytes = try await stream.collect(limit: CSDLReader.maxBytes)
@@ -132,6 +160,11 @@ public final class ODataClient: ODataProvider {
             throw MetadataError.invalid(
                 url: url, CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document"))
         }
-        return try MetadataAnswer(url: url, response: response, bytes: bytes).model()
+        let model = try MetadataAnswer(url: url, response: response, bytes: bytes).model()
+        await configuration.metadataCache?.setMetadata(
+            CachedMetadata(
+                bytes, etag: response.headerFields[.eTag], lastModified: response.headerFields[.lastModified]),
+            of: root)
+        return model
     }
 }

@@ -22,6 +22,8 @@ public enum SecretError: Error, Equatable, Sendable {
     case saltLength(bytes: Int)
     /// The derivation itself failed, for lack of memory.
     case derivationFailed
+    /// The cipher itself failed, for lack of memory.
+    case sealingFailed
     /// An envelope is malformed at a byte offset, where something else was expected.
     case envelopeMalformed(offset: Int, expected: String)
     /// An envelope needs a passphrase and was given a key, or the other way round.
@@ -53,6 +55,7 @@ extension SecretError: CustomStringConvertible {
         case .derivationParameters(let parameters): "derivation parameters out of range: \(parameters)"
         case .saltLength(let bytes): "a salt has 16 bytes, this one \(bytes)"
         case .derivationFailed: "the key could not be derived from the passphrase"
+        case .sealingFailed: "the record could not be encrypted"
         case .envelopeMalformed(let offset, let expected): "key envelope, byte \(offset): expected \(expected)"
         case .wrongKindOfKey(let expected): "a \(expected.rawValue) is needed to open this"
         case .wrongKey: "the key is wrong, or what it protects was altered"

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DataVault
 import Foundation
+import Logging
 import ODataClient
 import ODataGenerator
 import ODataHTTP
@@ -11,6 +12,7 @@ import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
+import Supportability
 
 /// An error as a person is told of it: what is wrong, and what to do next.
 struct Failure: Error {
@@ -19,8 +21,13 @@ struct Failure: Error {
     var status: ExitStatus = .failed
 
     /// Tells the person and ends the process.
-    static func report(_ error: any Error) -> Never {
-        if let quiet = error as? QuietExit { exit(quiet.status.rawValue) }
+    ///
+    /// - Parameter logger: Takes it down too, where a command had begun.
+    static func report(_ error: any Error, _ logger: Logger? = nil) -> Never {
+        if let quiet = error as? QuietExit {
+            logger?.notice("ends with exit code \(quiet.status.rawValue)")
+            exit(quiet.status.rawValue)
+        }
         let code = Outpost.exitCode(for: error)
         guard error is any CleanFailure || !isParserError(error) else {
             if code == .success {
@@ -31,6 +38,7 @@ struct Failure: Error {
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error)
+        logger?.error("\(failure.message)")
         Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message.withoutControls(keepingLines: true))")
         if let advice = failure.advice { Terminal.error(advice) }
         exit(failure.status.rawValue)
@@ -62,6 +70,7 @@ struct Failure: Error {
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
         case let error as DataVaultError: self.init(vault: error)
+        case let error as StoredLogError: self.init(log: error)
         case let error as any CustomStringConvertible: self.init(message: error.description)
         default: self.init(message: error.localizedDescription)
         }
@@ -141,6 +150,17 @@ struct Failure: Error {
         case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
         case .metadata, .nothingToGenerate, .files: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(log error: StoredLogError) {
+        let advice: String?
+        switch error {
+        case .wrongKey, .keyMissing, .notSealed, .unknownFormat:
+            advice = "Remove \(ToolFolders.log ?? "its folder") to begin a new log."
+        case .busy: advice = "Try again when the other commands are done."
+        default: advice = nil
         }
         self.init(message: error.description, advice: advice)
     }

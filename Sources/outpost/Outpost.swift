@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 
 /// The tool: serve a database, clone a service, work offline, push and pull.
 @main
@@ -32,15 +33,21 @@ struct Outpost: AsyncParsableCommand {
         ])
 
     static func main() async {
+        var logger: Logger?
         do {
             var command = try parseAsRoot()
+            // Looking at the log leaves no traces in it.
+            if !(command is Log) {
+                let name = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
+                logger = ToolLog.begin(name ?? "outpost")
+            }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch {
-            Failure.report(error)
+            Failure.report(error, logger)
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The steps by which secrets reach the disk, one by one, so that a test can end the world between any two.
 ///
 /// Everything is durable only in two steps: content by ``sync(_:)``, names by ``syncDirectory(_:)``.
-protocol FileLayer: Sendable {
+package protocol FileLayer: Sendable {
     /// Makes a folder of mode 0700, with the folders above it.
     func makeDirectory(_ path: String) throws(DataVaultError)
     /// Whether there is a folder; one that lets others in is refused.
@@ -31,17 +31,17 @@ protocol FileLayer: Sendable {
 extension FileLayer {
     /// How the names of files begin that are being made. The dot keeps what a crash leaves behind out of every
     /// list.
-    static var newPrefix: String { ".new-" }
+    package static var newPrefix: String { ".new-" }
 
     /// Writes a file whole or not at all, durably, in the place of one of the same name.
-    func replace(_ name: String, in directory: String, with bytes: [UInt8]) throws(DataVaultError) {
+    package func replace(_ name: String, in directory: String, with bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
             try rename(temporary, to: path)
         }
     }
 
     /// Writes a file whole or not at all, durably, unless there is one of the same name.
-    func add(_ name: String, in directory: String, _ bytes: [UInt8]) throws(DataVaultError) {
+    package func add(_ name: String, in directory: String, _ bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
             // A link fails where a rename would replace: of two processes, one gets the name.
             try link(temporary, as: path)
@@ -68,10 +68,10 @@ extension FileLayer {
 }
 
 /// A lock that is given back when nobody holds this object any more, or when the process ends.
-final class FileLock: Sendable {
+package final class FileLock: Sendable {
     private let release: @Sendable () -> Void
 
-    init(release: @escaping @Sendable () -> Void) {
+    package init(release: @escaping @Sendable () -> Void) {
         self.release = release
     }
 

@@ -9,13 +9,13 @@ import Secrets
 #endif
 
 /// An open file that nobody but its owner can read or write.
-final class OwnerOnlyFile {
+package final class OwnerOnlyFile: Sendable {
     private let descriptor: Int32
     private let path: String
 
     /// Opens a file for reading; nil when there is none. The checks are made on the open file and not on its
     /// name, so that nobody can exchange it in between.
-    init?(reading path: String) throws(DataVaultError) {
+    package init?(reading path: String) throws(DataVaultError) {
         // Without O_NONBLOCK, a pipe of that name would make the process wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -36,7 +36,7 @@ final class OwnerOnlyFile {
     }
 
     /// Makes a file that did not exist, with mode 0600.
-    init(creating path: String) throws(DataVaultError) {
+    package init(creating path: String) throws(DataVaultError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         self.path = path
         guard descriptor >= 0 else { throw .system(operation: "making", path: path, code: errno) }
@@ -47,7 +47,7 @@ final class OwnerOnlyFile {
     }
 
     /// Reads the file, up to one byte more than `limit`.
-    func read(limit: Int) throws(DataVaultError) -> [UInt8] {
+    package func read(limit: Int) throws(DataVaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         defer { wipe(&chunk) }
@@ -63,8 +63,27 @@ final class OwnerOnlyFile {
         return bytes
     }
 
+    /// Reads the next bytes: as many as are wanted, fewer only at the end of the file.
+    package func read(next wanted: Int) throws(DataVaultError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var filled = 0
+        while filled < wanted {
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                systemRead(descriptor, buffer.baseAddress.map { $0 + filled }, wanted - filled)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(operation: "reading", path: path, code: errno)
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(wanted - filled)
+        return bytes
+    }
+
     /// Writes all bytes.
-    func write(_ bytes: [UInt8]) throws(DataVaultError) {
+    package func write(_ bytes: [UInt8]) throws(DataVaultError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
@@ -77,7 +96,7 @@ final class OwnerOnlyFile {
     }
 
     /// Waits until what was written is on the disk.
-    func sync() throws(DataVaultError) {
+    package func sync() throws(DataVaultError) {
         guard Self.sync(descriptor) == 0 else { throw .system(operation: "writing", path: path, code: errno) }
     }
 

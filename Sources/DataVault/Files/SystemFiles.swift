@@ -9,8 +9,10 @@ import Foundation
 #endif
 
 /// The file layer of the operating system.
-struct SystemFiles: FileLayer {
-    func makeDirectory(_ path: String) throws(DataVaultError) {
+package struct SystemFiles: FileLayer {
+    package init() {}
+
+    package func makeDirectory(_ path: String) throws(DataVaultError) {
         do {
             try FileManager.default.createDirectory(
                 atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
@@ -23,7 +25,7 @@ struct SystemFiles: FileLayer {
         guard try isDirectoryThere(path) else { throw .notAFile(path: path) }
     }
 
-    func isDirectoryThere(_ path: String) throws(DataVaultError) -> Bool {
+    package func isDirectoryThere(_ path: String) throws(DataVaultError) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else {
             if errno == ENOENT { return false }
@@ -34,34 +36,34 @@ struct SystemFiles: FileLayer {
         return true
     }
 
-    func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]? {
+    package func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]? {
         try OwnerOnlyFile(reading: path)?.read(limit: limit)
     }
 
-    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) {
+    package func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) {
         try OwnerOnlyFile(creating: path).write(bytes)
     }
 
-    func sync(_ path: String) throws(DataVaultError) {
+    package func sync(_ path: String) throws(DataVaultError) {
         guard let file = try OwnerOnlyFile(reading: path) else {
             throw .system(operation: "writing", path: path, code: ENOENT)
         }
         try file.sync()
     }
 
-    func rename(_ source: String, to target: String) throws(DataVaultError) {
+    package func rename(_ source: String, to target: String) throws(DataVaultError) {
         guard systemRename(source, target) == 0 else {
             throw .system(operation: "keeping", path: target, code: errno)
         }
     }
 
-    func link(_ source: String, as target: String) throws(DataVaultError) {
+    package func link(_ source: String, as target: String) throws(DataVaultError) {
         guard systemLink(source, target) == 0 else {
             throw .system(operation: "keeping", path: target, code: errno)
         }
     }
 
-    func remove(_ path: String) throws(DataVaultError) -> Bool {
+    package func remove(_ path: String) throws(DataVaultError) -> Bool {
         if unlink(path) == 0 { return true }
         if errno == ENOENT { return false }
         throw .system(operation: "removing", path: path, code: errno)
@@ -70,7 +72,7 @@ struct SystemFiles: FileLayer {
     /// Seconds after which a file that is being made is taken for one that a crash has left.
     private static let leftoverAge = 3600
 
-    func removeLeftovers(in directory: String) throws(DataVaultError) {
+    package func removeLeftovers(in directory: String) throws(DataVaultError) {
         for name in try names(in: directory) where name.hasPrefix(Self.newPrefix) {
             var status = stat()
             guard lstat(directory + "/" + name, &status) == 0 else { continue }
@@ -83,11 +85,11 @@ struct SystemFiles: FileLayer {
         }
     }
 
-    func syncDirectory(_ path: String) throws(DataVaultError) {
+    package func syncDirectory(_ path: String) throws(DataVaultError) {
         try OwnerOnlyFile.syncDirectory(path)
     }
 
-    func names(in directory: String) throws(DataVaultError) -> [String] {
+    package func names(in directory: String) throws(DataVaultError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: directory)
         } catch {
@@ -95,7 +97,7 @@ struct SystemFiles: FileLayer {
         }
     }
 
-    func lock(_ path: String) throws(DataVaultError) -> FileLock? {
+    package func lock(_ path: String) throws(DataVaultError) -> FileLock? {
         // `flock` belongs to the open file and not to the process: two vaults in one process exclude each
         // other as two processes do, and closing another descriptor of the file releases nothing.
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 public import Secrets
 
 /// Secrets sealed under a master key of the caller's, in any other store.
@@ -18,16 +16,14 @@ public import Secrets
 /// store beneath sees names and lengths. It can put back an older secret of the same name, unseen.
 public struct SealedSecretStore: SecretStore {
     private let base: any SecretStore
-    private let key: SymmetricKey
+    private let cipher: RecordCipher
 
     /// - Parameters:
     ///   - base: Where the sealed secrets are kept.
     ///   - masterKey: A key that is not used for anything else.
     public init(_ base: any SecretStore, masterKey: EncryptionKey) {
         self.base = base
-        key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: masterKey.symmetricKey, info: Array("outpost sealed secrets 1".utf8),
-            outputByteCount: EncryptionKey.byteCount)
+        cipher = RecordCipher(key: masterKey, purpose: "outpost sealed secrets 1")
     }
 
     /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
@@ -36,10 +32,7 @@ public struct SealedSecretStore: SecretStore {
     public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
         guard let sealed = try base.secret(named: name) else { return nil }
         do {
-            let box = try AES.GCM.SealedBox(combined: sealed.reveal())
-            var plain = try AES.GCM.open(box, using: key, authenticating: Array(name.text.utf8))
-            defer { wipe(&plain) }
-            return Secret(Array(plain))
+            return Secret(try cipher.open(sealed.reveal(), context: Array(name.text.utf8)))
         } catch {
             throw .unsealable(name: name.text)
         }
@@ -63,8 +56,7 @@ public struct SealedSecretStore: SecretStore {
 
     private func seal(_ secret: Secret<[UInt8]>, _ name: SecretName) throws(DataVaultError) -> Secret<[UInt8]> {
         do {
-            let box = try AES.GCM.seal(secret.reveal(), using: key, authenticating: Array(name.text.utf8))
-            return Secret(Array(box.combined ?? Data()))
+            return Secret(try cipher.seal(secret.reveal(), context: Array(name.text.utf8)))
         } catch {
             throw .unsealable(name: name.text)
         }

@@ -25,6 +25,12 @@ public struct ResponseEncoder: Sendable {
         _ response: ODataResponse, to incoming: IncomingRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
         var response = response
+        if case .metadata(let model) = response.body {
+            let document = metadataDocument(model, incoming)
+            // So that clients can keep it and ask whether it is still so.
+            response.etag = response.etag ?? Self.etag(of: document.bytes)
+            response.body = .raw(ByteStream(document.bytes), contentType: document.contentType)
+        }
         if incoming.request.method == .read {
             response = RequestedContent(incoming.request).apply(to: try unchanged(response, incoming.request))
         }
@@ -154,14 +160,30 @@ public struct ResponseEncoder: Sendable {
             let bytes = writer.references(ids, isCollection: isCollection, context: context(incoming))
             return Body(bytes, incoming.contentType)
         case .metadata(let model):
-            let charset = incoming.namesCharset ? ";charset=utf-8" : ""
-            if incoming.answersAsJSON { return Body(CSDLWriter.json(model), "application/json" + charset) }
-            return Body(CSDLWriter.xml(model, version: format.version), "application/xml" + charset)
+            let document = metadataDocument(model, incoming)
+            return Body(document.bytes, document.contentType)
         case .serviceDocument: return Body(writer.serviceDocument(), incoming.contentType)
         case .batch(let results):
             let (stream, contentType) = BatchResponseWriter(encoder: self).write(results, to: incoming)
             return Body(stream, contentType)
         }
+    }
+
+    private func metadataDocument(
+        _ model: EntityDataModel, _ incoming: IncomingRequest
+    ) -> (bytes: [UInt8], contentType: String) {
+        let charset = incoming.namesCharset ? ";charset=utf-8" : ""
+        if incoming.answersAsJSON { return (CSDLWriter.json(model), "application/json" + charset) }
+        return (CSDLWriter.xml(model, version: incoming.format.version), "application/xml" + charset)
+    }
+
+    /// An ETag that is the same as long as the bytes are: their number and a digest (FNV-1a), as nobody gains
+    /// anything by making two documents with one.
+    private static func etag(of bytes: [UInt8]) -> String {
+        let digest = bytes.withUnsafeBufferPointer { buffer in
+            buffer.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        }
+        return "\"\(bytes.count)-\(String(digest, radix: 16))\""
     }
 
     /// The media type of text, with its character set for whoever asked for one (OData Protocol 4.01, 8.2.1).

@@ -122,32 +122,3 @@ struct Errors: AsyncParsableCommand {
         }
     }
 }
-
-/// `outpost log`.
-struct Log: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Say what happened to a clone, newest first.",
-        discussion: """
-            EXAMPLE
-              outpost log shop --last 20
-            """)
-
-    @OptionGroup var store: StoreOptions
-    @Option(help: "How many events.") var last = 50
-    @Flag(help: "Report as JSON.") var json = false
-
-    mutating func validate() throws {
-        guard last > 0 else { throw ValidationError("--last is 1 or more.") }
-    }
-
-    func run() async throws {
-        let provider = try await store.open()
-        let events = try await provider.events(newest: last)
-        try provider.close()
-        if json {
-            print(JSONText(events.map { ["at": $0.at, "kind": $0.kind, "text": $0.text] }).text)
-            return
-        }
-        for event in events { print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)") }
-    }
-}

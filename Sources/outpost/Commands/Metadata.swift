@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPTypes
+import ODataCache
 import ODataClient
 import ODataHTTP
 import ODataModel
@@ -327,7 +328,9 @@ extension Connector {
             method: .get, scheme: url.scheme, authority: url.port.map { "\(host):\($0)" } ?? host, path: path)
         request.headerFields[.accept] = "application/xml, application/json;q=0.9"
         if isOwn { try await authentication.complete(&request) }
-        let (response, stream) = try await transport.send(request, body: nil)
+        var carrier: any HTTPTransport = transport
+        if usesCache, let cache = ToolCache.responses { carrier = CachingTransport(transport, cache: cache) }
+        let (response, stream) = try await carrier.send(request, body: nil)
         switch response.status.code {
         case 200..<300: return try await stream.collect(limit: CSDLReader.maxBytes)
         case 300..<400:

@@ -20,12 +20,16 @@ struct ServiceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
     var trust: String?
 
+    @Flag(name: .customLong("no-cache"), help: "Do not use metadata that were read from the service before.")
+    var ignoresCache = false
+
     /// Makes what connects to services with these options.
     func connector() throws -> Connector {
         var configuration = NIOTransport.Configuration()
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
         let transport = MeteredTransport(try NIOTransport(configuration: configuration))
-        return Connector(transport: transport, authentication: try authentication())
+        return Connector(
+            transport: transport, authentication: try authentication(), user: user, usesCache: !ignoresCache)
     }
 
     private func authentication() throws -> Authentication {
@@ -49,10 +53,18 @@ struct ServiceOptions: ParsableArguments {
 struct Connector {
     let transport: MeteredTransport<NIOTransport>
     let authentication: Authentication
+    /// The user at the service, for the log.
+    let user: String?
+    /// Whether what was read from services before is used.
+    let usesCache: Bool
 
     /// A client of a service.
     func client(root: String, model: EntityDataModel? = nil) throws -> ODataClient {
-        try ODataClient(serviceRoot: root, transport: transport, authentication: authentication, model: model)
+        let client = try ODataClient(
+            serviceRoot: root, transport: transport, authentication: authentication, model: model,
+            configuration: ODataClient.Configuration(metadataCache: usesCache ? ToolCache.metadata : nil))
+        ToolLog.connected(to: client.serviceRoot.url(for: ""), user: user)
+        return client
     }
 
     /// Bytes received so far.

@@ -30,6 +30,8 @@ struct Tool {
         process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment
         variables["XDG_DATA_HOME"] = home.path
+        variables["XDG_STATE_HOME"] = home.path + "/state"
+        variables["XDG_CACHE_HOME"] = home.path + "/cache"
         variables.merge(environment) { $1 }
         process.environment = variables
         let (output, errors) = (Pipe(), Pipe())

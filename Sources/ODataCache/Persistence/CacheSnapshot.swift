@@ -1,0 +1,138 @@
+import Foundation
+import ODataFormat
+public import ODataModel
+import ODataService
+
+/// How far the loading of a cache has come: what was told is in the cache and can be used.
+public enum SnapshotProgress: Sendable {
+    /// The model is there.
+    case model(EntityDataModel)
+    /// A document is there.
+    case document(String)
+    /// Some entities of a collection are there: so many now, so many so far.
+    case entities(collection: String, count: Int, total: Int)
+    /// Everything is there.
+    case finished
+}
+
+/// The frames of a snapshot: a kind, a length and the content.
+///
+/// ```
+/// M  the metadata document
+/// D  a document: {"key", "contentType", "etag", "bytes"}
+/// L  a delta link: {"collection", "link"}
+/// C  a collection begins: {"collection", "type"}
+/// E  an entity as OData JSON with full control information
+/// S  a changed entity: {"state", "hasBefore"}; the next frame E is how it is shown, the one after what is behind it
+/// ```
+enum SnapshotFrame {
+    case model([UInt8])
+    case document([UInt8])
+    case deltaLink([UInt8])
+    case collection([UInt8])
+    case entity([UInt8])
+    case state([UInt8])
+
+    /// The longest content of a frame, in bytes.
+    static let maximumByteCount = 64 << 20
+    static let prefixByteCount = 5
+
+    private var parts: (UInt8, [UInt8]) {
+        switch self {
+        case .model(let bytes): (UInt8(ascii: "M"), bytes)
+        case .document(let bytes): (UInt8(ascii: "D"), bytes)
+        case .deltaLink(let bytes): (UInt8(ascii: "L"), bytes)
+        case .collection(let bytes): (UInt8(ascii: "C"), bytes)
+        case .entity(let bytes): (UInt8(ascii: "E"), bytes)
+        case .state(let bytes): (UInt8(ascii: "S"), bytes)
+        }
+    }
+
+    var bytes: [UInt8] {
+        let (kind, content) = parts
+        let length = UInt32(content.count)
+        return [kind] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - $0 * 8)) } + content
+    }
+
+    init?(kind: UInt8, _ content: [UInt8]) {
+        switch kind {
+        case UInt8(ascii: "M"): self = .model(content)
+        case UInt8(ascii: "D"): self = .document(content)
+        case UInt8(ascii: "L"): self = .deltaLink(content)
+        case UInt8(ascii: "C"): self = .collection(content)
+        case UInt8(ascii: "E"): self = .entity(content)
+        case UInt8(ascii: "S"): self = .state(content)
+        default: return nil
+        }
+    }
+}
+
+struct SnapshotDocument: Codable {
+    var key: String
+    var contentType: String
+    var etag: String?
+    var bytes: Data
+}
+
+struct SnapshotDeltaLink: Codable {
+    var collection: String
+    var link: String
+}
+
+struct SnapshotCollection: Codable {
+    var collection: String
+}
+
+struct SnapshotState: Codable {
+    var state: CachedEntity.State
+    var hasBefore: Bool
+}
+
+/// Reads frames from chunks that come in any size.
+struct SnapshotFrameReader {
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    mutating func append(_ bytes: [UInt8]) {
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        buffer += bytes
+    }
+
+    /// Whether nothing is left over.
+    var isEmpty: Bool { start == buffer.count }
+
+    /// The next frame; `nil` until more bytes come.
+    mutating func next(name: String) throws(PersistenceError) -> SnapshotFrame? {
+        guard buffer.count - start >= SnapshotFrame.prefixByteCount else { return nil }
+        let length = buffer[(start + 1)..<(start + 5)].reduce(0) { $0 << 8 | Int($1) }
+        guard length <= SnapshotFrame.maximumByteCount else { throw .damaged(name: name) }
+        let end = start + SnapshotFrame.prefixByteCount + length
+        guard buffer.count >= end else { return nil }
+        let content = Array(buffer[(start + SnapshotFrame.prefixByteCount)..<end])
+        guard let frame = SnapshotFrame(kind: buffer[start], content) else { throw .damaged(name: name) }
+        start = end
+        return frame
+    }
+}
+
+/// Makes frames of entities and entities of frames.
+struct SnapshotCoding {
+    let model: EntityDataModel
+
+    func frame(_ entity: Entity, declared: QualifiedName) -> SnapshotFrame {
+        var json = JSONWriter()
+        // Decimals and 64-bit integers as they are; minimal control information has ETags and ids, and no link that
+        // would have to be computed.
+        EntityPayloadWriter(model: model, metadata: .minimal).write(entity, declared: declared, to: &json)
+        return .entity(json.bytes)
+    }
+
+    func entity(_ bytes: [UInt8], declared: QualifiedName) -> Entity? {
+        guard var entity = try? EntityPayloadReader(model: model).read(bytes, type: declared).entity else { return nil }
+        entity.markUnchanged()
+        return entity
+    }
+}

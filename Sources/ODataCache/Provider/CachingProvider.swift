@@ -1,0 +1,289 @@
+public import ODataModel
+import ODataQuery
+public import ODataService
+
+/// A step before another provider that keeps what it reads: entities that did not change do not travel again, and
+/// what was read once can be shown when the service is out of reach.
+///
+/// ```swift
+/// let provider = CachingProvider(client, cache: cache, policy: .validateElseCached)
+/// let service = DataService(provider)
+/// let order = try await service.entity("Orders", key: 10248)   // If-None-Match, if it was read before
+/// ```
+///
+/// It keeps entities that are read whole: by key, or as pages of a set without `$select`, `$expand` and `$apply`.
+/// Everything else goes through. A change that goes through it is followed: what it returns is kept, what it may have
+/// changed is forgotten.
+public struct CachingProvider: ODataProvider {
+    /// Who is asked.
+    public let base: any ODataProvider
+    /// What is kept; an app's own cache takes the place of ours.
+    public let cache: any EntityCache
+    /// When the cache answers.
+    public let policy: CachePolicy
+    /// Whether changes are shown before the service has accepted them; needs a ``MemoryEntityCache``.
+    public let showsChangesAtOnce: Bool
+    private let pages: PageIndex
+
+    /// Makes the step.
+    ///
+    /// - Parameters:
+    ///   - base: Who is asked.
+    ///   - cache: What is kept. Not to be shared by several services or users.
+    ///   - policy: When the cache answers.
+    ///   - showsChangesAtOnce: Whether an update or deletion is in the cache before the service has accepted it; it
+    ///     is taken back when the service refuses.
+    public init(
+        _ base: any ODataProvider, cache: any EntityCache = MemoryEntityCache(), policy: CachePolicy = .validate,
+        showsChangesAtOnce: Bool = false
+    ) {
+        self.init(base, cache: cache, policy: policy, showsChangesAtOnce: showsChangesAtOnce) { ContinuousClock().now }
+    }
+
+    init(
+        _ base: any ODataProvider, cache: any EntityCache, policy: CachePolicy, showsChangesAtOnce: Bool = false,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.base = base
+        self.cache = cache
+        self.policy = policy
+        self.showsChangesAtOnce = showsChangesAtOnce
+        pages = PageIndex(now: now)
+    }
+
+    /// The model of the cache where it has one, else that of the base, which the cache then keeps.
+    public var model: EntityDataModel {
+        get async throws {
+            if let model = await cache.model { return model }
+            let model = try await base.model
+            try await cache.adopt(model)
+            return model
+        }
+    }
+
+    /// What the base does.
+    public var supportsIsolation: Bool { base.supportsIsolation }
+
+    /// Answers a request from the cache, by asking whether it changed, or by asking for it.
+    ///
+    /// - Throws: What the base throws; `ODataError` with status 504 under ``CachePolicy/onlyCached`` for what is not in
+    ///   the cache.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        let model = try await model
+        let subject = CachedSubject(request, model)
+        if request.method == .read {
+            switch subject {
+            case .entity(let set, let key): return try await entity(request, set, key)
+            case .page(let set): return try await page(request, set)
+            case .other: return try await other(request)
+            }
+        }
+        guard policy != .onlyCached else { throw Self.notCached(request) }
+        return try await change(request, subject)
+    }
+
+    // MARK: Reading
+
+    private func entity(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> ODataResponse {
+        let entry = await cache.entry(key, in: set)
+        // What the app shows and the service has not accepted is no answer of the service's.
+        let known = entry.flatMap { $0.state == .server ? $0.entity : nil }.flatMap { $0.isWhole ? $0 : nil }
+        let isGuarded = request.ifNoneMatch != nil || request.ifMatch != nil
+        if let known, !isGuarded, await answersAlone(.entity(set, key)) { return Self.response(known) }
+        guard policy != .onlyCached else { throw Self.notCached(request) }
+        var conditional = request
+        if !isGuarded { conditional.ifNoneMatch = known?.control.etag }
+        do {
+            let response = try await base.execute(conditional)
+            if response.status == 304, !isGuarded, let known {
+                await pages.note(.entity(set, key))
+                return Self.response(known)
+            }
+            if case .entity(var entity) = response.body, entity.key == key {
+                if entity.control.etag == nil { entity.control.etag = response.etag }
+                try await keep([entity], in: set)
+                await pages.note(.entity(set, key))
+            }
+            return response
+        } catch {
+            if let error = error as? ODataError, error.status == 404 || error.status == 410 {
+                await cache.remove([key], from: set)
+            }
+            if let known, !isGuarded, mayAnswerInstead(of: error) { return Self.response(known) }
+            throw error
+        }
+    }
+
+    private func page(_ request: ODataRequest, _ set: String) async throws -> ODataResponse {
+        let address = PageIndex.Address.page(set, request.url.urlEncoded())
+        if await answersAlone(address), let page = await cachedPage(request, set, address) { return page }
+        guard policy != .onlyCached else { throw Self.notCached(request) }
+        do {
+            let response = try await base.execute(request)
+            if case .page(let page) = response.body, request.preferences.maxPageSize == nil {
+                try await keep(page.entities, in: set)
+                await pages.keep(page, at: address, isWholeSet: request.isWholeSet && page.nextLink == nil)
+            }
+            return response
+        } catch {
+            if mayAnswerInstead(of: error), let page = await cachedPage(request, set, address) { return page }
+            throw error
+        }
+    }
+
+    /// The page as it was read, or computed from the whole set where that was read.
+    private func cachedPage(
+        _ request: ODataRequest, _ set: String, _ address: PageIndex.Address
+    ) async -> ODataResponse? {
+        if let kept = await pages.page(at: address), let entities = await entities(kept.keys, of: set) {
+            var page = EntityPage(entities: entities)
+            page.count = kept.count
+            page.nextLink = kept.nextLink
+            return ODataResponse(body: .page(page))
+        }
+        guard let keys = await pages.wholeSet(set), await entities(keys, of: set) != nil,
+            let answer = try? await cache.entities(matching: request.url)
+        else { return nil }
+        return ODataResponse(body: .page(EntityPage(entities: answer.entities, count: answer.count.map { Int64($0) })))
+    }
+
+    /// The entities of some keys; `nil` when the cache has no longer all of them as the service gave them.
+    private func entities(_ keys: [EntityKey], of set: String) async -> [Entity]? {
+        var entities: [Entity] = []
+        for key in keys {
+            guard let entry = await cache.entry(key, in: set), entry.state == .server, entry.entity.isWhole else {
+                return nil
+            }
+            entities.append(entry.entity)
+        }
+        return entities
+    }
+
+    /// What follows a link, projects, expands or counts.
+    private func other(_ request: ODataRequest) async throws -> ODataResponse {
+        guard policy != .onlyCached else { throw Self.notCached(request) }
+        return try await base.execute(request)
+    }
+
+    /// A cache that is too small or refuses keeps nothing; that is no reason to refuse an answer.
+    private func keep(_ entities: [Entity], in set: String) async throws {
+        do { try await cache.store(entities, in: set) } catch is CacheError {}
+    }
+
+    private func answersAlone(_ address: PageIndex.Address) async -> Bool {
+        switch policy {
+        case .validate, .validateElseCached: false
+        case .cached(let time): await pages.isFresh(address, within: time)
+        case .onlyCached: true
+        }
+    }
+
+    /// Whether an error means that the service was not there, and not that it refused.
+    private func mayAnswerInstead(of error: any Error) -> Bool {
+        if policy == .validate || error is CancellationError { return false }
+        guard let error = error as? ODataError else { return true }
+        return [502, 503, 504].contains(error.status)
+    }
+
+    private static func response(_ entity: Entity) -> ODataResponse {
+        ODataResponse(body: .entity(entity), etag: entity.control.etag)
+    }
+
+    private static func notCached(_ request: ODataRequest) -> ODataError {
+        ODataError(
+            status: 504, code: "NotCached", message: "This is not in the cache, and the service is not asked.",
+            target: request.url.urlEncoded())
+    }
+
+    // MARK: Changing
+
+    private func change(_ request: ODataRequest, _ subject: CachedSubject) async throws -> ODataResponse {
+        guard case .entity(let set, let key) = subject else {
+            let response = try await base.execute(request)
+            if request.method == .create, case .page(let set) = subject, case .entity(let entity) = response.body {
+                try await keep([entity], in: set)
+                await pages.forget(set)
+            } else {
+                // A batch, an action or a link may have changed anything.
+                await forgetEverything()
+            }
+            return response
+        }
+        let shown = try await show(request, set, key)
+        do {
+            let response = try await base.execute(request)
+            await pages.forget(set)
+            if request.method == .delete {
+                await cache.remove([key], from: set)
+            } else if case .entity(var entity) = response.body {
+                if entity.control.etag == nil { entity.control.etag = response.etag }
+                if shown, let cache = cache as? MemoryEntityCache {
+                    try await cache.confirm(key, in: set, as: entity)
+                } else {
+                    try await keep([entity], in: set)
+                }
+            } else if request.method != .create {
+                // What the service has made of it is known when it is read again.
+                await cache.remove([key], from: set)
+            }
+            return response
+        } catch {
+            if shown, let cache = cache as? MemoryEntityCache { await cache.revert(key, in: set) }
+            // Somebody else changed it: what the cache has is no longer so.
+            if let error = error as? ODataError, error.status == 412 { await cache.remove([key], from: set) }
+            throw error
+        }
+    }
+
+    /// Shows a change before the service has it.
+    private func show(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> Bool {
+        guard showsChangesAtOnce, let cache = cache as? MemoryEntityCache, case .entity(let patch) = request.body,
+            request.method == .update, let old = await cache.entity(key, in: set)
+        else { return false }
+        // A cache that is full of changes shows no more of them.
+        return (try? await cache.change(old.updated(with: patch), in: set, state: .optimistic)) != nil
+    }
+
+    private func forgetEverything() async {
+        await pages.forgetAll()
+        for collection in await cache.collections {
+            let keys = await cache.entries(of: collection).filter { $0.state == .server }.compactMap(\.entity.key)
+            await cache.remove(keys, from: collection)
+        }
+    }
+}
+
+/// What a request is about, as far as a cache of entities can tell.
+private enum CachedSubject {
+    case entity(String, EntityKey)
+    case page(String)
+    case other
+
+    init(_ request: ODataRequest, _ model: EntityDataModel) {
+        self = .other
+        let options = request.url.options
+        guard request.link == nil, request.format == nil, request.isolation == nil, options.select.isEmpty,
+            options.expand.isEmpty, options.compute.isEmpty, options.apply.isEmpty,
+            let bound = try? Binder(model: model).bind(request.url),
+            case .entitySet(let set, _)? = bound.resource.steps.first
+        else { return }
+        switch (bound.resource.target, bound.resource.steps.count) {
+        case (.entities, 1) where !request.preferences.trackChanges: self = .page(set.name)
+        case (.entity, 2):
+            if case .key(let key) = bound.resource.steps[1] { self = .entity(set.name, key) }
+        default: break
+        }
+    }
+}
+
+extension ODataRequest {
+    /// Whether everything of a set is asked for.
+    fileprivate var isWholeSet: Bool { url.options == QueryOptions() }
+}
+
+extension Entity {
+    /// Whether every property is loaded but streams, which are never.
+    var isWhole: Bool {
+        shape.properties.indices.allSatisfy { values[$0] != nil || shape.primitiveTypes[$0] == .stream }
+    }
+}

@@ -1,0 +1,264 @@
+import Crypto
+import Foundation
+public import HTTPTypes
+public import ODataService
+
+/// A private HTTP cache (RFC 9111): answers from what is kept while it is fresh, asks whether it is still so when it
+/// is not, and forgets what a change may have altered.
+///
+/// ```swift
+/// let cache = ResponseCache()
+/// let (response, body) = try await cache.respond(to: request, body: nil) { try await transport.send($0, body: $1) }
+/// ```
+///
+/// `ODataClient` has `CachingTransport`, which is this around any transport. What is kept is a store's business:
+/// ``MemoryResponseStore``, ``PersistentResponseStore`` (encrypted at rest), or an app's own.
+///
+/// - Kept are complete answers with status 200, 203, 300, 301, 404 or 410 to GET, unless request or response say
+///   `no-store`, up to ``Configuration/maxBodySize``. Larger ones and parts (206) go through.
+/// - It is a cache of one user (`private`). A request with `Authorization` is answered only by what came for the same
+///   credentials, unless ``Configuration/user`` says whose cache it is.
+/// - A successful request with another method than GET, HEAD, OPTIONS and TRACE makes it forget what begins with
+///   ``Configuration/serviceRoot``, or the URL itself where there is none (RFC 9111, 4.4): a change of one entity
+///   changes every collection that shows it. `$metadata` stays.
+public struct ResponseCache: Sendable {
+    /// What can be set.
+    public struct Configuration: Sendable {
+        /// The most bytes of one response that are kept; 4 MiB if not said.
+        public var maxBodySize: Int
+        /// Whose cache this is, where one user's credentials change from request to request, as tokens do.
+        public var user: String?
+        /// What a change makes the cache forget: everything below this URL, which ends in a slash.
+        public var serviceRoot: String?
+        /// For how many seconds after it has become stale a response may stand in for one that cannot be had, where
+        /// neither request nor response say (`stale-if-error`, RFC 5861); 0 if not said.
+        public var staleIfError: Double
+
+        /// Makes a configuration.
+        public init(
+            maxBodySize: Int = 4 << 20, user: String? = nil, serviceRoot: String? = nil, staleIfError: Double = 0
+        ) {
+            self.maxBodySize = maxBodySize
+            self.user = user
+            self.serviceRoot = serviceRoot
+            self.staleIfError = staleIfError
+        }
+    }
+
+    /// What sends a request that the cache cannot answer.
+    public typealias Send = @Sendable (HTTPRequest, ByteStream?) async throws -> (HTTPResponse, ByteStream)
+
+    /// The field that says how a response came about: `hit`, `revalidated`, `stale` or nothing.
+    public static let statusField = HTTPField.Name("X-Outpost-Cache") ?? .age
+
+    /// The most responses of one URL that differ by `Vary`; the oldest goes first.
+    public static let maximumVariants = 8
+
+    private let store: any ResponseStore
+    private let configuration: Configuration
+    private let now: @Sendable () -> Date
+
+    /// Makes a cache.
+    public init(store: any ResponseStore = MemoryResponseStore(), configuration: Configuration = Configuration()) {
+        self.init(store: store, configuration: configuration) { Date() }
+    }
+
+    init(store: any ResponseStore, configuration: Configuration, now: @escaping @Sendable () -> Date) {
+        self.store = store
+        self.configuration = configuration
+        self.now = now
+    }
+
+    /// Answers a request, sending it only where that is needed.
+    ///
+    /// - Parameters:
+    ///   - request: With its absolute URL.
+    ///   - body: What to send.
+    ///   - send: Sends it.
+    /// - Throws: What `send` throws, unless a kept response may stand in.
+    public func respond(
+        to request: HTTPRequest, body: ByteStream?, send: Send
+    ) async throws -> (HTTPResponse, ByteStream) {
+        guard let url = Self.url(of: request) else { return try await send(request, body) }
+        guard request.method == .get else {
+            let answer = try await send(request, body)
+            if !Self.safeMethods.contains(request.method) { await invalidate(url, request, answer.0) }
+            return answer
+        }
+        let asked = CacheControl(request.headerFields)
+        // A request with conditions or for a part is its sender's own business.
+        guard !asked.has("no-store"), body == nil, Self.ownConditions.allSatisfy({ request.headerFields[$0] == nil })
+        else { return try await send(request, body) }
+        let key = key(url, request)
+        let kept = await store.responses(for: key)
+        let candidate = kept.filter { $0.fits(request) }.max { $0.responseTime < $1.responseTime }
+        if let candidate, candidate.isFresh(for: asked, now()) { return answer(candidate, "hit") }
+        if asked.has("only-if-cached") { return (HTTPResponse(status: .gatewayTimeout), ByteStream([])) }
+        return try await fetch(request, key, candidate, asked, send)
+    }
+
+    /// Forgets everything.
+    public func removeAll() async { await store.removeAll() }
+
+    // MARK: Asking
+
+    private func fetch(
+        _ request: HTTPRequest, _ key: String, _ candidate: StoredResponse?, _ asked: CacheControl, _ send: Send
+    ) async throws -> (HTTPResponse, ByteStream) {
+        var conditional = request
+        if let candidate, candidate.hasValidator {
+            if let etag = candidate.head.headerFields[.eTag] { conditional.headerFields[.ifNoneMatch] = etag }
+            conditional.headerFields[.ifModifiedSince] = candidate.head.headerFields[.lastModified]
+        }
+        let requestTime = now()
+        let (head, body): (HTTPResponse, ByteStream)
+        do {
+            (head, body) = try await send(conditional, nil)
+        } catch {
+            guard !(error is CancellationError), let candidate,
+                candidate.mayStandIn(for: asked, now(), default: configuration.staleIfError)
+            else { throw error }
+            return answer(candidate, "stale")
+        }
+        let responseTime = now()
+        if head.status == .notModified, let candidate, candidate.hasValidator {
+            let fresh = candidate.freshened(by: head, requestTime: requestTime, responseTime: responseTime)
+            await keep(fresh, for: key)
+            return answer(fresh, "revalidated")
+        }
+        if [500, 502, 503, 504].contains(head.status.code), let candidate,
+            candidate.mayStandIn(for: asked, now(), default: configuration.staleIfError)
+        {
+            return answer(candidate, "stale")
+        }
+        guard mayKeep(head), let varying = StoredResponse.varying(head, request) else {
+            // What there was is no longer so.
+            if candidate != nil, (200..<500).contains(head.status.code) { await store.setResponses([], for: key) }
+            return (head, body)
+        }
+        var kept = head
+        // A cookie was for that moment.
+        kept.headerFields[.setCookie] = nil
+        let stored = StoredResponse(
+            head: kept, body: Data(), varying: varying, requestTime: requestTime, responseTime: responseTime)
+        return (head, keeping(body, as: stored, for: key))
+    }
+
+    /// Statuses that a cache may keep when it knows no more of them (RFC 9110, 15.1) and that OData services use.
+    private static let keptStatuses: Set<Int> = [200, 203, 300, 301, 404, 410]
+
+    private func mayKeep(_ head: HTTPResponse) -> Bool {
+        guard Self.keptStatuses.contains(head.status.code) else { return false }
+        let control = CacheControl(head.headerFields)
+        guard !control.has("no-store") else { return false }
+        let isExplicit = control.seconds("max-age") != nil || head.headerFields[.expires] != nil
+        let hasValidator = head.headerFields[.eTag] != nil || head.headerFields[.lastModified] != nil
+        // Without a word on freshness and without a validator there is nothing that it could be used for; an error is
+        // kept only when the service says so.
+        return head.status.code < 400 ? isExplicit || hasValidator || configuration.staleIfError > 0 : isExplicit
+    }
+
+    /// Hands a body on as it comes, and keeps it when it was read to its end.
+    private func keeping(_ body: ByteStream, as stored: StoredResponse, for key: String) -> ByteStream {
+        if let length = body.length, length > Int64(configuration.maxBodySize) { return body }
+        let copy = BodyCopy(limit: configuration.maxBodySize)
+        return ByteStream(length: body.length) {
+            if let chunk = try await body.next() {
+                await copy.append(chunk)
+                return chunk
+            }
+            if let bytes = await copy.take() {
+                var stored = stored
+                stored.body = bytes
+                await keep(stored, for: key)
+            }
+            return nil
+        }
+    }
+
+    private func keep(_ response: StoredResponse, for key: String) async {
+        var all = await store.responses(for: key).filter { $0.varying != response.varying }
+        all.append(response)
+        await store.setResponses(Array(all.suffix(Self.maximumVariants)), for: key)
+    }
+
+    // MARK: Answering
+
+    private func answer(_ stored: StoredResponse, _ status: String) -> (HTTPResponse, ByteStream) {
+        var head = stored.head
+        head.headerFields[.age] = String(Int(min(stored.age(now()), Double(Int32.max))))
+        head.headerFields[Self.statusField] = status
+        return (head, ByteStream(Array(stored.body)))
+    }
+
+    // MARK: Forgetting
+
+    private static let safeMethods: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
+
+    private static let ownConditions: [HTTPField.Name] = [
+        .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
+    ]
+
+    private func invalidate(_ url: String, _ request: HTTPRequest, _ response: HTTPResponse) async {
+        guard (200..<400).contains(response.status.code) else { return }
+        let owner = owner(request)
+        guard let root = configuration.serviceRoot, url.hasPrefix(root) else {
+            await store.setResponses([], for: owner + url)
+            // Other addresses of the same origin that the response names.
+            for name in [HTTPField.Name.location, .contentLocation] {
+                guard let text = response.headerFields[name], let target = Self.resolve(text, url) else { continue }
+                await store.setResponses([], for: owner + target)
+            }
+            return
+        }
+        let metadata = owner + root + "$metadata"
+        let kept = await store.responses(for: metadata)
+        await store.removeResponses(withPrefix: owner + root)
+        if !kept.isEmpty { await store.setResponses(kept, for: metadata) }
+    }
+
+    private static func resolve(_ text: String, _ base: String) -> String? {
+        guard let base = URL(string: base), let target = URL(string: text, relativeTo: base)?.absoluteURL,
+            target.scheme == base.scheme, target.host == base.host, target.port == base.port
+        else { return nil }
+        return target.absoluteString
+    }
+
+    // MARK: Keys
+
+    private static func url(of request: HTTPRequest) -> String? {
+        guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
+            return nil
+        }
+        return "\(scheme.lowercased())://\(authority.lowercased())\(path)"
+    }
+
+    private func key(_ url: String, _ request: HTTPRequest) -> String { owner(request) + url }
+
+    /// Whose response it is. Credentials are not kept, only what tells them apart.
+    private func owner(_ request: HTTPRequest) -> String {
+        if let user = configuration.user { return "\(user) " }
+        guard let credentials = request.headerFields[.authorization] else { return "" }
+        return SHA256.hash(data: Data(credentials.utf8)).prefix(16)
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + " "
+    }
+}
+
+/// The bytes of a body that goes by, unless they are too many.
+private actor BodyCopy {
+    private var bytes: Data? = Data()
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func append(_ chunk: [UInt8]) {
+        guard let count = bytes?.count else { return }
+        if count + chunk.count > limit { bytes = nil } else { bytes?.append(contentsOf: chunk) }
+    }
+
+    /// All of them, once.
+    func take() -> Data? {
+        defer { bytes = nil }
+        return bytes
+    }
+}

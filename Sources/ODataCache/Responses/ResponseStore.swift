@@ -1,0 +1,128 @@
+import Foundation
+
+/// Where an HTTP cache keeps responses: in memory, between runs, or where an app wants them.
+public protocol ResponseStore: Sendable {
+    /// The responses that are kept for a URL, one for each set of header fields that they vary by.
+    func responses(for url: String) async -> [StoredResponse]
+    /// Keeps responses in place of all that there are for a URL; none removes them. A store that cannot keep them does
+    /// without.
+    func setResponses(_ responses: [StoredResponse], for url: String) async
+    /// Removes what is kept for the URLs that begin with a text.
+    func removeResponses(withPrefix prefix: String) async
+    /// Removes everything.
+    func removeAll() async
+}
+
+/// Responses in memory, up to a number of bytes.
+public actor MemoryResponseStore: ResponseStore {
+    /// The most bytes of all responses.
+    public let capacity: Int
+    private var responses = LeastRecentlyUsed<String, [StoredResponse]>()
+
+    /// Makes a store.
+    ///
+    /// - Parameter capacity: The most bytes of all responses, 16 MiB if not said; those that were not used for longest
+    ///   go first.
+    public init(capacity: Int = 16 << 20) { self.capacity = capacity }
+
+    /// The responses for a URL, which count as used then.
+    public func responses(for url: String) -> [StoredResponse] { responses.use(url) ?? [] }
+
+    /// Keeps responses.
+    public func setResponses(_ new: [StoredResponse], for url: String) {
+        responses.remove(url)
+        let cost = new.reduce(url.utf8.count + 512) { $0 + $1.body.count + 1024 }
+        guard !new.isEmpty, cost <= capacity else { return }
+        responses.set(new, cost: cost, for: url)
+        while responses.cost > capacity, let oldest = responses.oldest() { responses.remove(oldest) }
+    }
+
+    /// Removes what begins with a text.
+    public func removeResponses(withPrefix prefix: String) {
+        for (url, _) in responses.inOrder where url.hasPrefix(prefix) { responses.remove(url) }
+    }
+
+    /// Removes everything.
+    public func removeAll() { responses.removeAll() }
+
+    /// The bytes of all responses, with what is kept beside them.
+    public var byteCount: Int { responses.cost }
+}
+
+/// Responses between runs, in a ``PersistentStore``: encrypted at rest like everything there.
+///
+/// ```swift
+/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: SecretName("responses")))
+/// let cache = ResponseCache(store: PersistentResponseStore(store))
+/// ```
+///
+/// It knows what it has by an index that is an item too; a damaged index is made anew from nothing.
+public actor PersistentResponseStore: ResponseStore {
+    /// The most bytes of all responses, as they are before they are encrypted.
+    public let capacity: Int
+    private let store: PersistentStore
+
+    private struct Index: Codable {
+        struct Entry: Codable {
+            var bytes: Int
+            var used: Date
+        }
+        var entries: [String: Entry] = [:]
+        var bytes: Int { entries.values.reduce(0) { $0 + $1.bytes } }
+    }
+
+    private static let indexName = "responses"
+    private static func name(_ url: String) -> String { "response " + url }
+
+    /// Makes a store.
+    ///
+    /// - Parameters:
+    ///   - store: Where items are kept; it may hold other things.
+    ///   - capacity: The most bytes of all responses, 64 MiB if not said; those that were not used for longest go first.
+    public init(_ store: PersistentStore, capacity: Int = 64 << 20) {
+        self.store = store
+        self.capacity = capacity
+    }
+
+    /// The responses for a URL. A damaged one is none.
+    public func responses(for url: String) async -> [StoredResponse] {
+        guard let found = try? await store.value([StoredResponse].self, for: Self.name(url)) else { return [] }
+        return found
+    }
+
+    /// Keeps responses.
+    public func setResponses(_ new: [StoredResponse], for url: String) async {
+        var index = await index()
+        index.entries[url] = nil
+        let bytes = new.reduce(0) { $0 + $1.body.count + 1024 }
+        if new.isEmpty || bytes > capacity {
+            _ = try? await store.remove(Self.name(url))
+        } else {
+            // A URL that is too long for a name is not kept.
+            guard (try? await store.put(new, for: Self.name(url))) != nil else { return }
+            index.entries[url] = Index.Entry(bytes: bytes, used: Date())
+        }
+        while index.bytes > capacity, let oldest = index.entries.min(by: { $0.value.used < $1.value.used })?.key {
+            index.entries[oldest] = nil
+            _ = try? await store.remove(Self.name(oldest))
+        }
+        try? await store.put(index, for: Self.indexName)
+    }
+
+    /// Removes what begins with a text.
+    public func removeResponses(withPrefix prefix: String) async {
+        var index = await index()
+        for url in index.entries.keys where url.hasPrefix(prefix) {
+            index.entries[url] = nil
+            _ = try? await store.remove(Self.name(url))
+        }
+        try? await store.put(index, for: Self.indexName)
+    }
+
+    /// Removes all responses; other things in the store stay.
+    public func removeAll() async { await removeResponses(withPrefix: "") }
+
+    private func index() async -> Index {
+        (try? await store.value(Index.self, for: Self.indexName)) ?? Index()
+    }
+}

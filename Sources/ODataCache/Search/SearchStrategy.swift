@@ -1,0 +1,60 @@
+public import Foundation
+
+/// The ways of searching by words and parts of words. Upper and lower case are the same by the rules of the locale:
+/// in Turkish, `I` is the upper case of `ı`.
+///
+/// Words are what stands between blanks and punctuation. The sixth way, by regular expression, is
+/// ``RegularExpressionSearch``.
+///
+/// | | `anna` | `ann schm` | `nna mid` |
+/// |---|---|---|---|
+/// | in "Anna Schmidt" | | | |
+/// | ``wordPrefix`` | yes | yes | no |
+/// | ``fullPrefix`` | yes | no | no |
+/// | ``wordContains`` | yes | yes | yes |
+/// | ``fullContains`` | yes | no | no |
+/// | ``allWordsContained`` | yes | yes | yes |
+public enum SearchStrategy: String, Hashable, Sendable, CaseIterable, EntitySearch {
+    /// A word of a property begins with one of the words of the text: the default.
+    case wordPrefix
+    /// A property begins with the whole text.
+    case fullPrefix
+    /// A property contains one of the words of the text.
+    case wordContains
+    /// A property contains the whole text.
+    case fullContains
+    /// Each word of the text is contained in one property or another.
+    case allWordsContained
+
+    /// The test for a text; nothing but blanks finds everything.
+    public func matcher(for text: String, locale: Locale) -> SearchMatcher {
+        let whole = Self.folded(text.trimmingCharacters(in: .whitespacesAndNewlines), locale)
+        let words = Self.words(of: whole)
+        guard !whole.isEmpty else { return SearchMatcher { _ in true } }
+        let strategy = self
+        return SearchMatcher { fields in
+            let fields = fields.map { Self.folded($0, locale) }
+            switch strategy {
+            case .fullPrefix: return fields.contains { $0.hasPrefix(whole) }
+            case .fullContains: return fields.contains { $0.contains(whole) }
+            case .wordPrefix:
+                return fields.contains { field in
+                    Self.words(of: field).contains { word in words.contains { word.hasPrefix($0) } }
+                }
+            case .wordContains: return fields.contains { field in words.contains { field.contains($0) } }
+            case .allWordsContained:
+                return !words.isEmpty && words.allSatisfy { word in fields.contains { $0.contains(word) } }
+            }
+        }
+    }
+
+    private static func folded(_ text: String, _ locale: Locale) -> String {
+        // Composed first: a letter with its accent is one letter however it was typed. Upper case first: ß and SS
+        // are the same then.
+        text.precomposedStringWithCanonicalMapping.uppercased(with: locale).lowercased(with: locale)
+    }
+
+    private static func words(of text: String) -> [Substring] {
+        text.split { !$0.isLetter && !$0.isNumber }
+    }
+}

@@ -1,0 +1,36 @@
+import HTTPTypes
+import ODataCache
+import ODataHTTP
+import ODataService
+
+/// An HTTP cache around a transport: what is fresh is not asked for again, what is not is asked for with its ETag.
+///
+/// ```swift
+/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: SecretName("responses")))
+/// let cache = ResponseCache(
+///     store: PersistentResponseStore(store), configuration: .init(serviceRoot: root, staleIfError: 3600))
+/// let client = try ODataClient(serviceRoot: root, transport: CachingTransport(try NIOTransport(), cache: cache))
+/// ```
+///
+/// Give it to a client as its transport: redirects and credentials are then around it, and what came for one user's
+/// credentials is never given to another.
+public struct CachingTransport: HTTPTransport {
+    /// What is kept.
+    public let cache: ResponseCache
+    private let base: any HTTPTransport
+
+    /// Wraps a transport.
+    public init(_ base: any HTTPTransport, cache: ResponseCache = ResponseCache()) {
+        self.base = base
+        self.cache = cache
+    }
+
+    /// Answers from the cache, or sends the request and keeps the answer.
+    ///
+    /// - Throws: What the transport throws, unless a kept response may stand in.
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
+        try await cache.respond(to: request, body: body) { try await base.send($0, body: $1, options: options) }
+    }
+}

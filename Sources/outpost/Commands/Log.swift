@@ -1,0 +1,147 @@
+import ArgumentParser
+import Foundation
+import OfflineOData
+import Supportability
+
+/// `outpost log`.
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what happened to a clone, or what the tool itself has logged.",
+        discussion: """
+            With a directory: what happened to the clone in it, newest first. Without one: what the tool has logged in
+            all its runs, oldest first, without secrets. It keeps the newest 10,000 entries, encrypted.
+
+            Times are instants such as 2026-01-31T08:15:00Z, or how long ago: 90s, 15m, 2h, 7d. OUTPOST_LOG_LEVEL says
+            from which level on the tool logs (notice without it), or off.
+
+            EXAMPLE
+              outpost log shop --last 20
+              outpost log --level error --since 2d
+              outpost log --export report.txt
+            """)
+
+    @Argument(help: "The directory of a clone.", completion: .directory)
+    var directory: String?
+
+    @OptionGroup var key: KeyOptions
+    @Option(help: "How many events.") var last = 50
+    @Flag(help: "Report as JSON.") var json = false
+    @OptionGroup var filter: LogFilterOptions
+
+    @Option(
+        name: .customLong("export"),
+        help: ArgumentHelp("Write all entries that are wanted to a text file.", valueName: "file"))
+    var exportFile: String?
+
+    @Option(
+        name: .customLong("remove-below"),
+        help: ArgumentHelp("Remove the entries that are less grave than this level.", valueName: "level"))
+    var removeBelow: String?
+
+    @Flag(help: "Remove all entries.") var clear = false
+
+    mutating func validate() throws {
+        guard last > 0 else { throw ValidationError("--last is 1 or more.") }
+        let isAboutTool = filter.isUsed || exportFile != nil || removeBelow != nil || clear
+        guard directory == nil || !isAboutTool else {
+            throw ValidationError("Filters, --export, --remove-below and --clear are for the log of the tool.")
+        }
+        guard [exportFile != nil, removeBelow != nil, clear].count(where: { $0 }) < 2 else {
+            throw ValidationError("--export, --remove-below and --clear exclude each other.")
+        }
+        _ = try filter.query()
+        if let removeBelow { _ = try LogFilterOptions.severity(removeBelow) }
+    }
+
+    func run() async throws {
+        if let directory {
+            try await showEvents(of: directory)
+        } else {
+            try showLog()
+        }
+    }
+
+    private func showEvents(of directory: String) async throws {
+        let provider = try await OfflineODataProvider.open(
+            at: directory, protection: try key.protection(ofCloneIn: directory))
+        let events = try await provider.events(newest: last)
+        try provider.close()
+        if json {
+            print(JSONText(events.map { ["at": $0.at, "kind": $0.kind, "text": $0.text] }).text)
+            return
+        }
+        for event in events { print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)") }
+    }
+
+    private func showLog() throws {
+        let log = try ToolLog.open()
+        if clear { return try log.removeAll() }
+        if let removeBelow {
+            return try log.removeRecords(lessGraveThan: try LogFilterOptions.severity(removeBelow))
+        }
+        var query = try filter.query()
+        let formatter: any LogFormatter = json ? JSONLogFormatter() : PlainTextLogFormatter()
+        if let exportFile { return try log.export(to: exportFile, query, formatter: formatter) }
+        query.newest = last
+        let reading = try log.read(query)
+        if json {
+            // One document, as every other report.
+            print("[" + reading.records.map(formatter.line).joined(separator: ",\n") + "]")
+        } else {
+            for record in reading.records { print(formatter.line(of: record)) }
+        }
+        if reading.unreadable > 0 {
+            Terminal.error("\(Terminal.number(reading.unreadable)) damaged left out.")
+        }
+    }
+}
+
+/// Which entries of the tool's log are wanted.
+struct LogFilterOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only this level and graver ones, such as error.", valueName: "level"))
+    var level: String?
+
+    @Option(help: ArgumentHelp("Only this part of the tool, such as outpost.clone.", valueName: "name"))
+    var tag: String?
+
+    @Option(help: ArgumentHelp("Only since this time.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Only this process.", valueName: "id"))
+    var process: Int32?
+
+    @Option(help: ArgumentHelp("Only this run, by its correlation id.", valueName: "id"))
+    var correlation: String?
+
+    var isUsed: Bool {
+        level != nil || tag != nil || since != nil || until != nil || process != nil || correlation != nil
+    }
+
+    func query() throws -> LogQuery {
+        LogQuery(
+            severity: try level.map { .atLeast(try Self.severity($0)) }, tag: tag,
+            from: try since.map { try Self.time($0, "--since") }, until: try until.map { try Self.time($0, "--until") },
+            processID: process, correlationID: correlation)
+    }
+
+    static func severity(_ name: String) throws -> LogSeverity {
+        guard let severity = LogSeverity(name: name) else {
+            throw ValidationError(
+                "'\(name)' is no level; they are \(LogSeverity.allCases.map(\.name).joined(separator: ", ")).")
+        }
+        return severity
+    }
+
+    static func time(_ text: String, _ option: String, now: Date = Date()) throws -> Date {
+        if let date = try? Date(text, strategy: .iso8601) { return date }
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        if let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), count >= 0, count < 1_000_000
+        {
+            return now.addingTimeInterval(-Double(count) * unit)
+        }
+        throw ValidationError("\(option) is a time such as 2026-01-31T08:15:00Z or 2h, not '\(text)'.")
+    }
+}

@@ -1,0 +1,405 @@
+import Foundation
+import HTTPTypes
+import ODataService
+import Secrets
+import Synchronization
+import Testing
+
+@testable import ODataCache
+
+/// A service that answers as it is told, and a clock that is set by hand.
+private final class Origin: Sendable {
+    struct State {
+        var now = Date(timeIntervalSince1970: 1_000_000_000)
+        var requests: [HTTPRequest] = []
+        var answer: @Sendable (HTTPRequest) throws -> (HTTPResponse, String) = { _ in (HTTPResponse(status: .ok), "") }
+    }
+    let state = Mutex(State())
+
+    var count: Int { state.withLock { $0.requests.count } }
+    var last: HTTPRequest? { state.withLock { $0.requests.last } }
+    func pass(_ seconds: Double) { state.withLock { $0.now += seconds } }
+
+    func answer(_ fields: HTTPFields = [:], status: HTTPResponse.Status = .ok, _ text: String = "body") {
+        state.withLock { $0.answer = { _ in (HTTPResponse(status: status, headerFields: fields), text) } }
+    }
+    func answer(_ answer: @escaping @Sendable (HTTPRequest) throws -> (HTTPResponse, String)) {
+        state.withLock { $0.answer = answer }
+    }
+
+    func cache(
+        _ configuration: ResponseCache.Configuration = .init(), store: any ResponseStore = MemoryResponseStore()
+    ) -> ResponseCache {
+        ResponseCache(store: store, configuration: configuration) { self.state.withLock { $0.now } }
+    }
+
+    func send(_ request: HTTPRequest, _ body: ByteStream?) throws -> (HTTPResponse, ByteStream) {
+        let answer = state.withLock { state in
+            state.requests.append(request)
+            return state.answer
+        }
+        let (head, text) = try answer(request)
+        return (head, ByteStream(Array(text.utf8)))
+    }
+}
+
+/// A store of an app's own.
+private actor ForeignStore: ResponseStore {
+    private(set) var kept: [String: [StoredResponse]] = [:]
+    func responses(for url: String) -> [StoredResponse] { kept[url] ?? [] }
+    func setResponses(_ responses: [StoredResponse], for url: String) { kept[url] = responses }
+    func removeResponses(withPrefix prefix: String) { kept = kept.filter { !$0.key.hasPrefix(prefix) } }
+    func removeAll() { kept = [:] }
+}
+
+@Suite("A private HTTP cache (RFC 9111)")
+struct ResponseCacheTests {
+    private let origin: Origin
+
+    init() { origin = Origin() }
+
+    private init(_ origin: Origin) { self.origin = origin }
+
+    private func get(
+        _ cache: ResponseCache, _ path: String = "/Orders", _ fields: HTTPFields = [:],
+        method: HTTPRequest.Method = .get
+    ) async throws -> (status: Int, text: String, how: String) {
+        let request = HTTPRequest(
+            method: method, scheme: "http", authority: "host", path: path, headerFields: fields)
+        let origin = origin
+        let (head, body) = try await cache.respond(to: request, body: nil) { try origin.send($0, $1) }
+        let text = String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self)
+        return (head.status.code, text, head.headerFields[ResponseCache.statusField] ?? "sent")
+    }
+
+    @Test("4.2 A fresh response is used without asking, with its age; a stale one is asked for again")
+    func freshness() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=60"], "one")
+        #expect(try await get(cache).how == "sent")
+        origin.answer([.cacheControl: "max-age=60"], "two")
+        origin.pass(59)
+        let hit = try await get(cache)
+        #expect(hit.text == "one" && hit.how == "hit")
+        origin.pass(1)
+        #expect(try await get(cache).text == "two")
+        #expect(origin.count == 2)
+    }
+
+    @Test("4.2.1 max-age goes before Expires, and Expires counts from Date; what is no date has expired")
+    func expires() async throws {
+        let date = "Sun, 09 Sep 2001 01:46:40 GMT"
+        for (fields, isHit) in [
+            ([.date: date, .expires: "Sun, 09 Sep 2001 01:47:40 GMT"], true),
+            ([.date: date, .expires: "Sunday, 09-Sep-01 01:47:40 GMT"], true),
+            ([.date: date, .expires: "Sun Sep  9 01:47:40 2001"], true),
+            ([.date: date, .expires: "0"], false),
+            ([.date: date, .expires: "Sun, 09 Sep 2001 01:47:40 GMT", .cacheControl: "max-age=1"], false),
+            ([.age: "90", .cacheControl: "max-age=100"], false),
+            ([.age: "10", .cacheControl: "max-age=100"], true),
+        ] as [(HTTPFields, Bool)] {
+            let origin = Origin()
+            origin.answer(fields)
+            let cache = origin.cache()
+            let tests = ResponseCacheTests(origin)
+            _ = try await tests.get(cache)
+            origin.pass(30)
+            #expect(try await tests.get(cache).how == (isHit ? "hit" : "sent"), "\(fields)")
+        }
+    }
+
+    @Test("4.2.2 A response with Last-Modified alone is fresh for a tenth of its age, a day at most")
+    func heuristic() async throws {
+        let cache = origin.cache()
+        origin.answer([.date: "Sun, 09 Sep 2001 01:46:40 GMT", .lastModified: "Sun, 09 Sep 2001 00:46:40 GMT"])
+        _ = try await get(cache)
+        origin.pass(359)
+        #expect(try await get(cache).how == "hit")
+        origin.pass(2)
+        #expect(try await get(cache).how == "sent")
+    }
+
+    @Test("4.3 A stale response is validated by ETag and date; 304 makes it fresh again and updates its fields")
+    func validation() async throws {
+        let cache = origin.cache()
+        origin.answer(
+            [.eTag: "\"1\"", .lastModified: "Sun, 09 Sep 2001 00:46:40 GMT", .cacheControl: "max-age=1"], "one")
+        _ = try await get(cache)
+        origin.pass(5)
+        origin.answer([.cacheControl: "max-age=100", .eTag: "\"1\""], status: .notModified, "")
+        let validated = try await get(cache)
+        #expect(validated.text == "one" && validated.status == 200 && validated.how == "revalidated")
+        #expect(origin.last?.headerFields[.ifNoneMatch] == "\"1\"")
+        #expect(origin.last?.headerFields[.ifModifiedSince] == "Sun, 09 Sep 2001 00:46:40 GMT")
+        origin.pass(90)
+        #expect(try await get(cache).how == "hit")
+        #expect(origin.count == 2)
+    }
+
+    @Test("A response without freshness but with an ETag is validated each time: what OData services give")
+    func alwaysValidated() async throws {
+        let cache = origin.cache()
+        origin.answer([.eTag: "W/\"1\""], "one")
+        _ = try await get(cache)
+        origin.answer([:], status: .notModified, "")
+        #expect(try await get(cache).how == "revalidated")
+        origin.answer([.eTag: "W/\"2\""], "two")
+        #expect(try await get(cache).text == "two")
+        origin.answer([:], status: .notModified, "")
+        #expect(try await get(cache).text == "two")
+    }
+
+    @Test(
+        "5.2 Directives of requests and responses are followed",
+        arguments: [
+            ("no-store", "", "sent"), ("no-cache, max-age=100", "", "sent"), ("max-age=100", "no-cache", "sent"),
+            ("max-age=100", "max-age=10", "sent"), ("max-age=100", "max-age=50", "hit"),
+            ("max-age=100", "min-fresh=90", "sent"), ("max-age=100", "min-fresh=60", "hit"),
+            ("max-age=10", "max-stale", "hit"), ("max-age=10", "max-stale=30", "hit"),
+            ("max-age=10", "max-stale=5", "sent"),
+            ("max-age=10, must-revalidate", "max-stale", "sent"), ("private, max-age=100", "", "hit"),
+            ("max-age=\"100\"", "", "hit"), ("max-age=x", "", "sent"), ("MAX-AGE=100", "", "hit"),
+            ("max-age=100, max-age=1", "", "sent"), ("max-age=99999999999999999999", "", "hit"),
+            ("max-age=100", "no-store", "sent"),
+        ])
+    func directives(_ response: String, _ request: String, _ how: String) async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: response])
+        _ = try await get(cache)
+        origin.pass(30)
+        #expect(try await get(cache, "/Orders", request.isEmpty ? [:] : [.cacheControl: request]).how == how)
+    }
+
+    @Test("5.2.1.7 only-if-cached is answered with 504 where nothing is kept")
+    func onlyIfCached() async throws {
+        #expect(try await get(origin.cache(), "/Orders", [.cacheControl: "only-if-cached"]).status == 504)
+        #expect(origin.count == 0)
+    }
+
+    @Test("4.1 Responses that vary are chosen by the fields they vary by")
+    func vary() async throws {
+        let cache = origin.cache()
+        origin.answer { request in
+            let language = request.headerFields[.acceptLanguage] ?? "-"
+            return (
+                HTTPResponse(
+                    status: .ok, headerFields: [.vary: "Accept-Language, Accept", .cacheControl: "max-age=9"]),
+                language
+            )
+        }
+        for (language, how) in [("de", "sent"), ("en", "sent"), ("de", "hit"), ("en", "hit"), ("fr", "sent")] {
+            let answer = try await get(cache, "/Orders", [.acceptLanguage: language])
+            #expect(answer.how == how && answer.text == language)
+        }
+        #expect(try await get(cache).how == "sent")
+        origin.answer([.vary: "*", .cacheControl: "max-age=9"])
+        _ = try await get(cache, "/Other")
+        #expect(try await get(cache, "/Other").how == "sent")
+    }
+
+    @Test("Not more variants are kept than the limit; the oldest goes")
+    func variants() async throws {
+        let cache = origin.cache()
+        origin.answer([.vary: "Accept-Language", .cacheControl: "max-age=99"])
+        let count = ResponseCache.maximumVariants
+        for number in 0...count { _ = try await get(cache, "/Orders", [.acceptLanguage: "\(number)"]) }
+        #expect(try await get(cache, "/Orders", [.acceptLanguage: "1"]).how == "hit")
+        #expect(try await get(cache, "/Orders", [.acceptLanguage: "0"]).how == "sent")
+    }
+
+    @Test("4.4 A successful change forgets everything of the service but its metadata; a refused one nothing")
+    func invalidation() async throws {
+        let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
+        origin.answer([.cacheControl: "max-age=100"])
+        let paths = ["/svc/Orders", "/svc/Orders(1)", "/svc/$metadata", "/elsewhere"]
+        for path in paths { _ = try await get(cache, path) }
+        origin.answer([:], status: .preconditionFailed)
+        _ = try await get(cache, "/svc/Orders(1)", method: .patch)
+        for path in paths { #expect(try await get(cache, path).how == "hit") }
+        origin.answer([:], status: .noContent, "")
+        for method in [HTTPRequest.Method.head, .options] { _ = try await get(cache, "/svc/Orders(1)", method: method) }
+        for path in paths { #expect(try await get(cache, path).how == "hit") }
+        for method in [HTTPRequest.Method.patch, .put, .post, .delete] {
+            origin.answer([:], status: .noContent, "")
+            _ = try await get(cache, "/svc/Orders(1)", method: method)
+            origin.answer([.cacheControl: "max-age=100"])
+            for (path, how) in zip(paths, ["sent", "sent", "hit", "hit"]) {
+                #expect(try await get(cache, path).how == how, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test("4.4 Without a service root, the URL itself and the addresses that the answer names are forgotten")
+    func narrowInvalidation() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=100"])
+        for path in ["/Orders", "/Orders(7)", "/Other"] { _ = try await get(cache, path) }
+        origin.answer([.location: "/Orders(7)"], status: .created, "")
+        _ = try await get(cache, "/Orders", method: .post)
+        origin.answer([.cacheControl: "max-age=100"])
+        #expect(try await get(cache, "/Orders").how == "sent")
+        #expect(try await get(cache, "/Orders(7)").how == "sent")
+        #expect(try await get(cache, "/Other").how == "hit")
+    }
+
+    @Test("RFC 5861 A stale response stands in for an error or a lost connection, where that is allowed")
+    func staleIfError() async throws {
+        struct Lost: Error {}
+        for (allowance, configured, how) in [("stale-if-error=60", 0.0, "stale"), ("", 60, "stale"), ("", 0, "error")] {
+            let origin = Origin()
+            let tests = ResponseCacheTests(origin)
+            let cache = origin.cache(.init(staleIfError: configured))
+            origin.answer([.cacheControl: "max-age=1, " + allowance, .eTag: "\"1\""], "one")
+            _ = try await tests.get(cache)
+            origin.pass(30)
+            origin.answer([:], status: .serviceUnavailable, "out of order")
+            #expect(try await tests.get(cache).how == (how == "stale" ? "stale" : "sent"))
+            origin.answer { _ in throw Lost() }
+            if how == "stale" {
+                #expect(try await tests.get(cache).text == "one")
+                origin.pass(40)
+            }
+            await #expect(throws: Lost.self) { try await tests.get(cache) }
+        }
+    }
+
+    @Test("A response of other credentials is never used, unless it is said whose cache it is")
+    func credentials() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=100"])
+        _ = try await get(cache, "/Orders", [.authorization: "Basic a"])
+        #expect(try await get(cache, "/Orders", [.authorization: "Basic a"]).how == "hit")
+        #expect(try await get(cache, "/Orders", [.authorization: "Basic b"]).how == "sent")
+        #expect(try await get(cache).how == "sent")
+        let own = origin.cache(.init(user: "ann"))
+        _ = try await get(own, "/Orders", [.authorization: "Bearer 1"])
+        #expect(try await get(own, "/Orders", [.authorization: "Bearer 2"]).how == "hit")
+    }
+
+    @Test("A body is kept up to its limit, and only when it was read to its end", arguments: [9, 10, 11])
+    func bodySize(_ size: Int) async throws {
+        let cache = origin.cache(.init(maxBodySize: 10))
+        origin.answer([.cacheControl: "max-age=100"], String(repeating: "x", count: size))
+        let origin = origin
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/Orders")
+        _ = try await cache.respond(to: request, body: nil) { try origin.send($0, $1) }
+        #expect(try await get(cache).how == "sent", "nobody read the body")
+        #expect(try await get(cache).how == (size <= 10 ? "hit" : "sent"))
+    }
+
+    @Test("A body that breaks off is not kept")
+    func truncated() async throws {
+        struct Cut: Error {}
+        let cache = origin.cache()
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/Orders")
+        let (_, body) = try await cache.respond(to: request, body: nil) { _, _ in
+            let chunks = Mutex([[UInt8(1)]])
+            return (
+                HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=100"]),
+                ByteStream {
+                    guard let chunk = chunks.withLock({ $0.popLast() }) else { throw Cut() }
+                    return chunk
+                }
+            )
+        }
+        await #expect(throws: Cut.self) { try await body.collect(limit: 10) }
+        #expect(try await get(cache).how == "sent")
+    }
+
+    @Test(
+        "Only what may be kept is kept",
+        arguments: [(200, true), (203, true), (204, false), (206, false), (302, false), (404, true), (500, false)])
+    func statuses(_ status: Int, _ isKept: Bool) async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=100"], status: .init(code: status))
+        _ = try await get(cache)
+        #expect(try await get(cache).how == (isKept ? "hit" : "sent"))
+    }
+
+    @Test("Requests with conditions of their own, for a part, or with a body go through")
+    func through() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=100"])
+        _ = try await get(cache)
+        for name in [HTTPField.Name.ifNoneMatch, .ifMatch, .range, .ifModifiedSince] {
+            #expect(try await get(cache, "/Orders", [name: "x"]).how == "sent")
+        }
+        #expect(try await get(cache).how == "hit")
+    }
+
+    @Test("Cookies are not kept")
+    func cookies() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=100", .setCookie: "a=b"])
+        _ = try await get(cache)
+        let origin = origin
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/Orders")
+        let (head, _) = try await cache.respond(to: request, body: nil) { try origin.send($0, $1) }
+        #expect(head.headerFields[.setCookie] == nil)
+        #expect(head.headerFields[ResponseCache.statusField] == "hit")
+    }
+
+    @Test("A store of an app's own takes the place of ours")
+    func foreignStore() async throws {
+        let store = ForeignStore()
+        let cache = origin.cache(store: store)
+        origin.answer([.cacheControl: "max-age=100"], "one")
+        _ = try await get(cache)
+        #expect(await store.kept["http://host/Orders"]?.map { String(decoding: $0.body, as: UTF8.self) } == ["one"])
+        #expect(try await get(cache).how == "hit")
+        await cache.removeAll()
+        #expect(try await get(cache).how == "sent")
+    }
+
+    @Test("Responses in memory stay under their limit; those that were not used for longest go")
+    func memoryLimit() async throws {
+        let store = MemoryResponseStore(capacity: 10_000)
+        let cache = origin.cache(store: store)
+        origin.answer([.cacheControl: "max-age=100"], String(repeating: "x", count: 1000))
+        for number in 0..<3 { _ = try await get(cache, "/\(number)") }
+        #expect(try await get(cache, "/0").how == "hit")
+        for number in 3..<5 { _ = try await get(cache, "/\(number)") }
+        #expect(await store.byteCount <= 10_000)
+        #expect(try await get(cache, "/0").how == "hit")
+        #expect(try await get(cache, "/1").how == "sent")
+    }
+
+    @Test("Responses between runs are encrypted, bounded, and a damaged one is only fetched again")
+    func persistent() async throws {
+        let folder = TemporaryFolder()
+        let key = EncryptionKey.generate()
+        func open() -> PersistentResponseStore {
+            PersistentResponseStore(PersistentStore(folder: folder.path, key: .given(.key(key))), capacity: 12_000)
+        }
+        let text = "marker" + String(repeating: "x", count: 2000)
+        origin.answer([.cacheControl: "max-age=100"], text)
+        let first = origin.cache(store: open())
+        for number in 0..<5 { _ = try await get(first, "/marker\(number)") }
+        #expect(try folder.contains("marker") == false)
+        let second = origin.cache(store: open())
+        #expect(try await get(second, "/marker4").text == text)
+        #expect(try await get(second, "/marker4").how == "hit")
+        #expect(try await get(second, "/marker0").how == "sent", "the oldest went")
+        for item in folder.items { try Data("rubbish".utf8).write(to: URL(fileURLWithPath: item)) }
+        let third = origin.cache(store: open())
+        #expect(try await get(third, "/marker4").how == "sent")
+        #expect(try await get(third, "/marker4").how == "hit")
+        await third.removeAll()
+        #expect(try await get(third, "/marker4").how == "sent")
+    }
+
+    @Test(
+        "The three forms of dates are read, and nothing else",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0 as Double?),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("", nil), ("0", nil), ("-1", nil),
+            ("Sun, 06 Nov 1994 08:49 GMT", nil), ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
+            ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 25:49:37 GMT", nil),
+            ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", nil),
+        ])
+    func dates(_ text: String, _ seconds: Double?) {
+        #expect(HTTPTime.date(text)?.timeIntervalSince1970 == seconds)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite("The log of the tool")
+struct LogTests {
+    private struct Entry: Decodable {
+        var severity: String
+        var tag: String
+        var message: String
+        var correlationID: String?
+        var processID: Int32
+    }
+
+    private func entries(_ tool: Tool, _ arguments: String...) async throws -> [Entry] {
+        let (process, output, _) = tool.process(["log", "--json"] + arguments)
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return try JSONDecoder().decode([Entry].self, from: data)
+    }
+
+    @Test("Each run is written down, with its failure and without secrets, and found by filters")
+    func runs() async throws {
+        let site = try Site()
+        let tool = site.tool
+        let refused = try await tool.run("query", site.path("password=hunter2"), "Orders")
+        #expect(refused.code == 1)
+        try await tool.run("status", site.path("none"))
+
+        let all = try await entries(tool)
+        #expect(all.filter { $0.message == "begins" }.map(\.tag) == ["outpost.query", "outpost.status"])
+        let errors = try await entries(tool, "--level", "error", "--tag", "outpost.query", "--since", "1h")
+        #expect(errors.count == 1)
+        #expect(errors.first?.message.contains("hunter2") == false)
+        let run = try #require(errors.first?.correlationID)
+        #expect(try await entries(tool, "--correlation", run).map(\.tag) == ["outpost.query", "outpost.query"])
+        #expect(try await entries(tool, "--process", String(try #require(errors.first).processID)).count == 2)
+        #expect(try await entries(tool, "--until", "1h").isEmpty)
+        #expect(try await entries(tool, "--last", "1").map(\.tag) == ["outpost.status"])
+    }
+
+    @Test("It is exported as text with its header, cleaned up by level, and cleared; on disk it is encrypted")
+    func export() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await tool.run("status", site.path("none"))
+        let file = site.path("report.txt")
+        #expect(try await tool.run("log", "--export", file).code == 0)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix("OS version: "))
+        #expect(text.contains("App name: outpost\n"))
+        #expect(text.contains(" ERROR outpost.status "))
+        let folder = tool.home.appendingPathComponent("state/outpost/log")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let bytes = try Data(contentsOf: folder.appendingPathComponent(name))
+            #expect(bytes.range(of: Data("outpost.status".utf8)) == nil, "\(name)")
+        }
+        #expect(try await tool.run("log", "--remove-below", "error").code == 0)
+        #expect(try await entries(tool).map(\.severity) == ["error"])
+        #expect(try await tool.run("log", "--clear").code == 0)
+        #expect(try await entries(tool).isEmpty)
+    }
+
+    @Test("Nothing is logged when it is off, and a log that cannot be written stops no command")
+    func off() async throws {
+        let site = try Site()
+        let tool = site.tool
+        #expect(
+            try await tool.run("metadata", "show", "/nonexistent", environment: ["OUTPOST_LOG_LEVEL": "off"]).code == 1)
+        #expect(try await entries(tool).isEmpty)
+        let bad = ["XDG_STATE_HOME": site.path("shop.db") + "/below"]
+        try Data().write(to: URL(fileURLWithPath: site.path("shop.db")))
+        let refused = try await tool.run("metadata", "show", "/nonexistent", environment: bad)
+        #expect(refused.code == 1 && refused.errors.contains("cannot be read"))
+        #expect(try await tool.run("log", environment: bad).code == 1)
+    }
+
+    @Test("Wrong filters are told", arguments: [["--level", "loud"], ["--since", "yesterday"], ["--last", "0"]])
+    func wrong(_ arguments: [String]) async throws {
+        let site = try Site()
+        let (process, _, _) = site.tool.process(["log"] + arguments)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 2)
+    }
+
+    @Test("Metadata are kept between runs, encrypted, and used again unless --no-cache is said")
+    func cache() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let folder = tool.home.appendingPathComponent("cache/outpost/cache").path
+        let fresh = try await tool.run("metadata", "show", site.url, "--no-cache")
+        #expect(fresh.code == 0)
+        #expect(FileManager.default.fileExists(atPath: folder) == false)
+        let first = try await tool.run("metadata", "show", site.url)
+        let items = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".item") }
+        #expect(items.isEmpty == false)
+        for name in items {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            #expect(bytes.range(of: Data("EntityType".utf8)) == nil)
+        }
+        let second = try await tool.run("metadata", "show", site.url)
+        #expect(first.output == fresh.output && second.output == fresh.output)
+    }
+}
