@@ -33,7 +33,7 @@ final class ClientPool: Sendable {
         }
         authorities = try TrustAuthorities(trust.authorities)
         // A certificate that cannot be used is told of now, not with the first request.
-        _ = try tls(identity: configuration.clientIdentity)
+        _ = try context(tls(identity: configuration.clientIdentity))
     }
 
     /// The client for a request.
@@ -44,18 +44,30 @@ final class ClientPool: Sendable {
         var key = key
         if configuration.allowsHTTP2 { key.origin = nil }
         let known = state.withLock { ($0.clients[key], $0.isShutDown) }
-        guard !known.1 else {
-            throw TransportError.cannotConnect(
-                host: key.origin?.host ?? "any host", reason: "the transport is shut down")
-        }
+        guard !known.1 else { throw Self.isShutDown(key) }
         if let client = known.0 { return client }
         let tls = try tls(identity: key.identity ?? configuration.clientIdentity)
-        return state.withLock { state in
+        let made = clientConfiguration(key, tls: tls, context: try context(tls))
+        let client = state.withLock { state -> HTTPClient? in
+            guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }
-            let client = HTTPClient(
-                eventLoopGroupProvider: .singleton, configuration: clientConfiguration(key, tls: tls))
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: made)
             state.clients[key] = client
             return client
+        }
+        guard let client else { throw Self.isShutDown(key) }
+        return client
+    }
+
+    private static func isShutDown(_ key: Key) -> TransportError {
+        .cannotConnect(host: key.origin?.host ?? "any host", reason: "the transport is shut down")
+    }
+
+    private func context(_ tls: TLSConfiguration) throws(TransportConfigurationError) -> NIOSSLContext {
+        do {
+            return try TLSUpgrade.context(tls)
+        } catch {
+            throw .unusableIdentity(ClientIdentityError(reason: "the certificate and the key do not belong together"))
         }
     }
 
@@ -84,7 +96,9 @@ final class ClientPool: Sendable {
         return tls
     }
 
-    private func clientConfiguration(_ key: Key, tls: TLSConfiguration) -> HTTPClient.Configuration {
+    private func clientConfiguration(
+        _ key: Key, tls: TLSConfiguration, context: NIOSSLContext
+    ) -> HTTPClient.Configuration {
         var pool = HTTPClient.Configuration.ConnectionPool(
             idleTimeout: TimeAmount(configuration.idleTimeout),
             concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, configuration.maxConnectionsPerHost))
@@ -103,7 +117,7 @@ final class ClientPool: Sendable {
         let moments = moments
         if let origin = key.origin {
             let upgrade = TLSUpgrade(
-                origin: origin, configuration: tls, trust: configuration.trust, authorities: authorities,
+                origin: origin, context: context, trust: configuration.trust, authorities: authorities,
                 timeout: TimeAmount(configuration.connectTimeout))
             client.http1_1ConnectionDebugInitializer = { channel in
                 let connected = ContinuousClock.now

@@ -12,6 +12,9 @@ import ODataService
 /// is read from the socket only as it is asked for. Certificates are always checked; there is no switch to
 /// accept any.
 ///
+/// Connections are kept apart by origin within TLS, by client certificate and by the credentials for a proxy; the pool of
+/// each lives until ``shutdown()``. One transport is for the services of one app, not for addresses without number.
+///
 /// ```swift
 /// let transport = try NIOTransport()
 /// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: transport)

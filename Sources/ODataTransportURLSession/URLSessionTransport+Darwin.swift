@@ -27,8 +27,13 @@
                 throw TransportError.cannotConnect(host: request.url?.host() ?? "", reason: "no stream can be made")
             }
             request.httpBodyStream = input
-            BodyPump(body, into: output).start()
-            return session.uploadTask(withStreamedRequest: request)
+            let task = session.uploadTask(withStreamedRequest: request)
+            BodyPump(body, into: output).start { [transfers] error in
+                // A body that ends early must not look like a whole one.
+                transfers.note(error, of: task)
+                task.cancel()
+            }
+            return task
         }
     }
 
@@ -44,21 +49,30 @@
             self.output = output
         }
 
-        func start() {
+        func start(failing: @escaping @Sendable (any Error) -> Void) {
             Task.detached(priority: .utility) { [self] in
                 output.open()
-                defer { output.close() }
-                while let chunk = try? await body.next() {
-                    var position = 0
-                    while position < chunk.count {
-                        let written = chunk[position...].withContiguousStorageIfAvailable {
-                            $0.baseAddress.map { output.write($0, maxLength: chunk.count - position) } ?? -1
-                        }
-                        guard let written, written > 0 else { return }
-                        position += written
-                    }
+                do {
+                    while let chunk = try await body.next(), write(chunk) {}
+                    output.close()
+                } catch {
+                    failing(error)
+                    output.close()
                 }
             }
+        }
+
+        /// Writes all of a chunk; `false` when the connection takes no more, which the task itself reports.
+        private func write(_ chunk: [UInt8]) -> Bool {
+            var position = 0
+            while position < chunk.count {
+                let written = chunk[position...].withContiguousStorageIfAvailable {
+                    $0.baseAddress.map { output.write($0, maxLength: chunk.count - position) } ?? -1
+                }
+                guard let written, written > 0 else { return false }
+                position += written
+            }
+            return true
         }
     }
 

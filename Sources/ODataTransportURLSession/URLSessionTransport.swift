@@ -50,7 +50,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private let session: URLSession
-    private let transfers: TransferDelegate
+    let transfers: TransferDelegate
     private let configuration: Configuration
 
     /// Makes a transport with a session of its own, without a cache.
@@ -156,9 +156,15 @@ private final class BodyReader: Sendable {
 /// Receives the session's callbacks and hands them to the transfers that they are about.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Mutex<[Int: Transfer]>([:])
+    private let failures = Mutex<[Int: any Error]>([:])
     let configuration: URLSessionTransport.Configuration
 
     init(_ configuration: URLSessionTransport.Configuration) { self.configuration = configuration }
+
+    /// Notes why the body of a request ended early: the system knows only that its task was cancelled.
+    func note(_ error: any Error, of task: URLSessionTask) {
+        failures.withLock { $0[task.taskIdentifier] = error }
+    }
 
     func begin(_ task: URLSessionTask, host: String, options: TransferOptions) -> Transfer {
         let transfer = Transfer(task: task, host: host, options: options)
@@ -181,7 +187,8 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let transfer = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        transfer?.finish(error)
+        let failure = failures.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        transfer?.finish(failure ?? error)
     }
 
     func urlSession(

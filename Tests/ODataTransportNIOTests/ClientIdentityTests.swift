@@ -75,7 +75,9 @@ import X509
         let archive = try certificates.archive(try certificates.certificate(), passphrase: "right")
         for identity in [
             ClientIdentity.pkcs12(archive, passphrase: "wrong"), .pkcs12([1, 2, 3], passphrase: nil),
-            .pem(chain: [], key: []), .pem(chain: Array(try certificates.root.pem.utf8), key: Array("no key".utf8)),
+            .pem(chain: [], key: []),
+            .pem(chain: Array(try certificates.root.pem.utf8), key: Array(try certificates.certificate().keyPEM.utf8)),
+            .pem(chain: Array(try certificates.root.pem.utf8), key: Array("no key".utf8)),
         ] {
             let error = #expect(throws: TransportConfigurationError.self) {
                 _ = try NIOTransport(configuration: .init(clientIdentity: identity))

@@ -17,7 +17,7 @@ import Testing
         host: String = "localhost"
     ) async throws -> TransportError? {
         let peer = try await RawPeer(sends: Self.hello, then: .keep, tls: try certificates.context(pair))
-        let result = try await withTransport(.init(connectTimeout: .seconds(5), trust: trust)) { transport in
+        let result = try await withTransport(.init(connectTimeout: .seconds(60), trust: trust)) { transport in
             do {
                 let request = HTTPRequest(method: .get, scheme: "https", authority: "\(host):\(peer.port)", path: "/")
                 let (response, body) = try await transport.send(request, body: nil)

@@ -10,10 +10,19 @@ import Synchronization
 /// one, TLS is put in front before the first request is written.
 struct TLSUpgrade: Sendable {
     let origin: Origin
-    let configuration: TLSConfiguration
+    let context: NIOSSLContext
     let trust: ServerTrust
     let authorities: TrustAuthorities
     let timeout: TimeAmount
+
+    /// What connections of one client share: its identity, and no trust roots, since ours are asked.
+    static func context(_ configuration: TLSConfiguration) throws -> NIOSSLContext {
+        var configuration = configuration
+        configuration.trustRoots = .certificates([])
+        configuration.additionalTrustRoots = []
+        configuration.applicationProtocols = ["http/1.1"]
+        return try NIOSSLContext(configuration: configuration)
+    }
 
     /// Shakes hands; the channel is closed when that fails.
     func start(on channel: any Channel) -> EventLoopFuture<Void> {
@@ -26,10 +35,8 @@ struct TLSUpgrade: Sendable {
         }
         channel.eventLoop.execute {
             do {
-                var configuration = configuration
-                configuration.applicationProtocols = ["http/1.1"]
                 let handler = try NIOSSLClientHandler(
-                    context: NIOSSLContext(configuration: configuration),
+                    context: context,
                     serverHostname: origin.isAddress ? nil : origin.host
                 ) { chain, verdict in
                     let chain = SendableChain(certificates: chain)

@@ -78,7 +78,7 @@ import Testing
         }
         let (_, stream) = try await session.send(request(), body: nil)
         await #expect(throws: TransportError.timedOut(host: "service.test")) { _ = try await stream.text }
-        #expect(ContinuousClock.now - begin < .seconds(10))
+        #expect(ContinuousClock.now - begin < .seconds(50))
         #expect(session.queue.size == 0)
         let (_, patient) = try await session.send(
             request(), body: nil, options: TransferOptions(wholeTimeout: .seconds(3600)))
