@@ -15,6 +15,7 @@ let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -48,6 +49,7 @@ let package = Package(
         .library(name: "ODataServer", targets: ["ODataServer"]),
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
         .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
+        .library(name: "ODataTransportConformance", targets: ["ODataTransportConformance"]),
         .library(name: "OfflineOData", targets: ["OfflineOData"]),
     ],
     dependencies: [
@@ -94,7 +96,7 @@ let package = Package(
             dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
         // floor 5
-        .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(name: "ODataClient", dependencies: ["ODataHTTP", crypto, httpTypes], swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
@@ -105,7 +107,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ODataTransportNIO",
-            dependencies: ["ODataHTTP", httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL],
+            dependencies: [
+                "ODataHTTP", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, x509,
+            ],
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
@@ -114,6 +118,9 @@ let package = Package(
             name: "OfflineOData",
             dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb],
             swiftSettings: settings),
+        .target(
+            name: "ODataTransportConformance",
+            dependencies: ["ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL], swiftSettings: settings),
         // floor 7
         .executableTarget(
             name: "outpost",
@@ -162,19 +169,31 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+        .target(
+            name: "WireFaults", dependencies: ["ODataHTTP", httpTypes, nioCore, nioPosix], path: "Tests/WireFaults",
+            swiftSettings: settings),
         .testTarget(
-            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+            name: "ODataClientTests",
+            dependencies: [
+                "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO", "WireFaults", httpTypes,
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
             dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",
-            dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            dependencies: [
+                "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "WireFaults", crypto,
+                httpTypes, nioCore, nioPosix, nioSSL, x509,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportURLSessionTests",
-            dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
+            dependencies: ["ODataTransportURLSession", "ODataTransportConformance", httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
             dependencies: [

@@ -14,7 +14,9 @@ let package = Package(
     targets: [
         .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
-        .executableTarget(name: "UsesODataClient", dependencies: [outpost("ODataClient")]),
+        .executableTarget(
+            name: "UsesODataClient",
+            dependencies: [outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataService")]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
         .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),
@@ -22,6 +24,9 @@ let package = Package(
         .executableTarget(name: "UsesODataServer", dependencies: [outpost("ODataServer")]),
         .executableTarget(name: "UsesODataService", dependencies: [outpost("ODataService")]),
         .executableTarget(name: "UsesODataStore", dependencies: [outpost("ODataStore"), outpost("ODataModel")]),
+        .executableTarget(
+            name: "UsesODataTransportConformance",
+            dependencies: [outpost("ODataHTTP"), outpost("ODataTransportConformance")]),
         .executableTarget(name: "UsesODataTransportNIO", dependencies: [outpost("ODataTransportNIO")]),
         .executableTarget(name: "UsesODataTransportURLSession", dependencies: [outpost("ODataTransportURLSession")]),
         .executableTarget(name: "UsesOfflineOData", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),

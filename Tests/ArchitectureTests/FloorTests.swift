@@ -9,7 +9,7 @@ private let floors: [[String]] = [
     ["ODataService", "SecureStorage"],
     ["ODataStore", "ODataHTTP", "ODataCache"],
     ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession", "CZlib"],
-    ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI"],
+    ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI", "ODataTransportConformance"],
     ["outpost", "reference-service", "odata-generate"],
 ]
 
