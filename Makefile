@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers differential bench docs fuzz faults clean
+.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -27,6 +27,12 @@ tsan: ## tests under the thread sanitizer
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
+
+generated: setup ## code generated from every document of the corpus, checked by the compiler
+	SCRATCH=$(SCRATCH) scripts/generated.sh --all
+
+examples: setup ## the example app, with the plugin that generates its types
+	SCRATCH=$(SCRATCH) scripts/examples.sh
 
 bench: setup ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
 	SCRATCH=$(SCRATCH) scripts/bench.sh $(QUICK)

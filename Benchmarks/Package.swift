@@ -4,7 +4,12 @@ import PackageDescription
 let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "outpost", path: "..")],
+    dependencies: [
+        .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
@@ -23,6 +28,21 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        .executableTarget(
+            name: "ServerBenchmarks",
+            dependencies: [
+                .product(name: "ODataHTTP", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "TypedBenchmarks",
+            dependencies: [
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["odata-metadata.xml", "odata-generator.json"],
+            plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
         .executableTarget(
             name: "EncryptionBenchmarks",
             dependencies: [

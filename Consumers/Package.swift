@@ -18,6 +18,8 @@ let package = Package(
             name: "UsesODataClient",
             dependencies: [outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataService")]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
+        .executableTarget(
+            name: "UsesODataGenerator", dependencies: [outpost("ODataGenerator"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
         .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),
         .executableTarget(name: "UsesODataQuery", dependencies: [outpost("ODataQuery")]),

@@ -39,6 +39,14 @@ if [ -f "$graph" ]; then
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000)" "$([ -n "$quick" ] && echo 4 || echo 10)"
+
+run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
+
+if [ -f "$graph" ]; then
+    printf '\n## Generated code\n\nMicrosoft Graph, generated and type-checked; seconds elapsed:\n\n' >>"$output"
+    SCRATCH=$scratch scripts/generated.sh "$graph" 2>/dev/null | sed 's/^/    /' | tee -a "$output"
+fi
 
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else

@@ -45,6 +45,13 @@ public final class OfflineODataProvider: ODataProvider {
     /// The root of the service that the store was cloned from.
     public let serviceRoot: String
 
+    /// What the store can be asked, whatever its service can.
+    public var capabilities: ServiceCapabilities? {
+        var capabilities = local.capabilities
+        capabilities?.supersedesModel = true
+        return capabilities
+    }
+
     let database: StoreDatabase
     let mapping: StorageMapping
     let options: Options

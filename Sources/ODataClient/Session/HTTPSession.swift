@@ -33,8 +33,8 @@ public final class HTTPSession: HTTPTransport {
         public var wholeTimeout: Duration?
         /// Lets requests go; one queue may serve several sessions.
         public var queue: TransferQueue
-        /// How many bytes a chunk of a response has; `nil` leaves chunks as they come from the socket.
-        public var chunkSize: ChunkSize?
+        /// How many bytes a chunk of a response has at most.
+        public var chunkSize: ChunkSize
         /// Keeps cookies; `nil` keeps none.
         public var cookies: CookieJar?
         /// Measures and limits bytes; one may serve several sessions.
@@ -48,7 +48,7 @@ public final class HTTPSession: HTTPTransport {
         public init(
             authentication: Authentication = .none, furtherOrigins: Set<Origin> = [],
             redirects: RedirectingTransport.Policy = .sameOrigin, retry: RetryPolicy = RetryPolicy(),
-            wholeTimeout: Duration? = nil, queue: TransferQueue = .standard(), chunkSize: ChunkSize? = nil,
+            wholeTimeout: Duration? = nil, queue: TransferQueue = .standard(), chunkSize: ChunkSize = .standard,
             cookies: CookieJar? = CookieJar(), bandwidth: Bandwidth = Bandwidth(),
             monitor: ConnectionMonitor? = nil, fields: (@Sendable () async throws -> HTTPFields)? = nil
         ) {

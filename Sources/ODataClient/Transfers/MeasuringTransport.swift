@@ -4,18 +4,18 @@ import ODataService
 import Synchronization
 
 /// Counts the bytes of each body for who wants to know how far a request is, puts them through a ``Bandwidth``, and
-/// gives the response in chunks of a size.
+/// gives the response in chunks of at most a size.
 ///
 /// It stands next to the transport, so each attempt counts from zero: what a challenge made void is rolled back.
 public struct MeasuringTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let bandwidth: Bandwidth?
-    private let chunkSize: ChunkSize?
+    private let chunkSize: ChunkSize
 
     /// Wraps a transport.
     ///
-    /// - Parameter chunkSize: of responses, for requests whose options say nothing; `nil` leaves chunks as they come.
-    public init(_ base: any HTTPTransport, bandwidth: Bandwidth? = nil, chunkSize: ChunkSize? = nil) {
+    /// - Parameter chunkSize: the most bytes of a chunk of a response, for requests whose options say nothing.
+    public init(_ base: any HTTPTransport, bandwidth: Bandwidth? = nil, chunkSize: ChunkSize = .standard) {
         self.base = base
         self.bandwidth = bandwidth
         self.chunkSize = chunkSize
@@ -34,8 +34,8 @@ public struct MeasuringTransport: HTTPTransport {
                 options.report?(.sent(count.add(chunk.count), of: body.length))
             }
         }
-        var (response, stream) = try await base.send(request, body: upload, options: options)
-        if let size = options.chunkSize ?? chunkSize { stream = stream.chunks(of: size) }
+        let (response, whole) = try await base.send(request, body: upload, options: options)
+        let stream = whole.chunks(of: options.chunkSize ?? chunkSize)
         guard bandwidth != nil || options.report != nil else { return (response, stream) }
         let count = Count()
         let length = stream.length
@@ -60,22 +60,18 @@ public struct MeasuringTransport: HTTPTransport {
 }
 
 extension ByteStream {
-    /// The same bytes in chunks of exactly a size, but for the last one.
-    ///
-    /// - Parameter size: how many bytes a chunk has.
+    /// The same bytes in chunks of at most a size. Nothing waits: what arrives in smaller pieces is given so.
     public func chunks(of size: ChunkSize) -> ByteStream {
         let cutter = ChunkCutter(source: self, size: size.bytes)
         return ByteStream(length: length) { try await cutter.next() }
     }
 }
 
-/// Cuts a stream anew. It holds one chunk of the source and one of its own.
+/// Cuts chunks that are too large. It holds one chunk of the source.
 private actor ChunkCutter {
     private let source: ByteStream
     private let size: Int
-    private var waiting: [UInt8] = []
-    private var position = 0
-    private var isAtEnd = false
+    private var rest: ArraySlice<UInt8> = []
 
     init(source: ByteStream, size: Int) {
         self.source = source
@@ -83,19 +79,12 @@ private actor ChunkCutter {
     }
 
     func next() async throws -> [UInt8]? {
-        while waiting.count - position < size, !isAtEnd {
-            guard let chunk = try await source.next() else {
-                isAtEnd = true
-                break
-            }
-            if position == waiting.count, chunk.count == size { return chunk }
-            waiting.removeFirst(position)
-            position = 0
-            waiting += chunk
+        if rest.isEmpty {
+            guard let chunk = try await source.next() else { return nil }
+            if chunk.count <= size { return chunk }
+            rest = chunk[...]
         }
-        let end = min(position + size, waiting.count)
-        guard end > position else { return nil }
-        defer { position = end }
-        return Array(waiting[position..<end])
+        defer { rest = rest.dropFirst(size) }
+        return Array(rest.prefix(size))
     }
 }

@@ -17,6 +17,11 @@ extension DataService {
     public func create(_ entity: Entity, at url: ODataURL) async throws -> Entity {
         let request = ODataRequest(
             .create, url, body: .entity(entity), preferences: Preferences(returns: .representation))
+        return try await created(request, from: entity)
+    }
+
+    /// What a request creates, read again where the answer does not hold it.
+    func created(_ request: ODataRequest, from entity: Entity) async throws -> Entity {
         let response = try await provider.execute(request)
         if case .entity(var created) = response.body {
             if created.control.etag == nil { created.control.etag = response.etag }
@@ -40,9 +45,14 @@ extension DataService {
     @discardableResult
     public func update(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws -> Entity {
         guard !entity.changedProperties.isEmpty else { return entity }
-        var request = try await self.request(.update, entity, in: set)
-        request.body = .entity(entity.changes)
-        return try await change(entity, request, overwriting)
+        return try await change(entity, try await self.request(.update, entity, in: set), overwriting)
+    }
+
+    /// Sends what changed of the entity at a URL, as ``update(_:in:overwriting:)`` does.
+    @discardableResult
+    public func update(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+        guard !entity.changedProperties.isEmpty else { return entity }
+        return try await change(entity, ODataRequest(.update, url), overwriting)
     }
 
     /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
@@ -52,9 +62,13 @@ extension DataService {
     ///   - overwriting: whether it is replaced even if somebody else changed it.
     @discardableResult
     public func replace(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws -> Entity {
-        var request = try await self.request(.replace, entity, in: set)
-        request.body = .entity(entity)
-        return try await change(entity, request, overwriting)
+        try await change(entity, try await self.request(.replace, entity, in: set), overwriting)
+    }
+
+    /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:)`` does.
+    @discardableResult
+    public func replace(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+        try await change(entity, ODataRequest(.replace, url), overwriting)
     }
 
     /// Deletes an entity (OData Protocol 4.01, 11.4.5), on condition that nobody changed it.
@@ -78,6 +92,7 @@ extension DataService {
 
     private func change(_ entity: Entity, _ request: ODataRequest, _ overwriting: Bool) async throws -> Entity {
         var request = request
+        request.body = .entity(request.method == .update ? entity.changes : entity)
         request.preferences.returns = .representation
         request.ifMatch = condition(entity, overwriting)
         let response = try await provider.execute(request)

@@ -28,7 +28,8 @@ import Testing
             wire, serviceRoot: "https://service.test/",
             configuration: .init(
                 authentication: Authentication(TokenAuthentication(.bearer) { $0 ? "new" : "old" }),
-                retry: RetryPolicy(random: { 0 }, sleep: { _ in }), chunkSize: try chunk.map { try ChunkSize($0) }))
+                retry: RetryPolicy(random: { 0 }, sleep: { _ in }),
+                chunkSize: try chunk.map { try ChunkSize($0) } ?? .standard))
     }
 
     @Test("Every kind of event comes in its order, and one terminal event at the end") func all() async throws {

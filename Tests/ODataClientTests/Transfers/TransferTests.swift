@@ -16,10 +16,10 @@ import Testing
     }
 
     @Test(
-        "Chunks have the size that is asked for",
+        "Chunks have at most the size that is asked for, and nothing waits to fill one",
         arguments: [
-            ([250], 100, [100, 100, 50]), ([10, 10, 10], 15, [15, 15]), ([100, 100], 100, [100, 100]), ([], 5, []),
-            ([1, 1, 1, 1], 3, [3, 1]), ([300, 1], 100, [100, 100, 100, 1]),
+            ([250], 100, [100, 100, 50]), ([10, 10, 10], 15, [10, 10, 10]), ([100, 100], 100, [100, 100]), ([], 5, []),
+            ([1, 4, 1], 3, [1, 3, 1, 1]), ([300, 1], 100, [100, 100, 100, 1]),
         ] as [([Int], Int, [Int])])
     func chunks(sizes: [Int], size: Int, expected: [Int]) async throws {
         let cut = stream(sizes).chunks(of: try ChunkSize(size))
