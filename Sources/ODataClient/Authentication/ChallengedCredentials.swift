@@ -4,6 +4,7 @@ import Synchronization
 
 /// Answers `Basic` challenges of services and proxies (RFC 7617) from a store, and else by asking.
 ///
+/// However many requests are challenged at the same time, the closure is asked once: the others wait for its answer.
 /// Nothing is sent before a challenge. What was accepted goes with each later request to the same origin until the next
 /// challenge; over HTTP never what was given over HTTPS. Without an answer the 401 or 407 is the caller's.
 ///
@@ -21,11 +22,14 @@ public final class ChallengedCredentials: AuthenticationStep {
         var current: [Origin: (space: ProtectionSpace, credentials: UserCredentials)] = [:]
         /// What goes to the proxy.
         var proxy: (space: ProtectionSpace, credentials: UserCredentials)?
+        /// How often the closure has given up.
+        var refusals = 0
     }
 
     private let store: any CredentialStore
     private let ask: Ask
     private let state = Mutex(State())
+    private let turn = Turn()
 
     /// Makes the step.
     ///
@@ -61,6 +65,27 @@ public final class ChallengedCredentials: AuthenticationStep {
     /// Looks into the store, and asks when that has nothing new.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         guard challenge.offers("basic") else { return .decline }
+        let refusals = state.withLock { $0.refusals }
+        await turn.take()
+        do {
+            // Who waited while somebody gave up is not asked again.
+            let hasGivenUp = state.withLock { $0.refusals } != refusals
+            let answer = hasGivenUp ? .stop : try await answerInTurn(challenge)
+            await turn.pass()
+            return answer
+        } catch {
+            await turn.pass()
+            throw error
+        }
+    }
+
+    private func answerInTurn(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
+        let current = state.withLock { challenge.isProxy ? nil : $0.current[challenge.origin]?.credentials }
+        if let current {
+            let field = BasicCredentials.field(user: current.user, password: current.password)
+            // Another request has got new ones while this one was on its way.
+            if challenge.request.headerFields[.authorization] != field { return .retry }
+        }
         let space = ProtectionSpace(
             challenge.origin, realm: challenge.realm(of: "basic"), isProxy: challenge.isProxy)
         let refused = state.withLock { state in
@@ -73,6 +98,7 @@ public final class ChallengedCredentials: AuthenticationStep {
         if refused != nil { try await store.remove(for: space) }
         guard let given = try await ask(challenge, refused?.user) else {
             forget(challenge)
+            state.withLock { $0.refusals += 1 }
             return .stop
         }
         try await store.save(given, for: space)
@@ -98,6 +124,24 @@ public final class ChallengedCredentials: AuthenticationStep {
         state.withLock { state in
             if challenge.isProxy { state.proxy = nil } else { state.current[challenge.origin] = nil }
         }
+    }
+}
+
+/// Lets one at a time go on.
+private actor Turn {
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        guard isTaken else {
+            isTaken = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func pass() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 }
 

@@ -48,6 +48,29 @@ import Testing
         #expect(await store.credentials(for: space) == UserCredentials(user: "bob", password: "new"))
     }
 
+    @Test("However many are challenged at once, the closure is asked once, and who gives up does so for all")
+    func askedOnce() async throws {
+        for givesUp in [false, true] {
+            let asked = Counter()
+            let wire = ScriptedWire { _, request in
+                try await Task.sleep(for: .milliseconds(20))
+                return request.headerFields[.authorization] == "Basic YW5uOnB3"
+                    ? answer() : answer(401, [.wwwAuthenticate: "Basic realm=\"R\""])
+            }
+            let step = ChallengedCredentials { _, _ in
+                asked.next()
+                try await Task.sleep(for: .milliseconds(200))
+                return givesUp ? nil : UserCredentials(user: "ann", password: "pw")
+            }
+            let session = try session(wire, step)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<5 { group.addTask { try await session.send(request(), body: nil).0.status.code } }
+                for try await status in group { #expect(status == (givesUp ? 401 : 200)) }
+            }
+            #expect(asked.value == 1)
+        }
+    }
+
     @Test("Who gives up gets the 401") func givenUp() async throws {
         let wire = Self.guarded("x")
         let (response, _) = try await session(wire, ChallengedCredentials()).send(request(), body: nil)
