@@ -9,4 +9,6 @@ for number in 0..<count {
     try log.append(
         LogRecord(
             time: Date(), severity: .info, tag: arguments[2], message: "entry \(number)", correlationID: arguments[2]))
+    // Slowly enough that nothing is rotated away before the kill.
+    if count == .max { usleep(500) }
 }
