@@ -21,6 +21,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -60,6 +61,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.2.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -90,7 +92,9 @@ let package = Package(
             dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
             swiftSettings: settings),
         // floor 5
-        .target(name: "ODataClient", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataClient", dependencies: ["ODataHTTP", httpTypes, logging, metrics, tracing],
+            swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
