@@ -95,7 +95,8 @@ public struct ResponseDecoder: Sendable {
             let bytes = try await collect(stream, status, request)
             return .batch(try await BatchAnswers(decoder: self).read(bytes, contentType: contentType, to: items))
         }
-        if request.link == nil {
+        // Beside a link, the URL tells at least that bytes are expected.
+        if request.link == nil || request.url.path.segments.last == .value {
             switch request.url.path.segments.last {
             case .count?: return .count(try count(try await collect(stream, status, request), status, request))
             case .value? where request.method == .read:
