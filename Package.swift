@@ -34,6 +34,7 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Supportability", targets: ["Supportability"]),
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
         .library(name: "ODataFormat", targets: ["ODataFormat"]),
@@ -71,6 +72,7 @@ let package = Package(
         // floor 0
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "Supportability", dependencies: [logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
@@ -133,6 +135,12 @@ let package = Package(
             swiftSettings: settings),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        // A process of its own for the tests of logs: it is killed, and works beside others.
+        .executableTarget(
+            name: "LogProbe", dependencies: ["Supportability"], path: "Tests/LogProbe", swiftSettings: settings),
+        .testTarget(
+            name: "SupportabilityTests", dependencies: ["Supportability", "LogProbe", logging],
+            swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),

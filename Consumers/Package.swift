@@ -7,7 +7,10 @@ func outpost(_ product: String) -> Target.Dependency { .product(name: product, p
 let package = Package(
     name: "Consumers",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "outpost", path: "..")],
+    dependencies: [
+        .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
         .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
@@ -24,5 +27,8 @@ let package = Package(
         .executableTarget(name: "UsesOfflineOData", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
         .executableTarget(name: "UsesSecrets", dependencies: [outpost("Secrets")]),
         .executableTarget(name: "UsesSecureStorage", dependencies: [outpost("SecureStorage"), outpost("Secrets")]),
+        .executableTarget(
+            name: "UsesSupportability",
+            dependencies: [outpost("Supportability"), .product(name: "Logging", package: "swift-log")]),
     ]
 )

@@ -44,26 +44,12 @@ public final class NIOTransport: HTTPTransport {
         Task { try? await client.shutdown() }
     }
 
-    /// Sends a request; follows redirects of reading requests within the same origin only.
+    /// Sends a request and gives the answer as it came; redirects are the caller's.
     ///
     /// - Throws: ``TransportError``, `CancellationError`, and what the request body's producer throws.
-    public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
-        var request = request
-        var redirects = 0
-        while true {
-            let (response, stream) = try await sendOnce(request, body: body)
-            // Redirects that change the origin would carry credentials to a stranger: the caller decides.
-            guard redirects < configuration.maxRedirects, body == nil,
-                let next = request.redirected(by: response)
-            else { return (response, stream) }
-            // The answer is drained so that its connection can be used again; redirects have short bodies.
-            _ = try? await stream.collect(limit: 65_536)
-            request = next
-            redirects += 1
-        }
-    }
-
-    private func sendOnce(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         let host = request.authority ?? ""
         guard let url = request.absoluteURL else {
             throw TransportError.invalidURL("\(request.scheme ?? "")://\(host)\(request.path ?? "")")
@@ -131,23 +117,6 @@ extension HTTPRequest {
             !authority.isEmpty
         else { return nil }
         return "\(scheme)://\(authority)\(path ?? "/")"
-    }
-
-    /// The request to send after a redirect, `nil` where there is none or it leads to another origin.
-    func redirected(by response: HTTPResponse) -> HTTPRequest? {
-        guard method == .get || method == .head, [301, 302, 303, 307, 308].contains(response.status.code),
-            let location = response.headerFields[.location], let scheme, let authority
-        else { return nil }
-        var next = self
-        let origin = "\(scheme)://\(authority)"
-        if location.hasPrefix(origin + "/") {
-            next.path = String(location.dropFirst(origin.count))
-        } else if location.hasPrefix("/"), !location.hasPrefix("//") {
-            next.path = location
-        } else {
-            return nil
-        }
-        return next.path == path ? nil : next
     }
 }
 

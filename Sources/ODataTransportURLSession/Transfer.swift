@@ -8,9 +8,18 @@ import Synchronization
 #endif
 
 /// One request under way: keeps what arrives until it is asked for, and suspends the task when that is much.
+///
+/// FoundationNetworking takes a suspended task off its connection and sends the request anew when it is
+/// resumed, so that the body would begin a second time: there nothing is suspended, and what is not read
+/// yet waits in memory.
 final class Transfer: Sendable {
     /// How many bytes may wait before the task is suspended.
     static let highWater = 1 << 20
+    #if canImport(FoundationNetworking)
+        private static let canSuspend = false
+    #else
+        private static let canSuspend = true
+    #endif
 
     private struct State {
         var head: Result<HTTPResponse, any Error>?
@@ -96,7 +105,7 @@ final class Transfer: Sendable {
             }
             state.chunks.append(chunk)
             state.waiting += chunk.count
-            if state.waiting > Self.highWater, !state.isSuspended {
+            if Self.canSuspend, state.waiting > Self.highWater, !state.isSuspended {
                 // Under the lock, as the resuming is: the other way round, the task would stay suspended.
                 state.isSuspended = true
                 task.suspend()

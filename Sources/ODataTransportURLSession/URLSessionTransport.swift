@@ -11,7 +11,8 @@ import Synchronization
 /// Sends HTTP messages with `URLSession`: the transport for apps on Apple's platforms, where it brings the
 /// system's proxies, trust settings and battery care (RFC 9110; the binding of OData Protocol 4.01, 8).
 ///
-/// Response bodies stream: the transfer is suspended while the reader lags behind. Request bodies are held
+/// Response bodies stream: on Apple's platforms the transfer is suspended while the reader lags behind, on
+/// Linux, where Foundation cannot suspend one, the rest waits in memory. Request bodies are held
 /// in memory up to ``Configuration/maxUploadSize``; nothing is written to temporary files, which would
 /// not be encrypted.
 ///
@@ -52,11 +53,13 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a request; follows redirects within the same origin only.
+    /// Sends a request and gives the answer as it came; redirects are the caller's.
     ///
     /// - Throws: ``TransportError``, ``ODataError`` with status 413 when the body is larger than the limit,
     ///   `CancellationError`, and what the request body's producer throws.
-    public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         let host = request.authority ?? ""
         let text = "\(request.scheme ?? "")://\(host)\(request.path ?? "/")"
         guard request.scheme == "http" || request.scheme == "https", !host.isEmpty, let url = URL(string: text) else {
@@ -120,12 +123,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let (old, new) = (task.originalRequest, request)
-        let staysHome =
-            old?.url?.scheme == new.url?.scheme && old?.url?.host == new.url?.host && old?.url?.port == new.url?.port
-        let isReading = old?.httpMethod == "GET" || old?.httpMethod == "HEAD"
-        // Credentials must not follow to another origin, and a change must not be sent twice.
-        completionHandler(staysHome && isReading ? request : nil)
+        completionHandler(nil)
     }
 
     private func transfer(of task: URLSessionTask) -> Transfer? {

@@ -103,6 +103,8 @@ struct Failure: Error {
         case .cannotConnect: advice = "Is the service running, and is this the right address?"
         case .untrustedCertificate:
             advice = "If the certificate is one of your own, name its authority with --trust FILE.pem."
+        case .clientCertificateRefused: advice = "Ask the service's operator which certificates it accepts."
+        case .proxyAuthenticationRequired: advice = "The proxy on the way asks for a user name and a password."
         case .timedOut, .connectionLost, .truncated:
             advice = "Nothing is lost: run the same command again."
         }

@@ -16,7 +16,9 @@ final class ScriptedTransport: HTTPTransport {
 
     var requests: [HTTPRequest] { seen.withLock { $0 } }
 
-    func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         seen.withLock { $0.append(request) }
         let (response, bytes) = try answer(request)
         return (response, ByteStream(bytes))

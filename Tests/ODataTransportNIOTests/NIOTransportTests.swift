@@ -126,33 +126,6 @@ import Testing
         }
     }
 
-    @Test func `redirects within the origin are followed, others are handed back`() async throws {
-        try await Self.withServer { request, _ in
-            var response = HTTPResponse(status: .permanentRedirect)
-            switch request.path {
-            case "/old": response.headerFields[.location] = "/new"
-            case "/away": response.headerFields[.location] = "http://elsewhere.example/new"
-            case "/loop": response.headerFields[.location] = "/loop?again"
-            case "/loop?again": response.headerFields[.location] = "/loop"
-            default: response.status = .ok
-            }
-            return (response, ByteStream(Array((request.path ?? "").utf8)))
-        } _: { server in
-            try await Self.withTransport { transport in
-                let (response, body) = try await transport.send(Self.request(port: server.port, "/old"), body: nil)
-                #expect(response.status == .ok)
-                #expect(String(decoding: try await body.collect(limit: 100), as: UTF8.self) == "/new")
-                let away = try await transport.send(Self.request(port: server.port, "/away"), body: nil)
-                #expect(away.0.status == .permanentRedirect)
-                let loop = try await transport.send(Self.request(port: server.port, "/loop"), body: nil)
-                #expect(loop.0.status == .permanentRedirect)
-                let post = try await transport.send(
-                    Self.request(.post, port: server.port, "/old"), body: ByteStream([1]))
-                #expect(post.0.status == .permanentRedirect)
-            }
-        }
-    }
-
     @Test func `a transport that is only dropped traps nothing, one that is shut down twice neither`() async throws {
         try await Self.withServer { _, _ in
             (HTTPResponse(status: .ok), ByteStream([]))

@@ -39,11 +39,7 @@ final class ExchangeRecorder: Sendable {
 
     /// A body that is counted as it goes out.
     func sending(_ stream: ByteStream) -> ByteStream {
-        ByteStream(length: stream.length, part: { stream.slice($0) ?? ByteStream([]) }) {
-            let chunk = try await stream.next()
-            self.update { $0.sentBytes += Int64(chunk?.count ?? 0) }
-            return chunk
-        }
+        stream.observed { chunk in self.update { $0.sentBytes += Int64(chunk?.count ?? 0) } }
     }
 
     /// A body that is timed as it comes in.

@@ -8,8 +8,8 @@ import ODataService
 /// transport, and reads the answers leniently (OData Protocol 4.01, 13.3 *Interoperable OData Clients*).
 ///
 /// The metadata is read with the first request that needs it and kept; it tells which version the service speaks.
-/// Redirects and next links are not followed by the client itself: a ``DataService`` follows pages, and the
-/// transport redirects within an origin.
+/// Next links are not followed by the client itself: a ``DataService`` follows pages. Redirects are followed within
+/// the service's origin; credentials go nowhere else.
 ///
 /// ```swift
 /// let service = DataService(try await ODataClient("https://services.example/Northwind/", transport: transport))
@@ -19,7 +19,6 @@ public final class ODataClient: ODataProvider {
     /// Where the service is.
     public let serviceRoot: ServiceRoot
     private let transport: any HTTPTransport
-    private let authentication: Authentication
     private let configuration: Configuration
     private let metadata: MetadataLoader
     private let csrf: CSRFProtection
@@ -37,8 +36,11 @@ public final class ODataClient: ODataProvider {
         let root = try ServiceRoot(serviceRoot)
         guard root.authority != nil else { throw .invalidURL(serviceRoot) }
         self.serviceRoot = root
-        self.transport = transport
-        self.authentication = authentication
+        // A next link may lead anywhere; credentials go to the service's own origin alone.
+        let origin = root.scheme.flatMap { scheme in root.authority.flatMap { Origin(scheme: scheme, authority: $0) } }
+        guard let origin else { throw .invalidURL(serviceRoot) }
+        self.transport = RedirectingTransport(
+            AuthenticatingTransport(transport, authentication: authentication, origins: [origin]))
         self.configuration = configuration
         metadata = MetadataLoader(model)
         csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
@@ -209,21 +211,16 @@ public final class ODataClient: ODataProvider {
         complete(&message)
         let id = message.headerFields[.requestID]
         recorder?.update { $0.requestID = id }
-        // A next link may lead anywhere; tokens and credentials do not go along.
+        // A next link may lead anywhere; tokens do not go along.
         let isOwn = serviceRoot.isSameOrigin(message)
-        let again = body?.repeated
-        if isOwn {
-            try await csrf.complete(&message, canRepeat: body == nil || again != nil, fetch: fetchFields)
-            try await authentication.complete(&message)
-        }
+        let canRepeat = body?.isRepeatable ?? true
+        if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchFields) }
         var (response, stream) = try await transmit(message, body, started, recorder, id)
         if isOwn {
             await csrf.take(response, to: message)
-            if body == nil || again != nil,
-                let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields)
-            {
+            if canRepeat, let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields) {
                 message.headerFields[csrf.name] = token
-                (response, stream) = try await transmit(message, again, started, recorder, id)
+                (response, stream) = try await transmit(message, body?.fromStart(), started, recorder, id)
             }
         }
         return (response, stream, id)
@@ -276,7 +273,6 @@ public final class ODataClient: ODataProvider {
             message.headerFields[.accept] = "application/json"
             message.headerFields.append(contentsOf: fields)
             complete(&message)
-            try await authentication.complete(&message)
             let (response, stream) = try await transport.send(message, body: nil)
             // Read to its end, so that the connection can be used again.
             while try await stream.next() != nil {}
@@ -305,15 +301,10 @@ public final class ODataClient: ODataProvider {
     }
 }
 
-extension ByteStream {
-    /// The same bytes once more, where they are held in memory or can be read again.
-    var repeated: ByteStream? { length.flatMap { slice(0..<$0) } }
-}
-
 extension ODataRequest {
     /// Whether its body can be sent a second time.
     var canRepeat: Bool {
-        if case .media(let stream, _) = body { stream.repeated != nil } else { true }
+        if case .media(let stream, _) = body { stream.isRepeatable } else { true }
     }
 }
 

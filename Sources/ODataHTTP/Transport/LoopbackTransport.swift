@@ -26,13 +26,21 @@ public struct LoopbackTransport: HTTPTransport {
     ///
     /// - Throws: ``TransportError/truncated(host:reason:)`` from the response's stream where a service over
     ///   a socket would cut the connection.
-    public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         try Task.checkCancellation()
         let (response, stream) = await handle(request, body ?? ByteStream([]))
+        try Task.checkCancellation()
         let host = request.authority ?? ""
+        options.report?(.requestSent(.now))
+        options.report?(.firstByte(.now))
         let cut = ByteStream(length: stream.length) {
+            try Task.checkCancellation()
             do {
-                return try await stream.next()
+                let chunk = try await stream.next()
+                if chunk == nil { options.report?(.lastByte(.now)) }
+                return chunk
             } catch {
                 throw TransportError.truncated(host: host, reason: "the service failed within the body")
             }

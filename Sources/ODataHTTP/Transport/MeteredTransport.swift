@@ -26,21 +26,13 @@ public final class MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     public var requests: Int { counts.withLock { $0.requests } }
 
     /// Sends a request and counts what goes by.
-    public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    public func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         counts.withLock { $0.requests += 1 }
-        let upload = body.map { body in
-            ByteStream(length: body.length) {
-                guard let chunk = try await body.next() else { return nil }
-                self.counts.withLock { $0.sent += Int64(chunk.count) }
-                return chunk
-            }
-        }
-        let (response, stream) = try await base.send(request, body: upload)
-        let download = ByteStream(length: stream.length) {
-            guard let chunk = try await stream.next() else { return nil }
-            self.counts.withLock { $0.received += Int64(chunk.count) }
-            return chunk
-        }
+        let upload = body?.observed { chunk in self.counts.withLock { $0.sent += Int64(chunk?.count ?? 0) } }
+        let (response, stream) = try await base.send(request, body: upload, options: options)
+        let download = stream.observed { chunk in self.counts.withLock { $0.received += Int64(chunk?.count ?? 0) } }
         return (response, download)
     }
 }

@@ -191,14 +191,16 @@ final class Wire: HTTPTransport {
 
     var requests: [HTTPRequest] { get async { await state.requests } }
 
-    func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
         switch await state.next(request) {
         case .lostOnTheWay?: throw TransportError.cannotConnect(host: "shop.test", reason: "the wire is cut")
         case .answerLost?:
-            let (_, answer) = try await base.send(request, body: body)
+            let (_, answer) = try await base.send(request, body: body, options: options)
             while try await answer.next() != nil {}
             throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
-        case nil: return try await base.send(request, body: body)
+        case nil: return try await base.send(request, body: body, options: options)
         }
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
+import ODataHTTP
 
-/// How a client shows who it is: a step that completes a request before it is sent (RFC 9110, 11;
-/// OData Protocol 4.01, 13.1 *Authentication*).
+/// How a client shows who it is: steps that complete a request before it is sent and answer challenges
+/// (RFC 9110, 11; OData Protocol 4.01, 13.1 *Authentication*).
 ///
 /// Steps go only to the service's own scheme, host and port, never with a link that leads elsewhere.
 /// A printed value never shows what is secret.
@@ -12,20 +13,27 @@ import HTTPTypes
 /// let both = authentication.then(.header("X-Tenant", "blue"))
 /// ```
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
-    private let apply: @Sendable (inout HTTPRequest) async throws -> Void
+    /// The steps in their order.
+    public let steps: [any AuthenticationStep]
 
-    /// A step of the caller's own.
+    /// Steps in their order.
+    public init(_ steps: [any AuthenticationStep]) { self.steps = steps }
+
+    /// One step.
+    public init(_ step: any AuthenticationStep) { steps = [step] }
+
+    /// A step of the caller's own that only completes requests.
     public init(_ apply: @escaping @Sendable (inout HTTPRequest) async throws -> Void) {
-        self.apply = apply
+        steps = [Completion(apply: apply)]
     }
 
     /// No authentication.
-    public static let none = Authentication { _ in }
+    public static let none = Authentication([any AuthenticationStep]())
 
     /// A user name and a password with each request (RFC 7617). Use it over TLS only.
     public static func basic(user: String, password: String) -> Authentication {
-        let credentials = Data("\(user):\(password)".utf8).base64EncodedString()
-        return Authentication { $0.headerFields[.authorization] = "Basic \(credentials)" }
+        let value = BasicCredentials.field(user: user, password: password)
+        return Authentication { $0.headerFields[.authorization] = value }
     }
 
     /// A token with each request (RFC 6750).
@@ -44,20 +52,30 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// This step and then another.
-    public func then(_ next: Authentication) -> Authentication {
-        Authentication { request in
-            try await apply(&request)
-            try await next.apply(&request)
-        }
-    }
+    public func then(_ next: Authentication) -> Authentication { Authentication(steps + next.steps) }
 
-    /// Does the step, for requests that no ``ODataClient`` sends.
+    /// These steps and then another.
+    public func then(_ next: any AuthenticationStep) -> Authentication { Authentication(steps + [next]) }
+
+    /// Completes a request, for requests that no ``ODataClient`` and no ``HTTPSession`` sends.
     public func complete(_ request: inout HTTPRequest) async throws {
-        try await apply(&request)
+        for step in steps { try await step.prepare(&request) }
     }
 
     /// Nothing of what it holds.
     public var description: String { "‹redacted›" }
     /// Nothing of what it holds.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    private struct Completion: AuthenticationStep {
+        let apply: @Sendable (inout HTTPRequest) async throws -> Void
+        func prepare(_ request: inout HTTPRequest) async throws { try await apply(&request) }
+    }
+}
+
+/// The value of `Authorization` and `Proxy-Authorization` for a user name and a password (RFC 7617, 2).
+enum BasicCredentials {
+    static func field(user: String, password: String) -> String {
+        "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
+    }
 }

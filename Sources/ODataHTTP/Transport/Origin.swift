@@ -1,0 +1,60 @@
+import HTTPTypes
+
+/// Scheme, host and port of a URL: whom credentials may be shown to (RFC 6454, 4; RFC 9110, 4.3.1).
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host in lower case, an IPv6 address without its brackets.
+    public let host: String
+    /// The port, that of the scheme where the URL names none.
+    public let port: Int
+
+    /// Makes an origin; `nil` unless the scheme is http or https, the host is not empty and the port is one.
+    public init?(scheme: String, authority: String) {
+        let scheme = scheme.lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        var name = authority.lowercased()[...]
+        if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
+        var digits: Substring?
+        if name.hasPrefix("["), let end = name.firstIndex(of: "]") {
+            let rest = name[name.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+            digits = rest.isEmpty ? nil : rest.dropFirst()
+            name = name[name.index(after: name.startIndex)..<end]
+        } else if let colon = name.lastIndex(of: ":") {
+            digits = name[name.index(after: colon)...]
+            name = name[..<colon]
+        }
+        var port = scheme == "https" ? 443 : 80
+        if let digits, !digits.isEmpty {
+            guard let number = Int(digits), (0...65_535).contains(number) else { return nil }
+            port = number
+        }
+        guard !name.isEmpty else { return nil }
+        self.scheme = scheme
+        self.port = port
+        host = String(name)
+    }
+
+    /// The origin that a request goes to; `nil` when it has no http URL.
+    public init?(_ request: HTTPRequest) {
+        guard let scheme = request.scheme, let authority = request.authority else { return nil }
+        self.init(scheme: scheme, authority: authority)
+    }
+
+    /// Whether what is said to it is encrypted.
+    public var isSecure: Bool { scheme == "https" }
+
+    /// Whether the host is an address and no name; certificates name addresses seldom.
+    public var isAddress: Bool {
+        host.contains(":")
+            || (host.split(separator: ".", omittingEmptySubsequences: false).count == 4
+                && host.allSatisfy { $0 == "." || ("0"..."9").contains($0) })
+    }
+
+    /// The origin as it stands in a URL, without the scheme's own port.
+    public var description: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+    }
+}

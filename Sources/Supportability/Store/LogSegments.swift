@@ -1,0 +1,160 @@
+import Foundation
+
+/// The files that the entries of a log are in: each holds one line per entry, and the oldest goes as a whole.
+///
+/// To be used only under the log's lock. What one object knows stays true until another process changes the list
+/// of files, which it tells by the generation in the lock file; lines that others append are counted as they are
+/// met.
+struct LogSegments {
+    struct Segment {
+        var number: UInt64
+        var entries: Int
+        /// The bytes that were counted.
+        var bytes: Int
+        /// Whether the last line has its end; one that a crash cut has not.
+        var endsInLine: Bool
+    }
+
+    let folder: String
+    private(set) var segments: [Segment] = []
+    /// The newest segment, open for appending.
+    private var current: LogFile?
+
+    static let suffix = ".log"
+
+    init(folder: String) { self.folder = folder }
+
+    var entries: Int { segments.reduce(0) { $0 + $1.entries } }
+    var bytes: Int { segments.reduce(0) { $0 + $1.bytes } }
+
+    static func path(_ number: UInt64, in folder: String) -> String {
+        let digits = String(number)
+        return folder + "/" + String(repeating: "0", count: max(0, 20 - digits.count)) + digits + suffix
+    }
+
+    func path(_ segment: Segment) -> String { Self.path(segment.number, in: folder) }
+
+    /// Looks at the folder anew.
+    mutating func scan() throws(StoredLogError) {
+        segments = []
+        current = nil
+        for number in try Self.numbers(in: folder) {
+            let file = try LogFile(Self.path(number, in: folder), O_RDONLY)
+            var segment = Segment(number: number, entries: 0, bytes: 0, endsInLine: true)
+            try Self.count(&segment, file)
+            segments.append(segment)
+        }
+    }
+
+    private static func numbers(in folder: String) throws(StoredLogError) -> [UInt64] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw .system(operation: "listing", path: folder, code: EIO)
+        }
+        return names.compactMap { $0.hasSuffix(suffix) ? UInt64($0.dropLast(suffix.count)) : nil }.sorted()
+    }
+
+    /// Counts the lines that were appended since the last count.
+    private static func count(_ segment: inout Segment, _ file: LogFile) throws(StoredLogError) {
+        let size = try file.size()
+        while segment.bytes < size {
+            let chunk = try file.read(from: segment.bytes, to: min(size, segment.bytes + 65_536))
+            guard let last = chunk.last else { return }
+            chunk.withUnsafeBufferPointer { bytes in
+                for byte in bytes where byte == UInt8(ascii: "\n") { segment.entries += 1 }
+            }
+            segment.bytes += chunk.count
+            segment.endsInLine = last == UInt8(ascii: "\n")
+        }
+    }
+
+    /// Takes in what other processes have appended to the newest segment.
+    mutating func catchUp() throws(StoredLogError) {
+        guard !segments.isEmpty else { return }
+        let file = try openCurrent()
+        try Self.count(&segments[segments.count - 1], file)
+    }
+
+    /// Whether the next entry takes files away or begins a new one.
+    func mustTurn(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
+        isFull(for: line, limits) || isNewestFull(for: line, limits)
+    }
+
+    private func isFull(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
+        entries >= limits.entries || bytes + line.count > limits.bytes
+    }
+
+    private func isNewestFull(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
+        guard let newest = segments.last else { return true }
+        return newest.entries >= limits.dropped || newest.bytes + line.count > limits.segmentBytes
+    }
+
+    /// Appends an entry; drops the oldest ones first where there are too many.
+    mutating func append(_ line: [UInt8], _ limits: StoredLog.Limits) throws(StoredLogError) {
+        if isFull(for: line, limits) {
+            let entryGoal = entries >= limits.entries ? limits.entries - limits.dropped : entries
+            let byteGoal = bytes + line.count > limits.bytes ? limits.bytes - limits.segmentBytes - line.count : bytes
+            try drop(entryGoal: entryGoal, byteGoal: byteGoal)
+        }
+        if isNewestFull(for: line, limits) { try begin() }
+        let file = try openCurrent()
+        // What a crash has cut ends here and is one unreadable entry.
+        let text = segments[segments.count - 1].endsInLine ? line : [UInt8(ascii: "\n")] + line
+        try file.append(text)
+        try Self.count(&segments[segments.count - 1], file)
+    }
+
+    /// Begins a new file. The numbers go on where they were.
+    private mutating func begin() throws(StoredLogError) {
+        let number = (segments.last?.number ?? 0) + 1
+        current = try LogFile(Self.path(number, in: folder), O_RDWR | O_CREAT | O_EXCL | O_APPEND)
+        segments.append(Segment(number: number, entries: 0, bytes: 0, endsInLine: true))
+    }
+
+    private mutating func drop(entryGoal: Int, byteGoal: Int) throws(StoredLogError) {
+        while let oldest = segments.first, entries > entryGoal || bytes > byteGoal {
+            if segments.count == 1 { try begin() }
+            try LogFile.remove(path(oldest))
+            segments.removeFirst()
+        }
+    }
+
+    private mutating func openCurrent() throws(StoredLogError) -> LogFile {
+        if let current { return current }
+        guard let newest = segments.last else { throw .system(operation: "opening", path: folder, code: ENOENT) }
+        let file = try LogFile(path(newest), O_RDWR | O_APPEND)
+        current = file
+        return file
+    }
+
+    /// Opens all segments for reading; they stay readable when they are dropped meanwhile.
+    func openAll() throws(StoredLogError) -> [(file: LogFile, bytes: Int)] {
+        var files: [(LogFile, Int)] = []
+        for segment in segments { files.append((try LogFile(path(segment), O_RDONLY), segment.bytes)) }
+        return files
+    }
+
+    /// Removes all entries.
+    mutating func removeAll() throws(StoredLogError) {
+        let old = segments
+        try begin()
+        for segment in old { try LogFile.remove(path(segment)) }
+        segments.removeFirst(old.count)
+    }
+
+    /// Rewrites every segment, each one whole or not at all, with the lines that stay.
+    mutating func rewrite(keeping stays: ([UInt8]) -> Bool) throws(StoredLogError) {
+        for segment in segments {
+            let bytes = try LogFile(path(segment), O_RDONLY).read(from: 0, to: segment.bytes)
+            var kept: [UInt8] = []
+            for line in bytes.split(separator: UInt8(ascii: "\n")) where stays(Array(line)) {
+                kept += line
+                kept.append(UInt8(ascii: "\n"))
+            }
+            if kept.count != bytes.count { try LogFile.replace(path(segment), with: kept, in: folder) }
+        }
+        try scan()
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+
+extension StoredLog {
+    /// Says how the entries are kept, so that nobody takes sealed ones for damaged ones.
+    private struct Format: Codable {
+        var format: Int
+        /// A known text, sealed; nothing for a log that is not encrypted.
+        var check: Data?
+    }
+
+    private static let version = 1
+    private static let checkText = Array("outpost log".utf8)
+
+    /// Does something while no other process, and no other thread, uses the log.
+    func withLock<Result>(
+        _ body: (inout State) throws(StoredLogError) -> sending Result
+    ) throws(StoredLogError) -> Result {
+        try state.withLock { (state: inout State) throws(StoredLogError) -> Result in
+            let lock = try lock(&state)
+            defer { lock.unlock() }
+            do throws(StoredLogError) {
+                return try body(&state)
+            } catch {
+                // What is known of the files may no longer be so: they are looked at anew.
+                state.generation &-= 1
+                throw error
+            }
+        }
+    }
+
+    private func lock(_ state: inout State) throws(StoredLogError) -> LogFile {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(Self.lockPatience)
+        while true {
+            let isNew = state.lock == nil
+            let file: LogFile
+            if let open = state.lock { file = open } else { file = try openLock() }
+            guard try file.tryLock() else {
+                guard clock.now < deadline else { throw .busy(folder: folder) }
+                usleep(200)
+                continue
+            }
+            // Somebody may have removed the folder, and with it the file that the lock is on.
+            guard file.hasName() else {
+                state.lock = nil
+                file.unlock()
+                guard clock.now < deadline else { throw .busy(folder: folder) }
+                continue
+            }
+            do throws(StoredLogError) {
+                if isNew { try checkFormat() }
+                let generation = try generation(file)
+                if isNew || generation != state.generation {
+                    try state.segments.scan()
+                    state.generation = generation
+                } else {
+                    try state.segments.catchUp()
+                }
+            } catch {
+                file.unlock()
+                throw error
+            }
+            state.lock = file
+            return file
+        }
+    }
+
+    private func openLock() throws(StoredLogError) -> LogFile {
+        if !FileManager.default.fileExists(atPath: folder) {
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw .system(operation: "making the folder", path: folder, code: Self.code(of: error))
+            }
+        }
+        return try LogFile(folder + "/lock", O_RDWR | O_CREAT)
+    }
+
+    private static func code(of error: any Error) -> Int32 {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        return underlying.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32($0.code) : nil } ?? EACCES
+    }
+
+    /// Tells other processes that the list of files changes: before it does, so that a crash in between costs them
+    /// only a look at the folder.
+    func advance(_ state: inout State) throws(StoredLogError) {
+        guard let lock = state.lock else { return }
+        let next = state.generation &+ 1
+        try lock.write((0..<8).map { UInt8(truncatingIfNeeded: next >> ($0 * 8)) }, at: 0)
+        state.generation = next
+    }
+
+    private func generation(_ file: LogFile) throws(StoredLogError) -> UInt64 {
+        try file.read(from: 0, to: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Checks that the log is kept as this object would keep it, or lays down how it is.
+    private func checkFormat() throws(StoredLogError) {
+        let path = folder + "/format"
+        guard FileManager.default.fileExists(atPath: path) else {
+            var check: Data?
+            if let sealing {
+                guard let sealed = try? sealing.seal(Self.checkText) else { throw .unwritable }
+                check = Data(sealed)
+            }
+            guard let bytes = try? JSONEncoder().encode(Format(format: Self.version, check: check)) else {
+                throw .unwritable
+            }
+            return try LogFile.replace(path, with: Array(bytes), in: folder)
+        }
+        let bytes = try LogFile(path, O_RDONLY).read(from: 0, to: 65_536)
+        guard let format = try? JSONDecoder().decode(Format.self, from: Data(bytes)), format.format == Self.version
+        else { throw .unknownFormat(path: path) }
+        switch (format.check, sealing) {
+        case (nil, nil): break
+        case (nil, _?): throw .notSealed(folder: folder)
+        case (_?, nil): throw .keyMissing(folder: folder)
+        case (let check?, let sealing?):
+            guard (try? sealing.open(Array(check))) == Self.checkText else { throw .wrongKey(folder: folder) }
+        }
+    }
+
+    // MARK: Lines
+
+    func line(of record: LogRecord) throws(StoredLogError) -> [UInt8] {
+        guard let encoded = try? JSONEncoder().encode(record) else { throw .unwritable }
+        return try sealed(Array(encoded)) + [UInt8(ascii: "\n")]
+    }
+
+    func record(of line: [UInt8]) -> LogRecord? {
+        guard let bytes = opened(line) else { return nil }
+        return try? JSONDecoder().decode(LogRecord.self, from: Data(bytes))
+    }
+
+    private func sealed(_ bytes: [UInt8]) throws(StoredLogError) -> [UInt8] {
+        guard let sealing else { return bytes }
+        guard let sealed = try? sealing.seal(bytes) else { throw .unwritable }
+        return Array(Data(sealed).base64EncodedString().utf8)
+    }
+
+    private func opened(_ line: [UInt8]) -> [UInt8]? {
+        guard let sealing else { return line }
+        guard let sealed = Data(base64Encoded: Data(line)) else { return nil }
+        return try? sealing.open(Array(sealed))
+    }
+
+    // MARK: The header
+
+    /// The nine fields that all entries have in common; `nil` when none were set, or they are damaged.
+    ///
+    /// - Throws: ``StoredLogError``: `busy`, `system`.
+    public var header: LogHeader? {
+        get throws(StoredLogError) {
+            let path = folder + "/header"
+            let bytes = try withLock { (_: inout State) throws(StoredLogError) -> [UInt8] in
+                guard FileManager.default.fileExists(atPath: path) else { return [] }
+                return try LogFile(path, O_RDONLY).read(from: 0, to: 1 << 20)
+            }
+            return opened(bytes).flatMap { try? JSONDecoder().decode(LogHeader.self, from: Data($0)) }
+        }
+    }
+
+    /// Sets the nine fields. The address of the service loses its user and its query.
+    ///
+    /// - Throws: ``StoredLogError``: `busy`, `system`, `unwritable`.
+    public func setHeader(_ header: LogHeader) throws(StoredLogError) {
+        var header = header
+        header.baseURL = header.baseURL.map { SecretRedaction().redacted($0) }
+        guard let encoded = try? JSONEncoder().encode(header) else { throw .unwritable }
+        let bytes = try sealed(Array(encoded))
+        try withLock { (_: inout State) throws(StoredLogError) in
+            try LogFile.replace(folder + "/header", with: bytes, in: folder)
+        }
+    }
+
+    /// Changes some of the nine fields: what connecting to a service does once it knows user, language and address.
+    ///
+    /// - Throws: As ``setHeader(_:)``; does nothing where no header was set.
+    public func updateHeader(_ change: (inout LogHeader) -> Void) throws(StoredLogError) {
+        guard let old = try header else { return }
+        var new = old
+        change(&new)
+        if new != old { try setHeader(new) }
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import Testing
+
+@testable import Supportability
+
+struct LogFolder: ~Copyable {
+    let path = NSTemporaryDirectory() + "outpost-log-\(UUID().uuidString)"
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+    var segments: [String] { files.filter { $0.hasSuffix(".log") }.map { path + "/" + $0 } }
+}
+
+/// A cipher for tests: turns bits round and adds a mark, which a wrong key does not find.
+private func sealing(_ key: UInt8) -> LogSealing {
+    LogSealing(
+        seal: { ([0x55] + $0).map { $0 ^ key } },
+        open: { bytes in
+            let plain = bytes.map { $0 ^ key }
+            guard plain.first == 0x55 else { throw StoredLogError.unwritable }
+            return Array(plain.dropFirst())
+        })
+}
+
+@Suite("A stored log")
+struct StoredLogTests {
+    @Test("Entries come back as they were written, from another object too")
+    func roundTrip() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        var entry = record("zwei\nZeilen \u{1F600} \"quoted\"", .warning, correlation: "c")
+        entry.time = Date(timeIntervalSince1970: 1_700_000_000.123456)
+        entry.metadata = ["a": "b"]
+        entry.location = LogRecord.Location(source: "S", function: "f(_:)", file: "M/F.swift", line: 3)
+        try log.append(entry)
+        let again = try StoredLog(folder: folder.path)
+        #expect(try again.read().records == [entry])
+        #expect(try again.count == 1)
+    }
+
+    @Test("Entries are found by level, tag, time, process and correlation id, and by all of them at once")
+    func filters() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("a", .error, tag: "sync", at: 10, process: 1, correlation: "x"))
+        try log.append(record("b", .warning, tag: "sync", at: 20, process: 2, correlation: "x"))
+        try log.append(record("c", .debug, tag: "cache", at: 30, process: 1))
+        func found(_ query: LogQuery) throws -> String { try log.read(query).records.map(\.message).joined() }
+        #expect(try found(LogQuery()) == "abc")
+        #expect(try found(LogQuery(severity: .atLeast(.warning))) == "ab")
+        #expect(try found(LogQuery(tag: "sync")) == "ab")
+        #expect(try found(LogQuery(from: Date(timeIntervalSince1970: 20))) == "bc")
+        #expect(try found(LogQuery(until: Date(timeIntervalSince1970: 20))) == "a")
+        #expect(try found(LogQuery(processID: 1)) == "ac")
+        #expect(try found(LogQuery(correlationID: "x")) == "ab")
+        #expect(try found(LogQuery(newest: 2)) == "bc")
+        #expect(try found(LogQuery(newest: -1)) == "")
+        #expect(try found(LogQuery(severity: .exactly(.error), tag: "sync", processID: 1, correlationID: "x")) == "a")
+    }
+
+    @Test("At 10,000 entries the next one drops the oldest 200")
+    func rotation() throws {
+        #expect(StoredLog.Limits() == StoredLog.Limits(entries: 10_000, dropped: 200, bytes: 32 << 20))
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        for number in 0..<9_999 { try log.append(record("\(number)")) }
+        #expect(try log.count == 9_999)
+        try log.append(record("9999"))
+        #expect(try log.count == 10_000)
+        try log.append(record("10000"))
+        #expect(try log.count == 9_801)
+        let records = try log.read().records
+        #expect(records.first?.message == "200")
+        #expect(records.last?.message == "10000")
+        #expect(folder.segments.count == 50)
+    }
+
+    @Test("The bytes on disk stay under their limit, and the newest entries stay", arguments: [nil, UInt8(3)])
+    func byteLimit(_ key: UInt8?) throws {
+        let folder = LogFolder()
+        let limits = StoredLog.Limits(bytes: StoredLog.Limits.leastBytes)
+        let log = try StoredLog(folder: folder.path, limits: limits, sealing: key.map(sealing))
+        var greatest = record(String(repeating: "\u{1}", count: LogRecord.maximumMessageByteCount))
+        for number in 0..<LogRecord.maximumMetadataCount {
+            let prefix = "\(number)-"
+            let filler = String(repeating: "\u{1}", count: LogRecord.maximumFieldByteCount)
+            greatest.metadata[prefix + filler] = filler
+        }
+        var sizes: [Int] = []
+        for _ in 0..<20 {
+            try log.append(greatest)
+            sizes.append(
+                try folder.segments.reduce(0) {
+                    $0 + (try FileManager.default.attributesOfItem(atPath: $1)[.size] as? Int ?? 0)
+                })
+        }
+        #expect(sizes.max() ?? 0 <= limits.bytes)
+        #expect(sizes.max() ?? 0 > limits.bytes / 2, "the limit was reached at all")
+        #expect(try log.read().records.last?.message == greatest.message)
+        #expect(log.lost == 0)
+    }
+
+    @Test(
+        "Limits that cannot be kept are refused", arguments: [(0, 0, 4 << 20), (1, 2, 4 << 20), (10, 2, (4 << 20) - 1)])
+    func badLimits(_ entries: Int, _ dropped: Int, _ bytes: Int) {
+        #expect(throws: StoredLogError.self) {
+            try StoredLog(
+                folder: "/nonexistent", limits: StoredLog.Limits(entries: entries, dropped: dropped, bytes: bytes))
+        }
+    }
+
+    @Test("Clean-up removes what is less grave than a threshold, and everything when asked")
+    func cleanUp() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        let other = try StoredLog(folder: folder.path)
+        for severity in LogSeverity.allCases { try log.append(record(severity.name, severity)) }
+        try log.removeRecords(lessGraveThan: .warning)
+        #expect(
+            try other.read().records.map(\.message) == ["emergency", "alert", "critical", "error", "warning"])
+        try other.append(record("more"))
+        #expect(try log.count == 6)
+        try log.removeAll()
+        #expect(try other.count == 0)
+        try other.append(record("again"))
+        #expect(try log.read().records.map(\.message) == ["again"])
+    }
+
+    @Test("A damaged entry, or one that a crash has cut, does not hide the others")
+    func damaged() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("one"))
+        let segment = try #require(folder.segments.first)
+        let file = try #require(FileHandle(forWritingAtPath: segment))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("\u{0}\u{FF}rubbish\n{\"t\":1,\"s\":".utf8))
+        try file.close()
+        try log.append(record("two"))
+        let reading = try log.read()
+        #expect(reading.records.map(\.message) == ["one", "two"])
+        #expect(reading.unreadable == 2)
+    }
+
+    @Test("Everything is its owner's alone")
+    func permissions() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("one"))
+        try log.setHeader(.ofThisMachine(appName: "a", appVersion: "1"))
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try mode(folder.path) == 0o700)
+        for name in folder.files { #expect(try mode(folder.path + "/" + name) == 0o600, "\(name)") }
+        #expect(folder.files.count == 4)
+    }
+
+    @Test("A folder that cannot be made or written is a typed error, and logging goes on without it")
+    func unwritable() throws {
+        let folder = LogFolder()
+        try Data().write(to: URL(fileURLWithPath: folder.path))
+        #expect(throws: StoredLogError.self) { try StoredLog(folder: folder.path) }
+        #expect(throws: StoredLogError.self) { try StoredLog(folder: folder.path + "/below") }
+        try FileManager.default.removeItem(atPath: folder.path)
+
+        let log = try StoredLog(folder: folder.path)
+        try FileManager.default.removeItem(atPath: folder.path)
+        try Data().write(to: URL(fileURLWithPath: folder.path))
+        log.write(record("lost"))
+        #expect(log.lost == 1)
+        #expect(log.lastFailure != nil)
+    }
+
+    @Test("A folder that was removed while the log was open is made again")
+    func removedFolder() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("one"))
+        try FileManager.default.removeItem(atPath: folder.path)
+        try log.append(record("two"))
+        #expect(try log.read().records.map(\.message) == ["two"])
+    }
+
+    @Test("An encrypted log shows nothing on disk, and needs its key")
+    func sealed() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path, sealing: sealing(7))
+        try log.append(record("marker-of-an-entry"))
+        try log.setHeader(
+            LogHeader(
+                systemVersion: "1", appName: "marker-of-an-app", appVersion: "2", hardwareVersion: "3", timeZone: "4",
+                language: "5"))
+        for name in folder.files {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name))
+            #expect(bytes.range(of: Data("marker".utf8)) == nil, "\(name)")
+        }
+        #expect(try StoredLog(folder: folder.path, sealing: sealing(7)).read().records.map(\.message).count == 1)
+        #expect(try log.header?.appName == "marker-of-an-app")
+        #expect(throws: StoredLogError.keyMissing(folder: folder.path)) { try StoredLog(folder: folder.path) }
+        #expect(throws: StoredLogError.wrongKey(folder: folder.path)) {
+            try StoredLog(folder: folder.path, sealing: sealing(8))
+        }
+    }
+
+    @Test("A log that is not encrypted is not taken for one, and nothing is wiped")
+    func notSealed() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("stays"))
+        #expect(throws: StoredLogError.notSealed(folder: folder.path)) {
+            try StoredLog(folder: folder.path, sealing: sealing(7))
+        }
+        #expect(try log.count == 1)
+    }
+
+    @Test("What another version has written is not touched", arguments: ["{\"format\":2}", "rubbish", ""])
+    func otherVersion(_ content: String) throws {
+        let folder = LogFolder()
+        _ = try StoredLog(folder: folder.path)
+        try Data(content.utf8).write(to: URL(fileURLWithPath: folder.path + "/format"))
+        #expect(throws: StoredLogError.unknownFormat(path: folder.path + "/format")) {
+            try StoredLog(folder: folder.path)
+        }
+    }
+
+    @Test("The text has nine labelled lines, an empty one, and a line for each entry")
+    func text() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.setHeader(
+            LogHeader(
+                systemVersion: "Linux 6", appName: "Shop", appVersion: "2.1", hardwareVersion: "x86_64",
+                timeZone: "UTC", language: "de-DE"))
+        try log.updateHeader {
+            $0.user = "ann"
+            $0.baseURL = "https://ann:pw@host/service/?key=1"
+        }
+        var entry = record("line one\nline two", .warning, tag: "sync", at: 1_769_847_330.25, correlation: "c")
+        entry.location = LogRecord.Location(source: "M", function: "send(_:)", file: "M/Uploader.swift", line: 12)
+        entry.metadata = ["status": "503"]
+        try log.append(entry)
+        try log.append(record("bare", .info, at: -0.5))
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        #expect(
+            try log.text(formatter: PlainTextLogFormatter(timeZone: zone)) == """
+                OS version: Linux 6
+                App name: Shop
+                App version: 2.1
+                Third party: -
+                HW version: x86_64
+                User: ann
+                Time zone: UTC
+                Language: de-DE
+                Base URL: https://‹redacted›@host/service/?key=‹redacted›
+
+                2026-01-31 08:15:30.250 WARNING sync Uploader.send(_:)(Uploader.swift:12) line one\\nline two \
+                status=503 correlation-id=c
+                1969-12-31 23:59:59.500 INFO test - bare
+
+                """)
+    }
+
+    @Test("The export goes to a file of its owner's, replaced as a whole, in the format that is wanted")
+    func export() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("a", .error))
+        try log.append(record("b", .info))
+        let path = folder.path + "/export.txt"
+        try Data("older and longer than what comes now".utf8).write(to: URL(fileURLWithPath: path))
+        try log.export(to: path, LogQuery(severity: .atLeast(.error)), formatter: JSONLogFormatter())
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8)
+                == #"{"message":"a","metadata":{},"processID":1,"severity":"error","tag":"test","#
+                + #""time":"1970-01-01T00:16:40.000Z"}"# + "\n")
+    }
+
+    @Test("A header of this machine has its fields filled")
+    func machine() {
+        let header = LogHeader.ofThisMachine(appName: "a", appVersion: "1", thirdParty: "lib 2")
+        #expect(header.fields.count == 9)
+        for (label, value) in header.fields where label != "User" && label != "Base URL" {
+            #expect(value?.isEmpty == false, "\(label)")
+        }
+    }
+
+    @Test("Objects on one folder, each with its threads, lose nothing")
+    func threads() async throws {
+        let folder = LogFolder()
+        let path = folder.path
+        await withTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    guard let log = try? StoredLog(folder: path, limits: StoredLog.Limits(dropped: 50)) else { return }
+                    for number in 0..<100 { log.write(record("\(number)", tag: "\(writer)")) }
+                }
+            }
+        }
+        let records = try StoredLog(folder: path).read().records
+        for writer in 0..<4 {
+            #expect(records.filter { $0.tag == "\(writer)" }.map(\.message) == (0..<100).map { "\($0)" })
+        }
+    }
+}
