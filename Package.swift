@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: settings),
         // floor 5
         .target(
-            name: "ODataClient", dependencies: ["ODataHTTP", httpTypes, logging, metrics, tracing],
+            name: "ODataClient", dependencies: ["ODataHTTP", "Supportability", httpTypes, logging, metrics, tracing],
             swiftSettings: settings),
         .target(
             name: "ODataServer",
@@ -161,7 +161,7 @@ let package = Package(
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes], swiftSettings: settings),
+            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes, logging], swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
             dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
@@ -180,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "reference-service", "ODataHTTP", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO",
-                httpTypes,
+                "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
+                "ODataService", "ODataStore", "ODataTransportNIO", httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(

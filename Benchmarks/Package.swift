@@ -4,7 +4,12 @@ import PackageDescription
 let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "outpost", path: "..")],
+    dependencies: [
+        .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
@@ -23,6 +28,17 @@ let package = Package(
         .executableTarget(
             name: "ModelBenchmarks",
             dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+        .executableTarget(
+            name: "ClientBenchmarks",
+            dependencies: [
+                .product(name: "ODataClient", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
+                .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataService", package: "outpost"),
+                .product(name: "ODataTransportNIO", package: "outpost"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -14,7 +14,11 @@ let package = Package(
     targets: [
         .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
-        .executableTarget(name: "UsesODataClient", dependencies: [outpost("ODataClient")]),
+        .executableTarget(
+            name: "UsesODataClient",
+            dependencies: [
+                outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataQuery"), outpost("ODataService"),
+            ]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
         .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),

@@ -39,6 +39,8 @@ else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
 
+run "Client" ClientBenchmarks ${quick:+"$quick"}
+
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else
         sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1

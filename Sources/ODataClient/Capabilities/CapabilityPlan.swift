@@ -55,7 +55,7 @@ struct CapabilityCheck {
             return (request, nil)
         }
         let set = capabilities.set(Self.set(bound.resource)?.name ?? "")
-        guard set.set != nil else { return (inVersion(request), nil) }
+        guard set.entitySet != nil else { return (inVersion(request), nil) }
         switch (request.method, bound.resource.target) {
         case (.create, .entities):
             guard set.isInsertable else { throw error(set, "insert", "InsertRestrictions") }
@@ -116,7 +116,8 @@ struct CapabilityCheck {
         let isSetItself = bound.resource.steps.count == 1
         var limit: Int?
         if isSetItself {
-            if case .entity = bound.resource.target {} else if !set.isReadable {
+            if case .entity = bound.resource.target {
+            } else if !set.isReadable {
                 throw error(set, "reading", "ReadRestrictions")
             }
             if case .count = bound.resource.target, !set.isCountable { throw error(set, "$count", "CountRestrictions") }
@@ -221,7 +222,7 @@ struct CapabilityCheck {
         _ set: SetCapabilities, _ feature: String, _ term: String, property: String? = nil
     ) -> CapabilityError {
         CapabilityError(
-            feature: feature, set: set.set?.name, property: property, term: "Org.OData.Capabilities.V1.\(term)")
+            feature: feature, set: set.entitySet?.name, property: property, term: "Org.OData.Capabilities.V1.\(term)")
     }
 }
 

@@ -16,6 +16,15 @@ public struct ServiceCapabilities: Sendable {
     /// Reads the capabilities of a model.
     public init(_ model: EntityDataModel) { self.model = model }
 
+    /// The greatest version up to 4.01 that the service takes: that of its metadata, or what `Core.ODataVersions`
+    /// lists (OData Protocol 4.01, 13.3).
+    public var version: ODataVersion {
+        guard model.version == .v4 else { return model.version }
+        let listed = ([model.container.annotations] + model.schemas.map(\.annotations))
+            .compactMap { $0.annotation("Org.OData.Core.V1.ODataVersions")?.value }
+        return listed.contains { $0.texts.contains("4.01") } ? .v401 : .v4
+    }
+
     /// The level of conformance that the service claims: `Minimal`, `Intermediate`, `Advanced`.
     public var conformanceLevel: String? {
         guard case .constant(_, let text)? = container("ConformanceLevel") else { return nil }
@@ -54,7 +63,7 @@ public struct ServiceCapabilities: Sendable {
     }
 
     /// What can be done with a set; with a set that the model does not have, everything.
-    public func set(_ name: String) -> SetCapabilities { SetCapabilities(set: model.entitySet(name), in: self) }
+    public func set(_ name: String) -> SetCapabilities { SetCapabilities(model.entitySet(name), in: self) }
 
     private func container(_ term: String) -> AnnotationExpression? {
         model.container.annotation("Org.OData.Capabilities.V1.\(term)")?.value
@@ -70,22 +79,22 @@ public struct ServiceCapabilities: Sendable {
 
 /// What a service says can be done with an entity set.
 public struct SetCapabilities: Sendable {
-    let set: EntitySet?
+    let entitySet: EntitySet?
     let service: ServiceCapabilities
 
-    init(set: EntitySet?, in service: ServiceCapabilities) {
-        self.set = set
+    init(_ entitySet: EntitySet?, in service: ServiceCapabilities) {
+        self.entitySet = entitySet
         self.service = service
     }
 
     // MARK: Changes
 
     /// Whether entities can be created.
-    public var isInsertable: Bool { set?.isCreatable ?? true }
+    public var isInsertable: Bool { entitySet?.isCreatable ?? true }
     /// Whether entities can be changed.
-    public var isUpdatable: Bool { set?.isUpdatable ?? true }
+    public var isUpdatable: Bool { entitySet?.isUpdatable ?? true }
     /// Whether entities can be deleted.
-    public var isDeletable: Bool { set?.isDeletable ?? true }
+    public var isDeletable: Bool { entitySet?.isDeletable ?? true }
     /// Whether an entity that does not exist is created by a change (`UpdateRestrictions/Upsertable`); `nil` where
     /// nothing is said.
     public var isUpsertable: Bool? { restriction("UpdateRestrictions", "Upsertable") }
@@ -114,11 +123,11 @@ public struct SetCapabilities: Sendable {
     // MARK: Queries
 
     /// Whether the set can be read as such, not by navigation alone.
-    public var isReadable: Bool { set?.isAddressable ?? true }
+    public var isReadable: Bool { entitySet?.isAddressable ?? true }
     /// Whether there can be a filter.
     public var isFilterable: Bool { restriction("FilterRestrictions", "Filterable") ?? true }
     /// Whether there must be a filter.
-    public var requiresFilter: Bool { set?.requiresFilter ?? false }
+    public var requiresFilter: Bool { entitySet?.requiresFilter ?? false }
     /// The properties that each filter must name.
     public var requiredInFilter: Set<String> {
         paths("FilterRestrictions", "RequiredProperties").union(properties(\.isRequiredInFilter))
@@ -149,31 +158,29 @@ public struct SetCapabilities: Sendable {
         return levels
     }
     /// Whether the number of entities can be asked for.
-    public var isCountable: Bool { set?.isCountable ?? true }
+    public var isCountable: Bool { entitySet?.isCountable ?? true }
     /// Whether there can be a search. Where nothing is said: in V4 yes, in V2 no.
     public var isSearchable: Bool {
-        guard let set else { return true }
-        if service.model.version < .v4 { return set.isSearchable }
+        guard let entitySet else { return true }
+        if service.model.version < .v4 { return entitySet.isSearchable }
         return restriction("SearchRestrictions", "Searchable") ?? true
     }
     /// Whether the number of entities wanted can be stated.
-    public var isTopSupported: Bool { set?.isTopable ?? true }
+    public var isTopSupported: Bool { entitySet?.isTopable ?? true }
     /// Whether entities can be left out at the start.
-    public var isSkipSupported: Bool { set?.isPageable ?? true }
+    public var isSkipSupported: Bool { entitySet?.isPageable ?? true }
     /// Whether the properties wanted can be stated (`SelectSupport/Supported`).
     public var isSelectSupported: Bool { restriction("SelectSupport", "Supported") ?? true }
     /// Whether values can be computed (`ComputeSupported`).
     public var isComputeSupported: Bool { tag("ComputeSupported") ?? true }
     /// Whether changes can be asked for; `nil` where nothing is said.
     public var isChangeTracked: Bool? {
-        guard let set, let supports = restriction("ChangeTracking", "Supported") else {
-            return self.set?.sapAttribute("change-tracking") == nil ? nil : self.set?.supportsChangeTracking
-        }
-        return supports || set.supportsChangeTracking
+        restriction("ChangeTracking", "Supported")
+            ?? entitySet?.sapAttribute("change-tracking").map { _ in entitySet?.supportsChangeTracking ?? false }
     }
     /// The functions that filters may call; `nil` where nothing is said.
     public var filterFunctions: Set<String>? {
-        guard let value = set?.annotation("Org.OData.Capabilities.V1.FilterFunctions")?.value else {
+        guard let value = entitySet?.annotation("Org.OData.Capabilities.V1.FilterFunctions")?.value else {
             return service.filterFunctions
         }
         return Set(value.texts.map { String($0.prefix { $0 != "(" }).lowercased() })
@@ -182,7 +189,7 @@ public struct SetCapabilities: Sendable {
     // MARK: Reading
 
     private func record(_ term: String) -> AnnotationExpression? {
-        set?.annotation("Org.OData.Capabilities.V1.\(term)")?.value
+        entitySet?.annotation("Org.OData.Capabilities.V1.\(term)")?.value
     }
 
     private func restriction(_ term: String, _ property: String) -> Bool? {
@@ -190,7 +197,7 @@ public struct SetCapabilities: Sendable {
     }
 
     private func tag(_ term: String) -> Bool? {
-        guard let annotation = set?.annotation("Org.OData.Capabilities.V1.\(term)") else { return nil }
+        guard let annotation = entitySet?.annotation("Org.OData.Capabilities.V1.\(term)") else { return nil }
         return annotation.value?.boolean ?? (annotation.value == nil ? true : nil)
     }
 
@@ -199,7 +206,7 @@ public struct SetCapabilities: Sendable {
     }
 
     private func properties(_ test: (Property) -> Bool) -> Set<String> {
-        guard let set, let shape = service.model.shape(set.type) else { return [] }
+        guard let entitySet, let shape = service.model.shape(entitySet.type) else { return [] }
         return Set(shape.properties.lazy.filter(test).map(\.name))
     }
 }
@@ -208,7 +215,8 @@ extension AnnotationExpression {
     /// The texts of constants and paths, alone or in a collection.
     var texts: [String] {
         switch self {
-        case .constant(_, let text): text.split(whereSeparator: { $0 == " " || $0 == "," }).map { String($0.split(separator: "/").last ?? $0) }
+        case .constant(_, let text):
+            text.split(whereSeparator: { $0 == " " || $0 == "," }).map { String($0.split(separator: "/").last ?? $0) }
         case .path(_, let text): [text]
         case .collection(let members): members.flatMap(\.collected)
         default: []

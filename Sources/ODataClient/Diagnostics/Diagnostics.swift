@@ -5,6 +5,7 @@ import Metrics
 import ODataHTTP
 import ODataModel
 import ODataService
+import Supportability
 import Tracing
 
 /// What a client tells of its work: to a log, as metrics, as traces, as times. All of it is off or free unless an
@@ -40,7 +41,7 @@ public struct Diagnostics: Sendable {
     /// How much is logged.
     public var traceLevel: TraceLevel
     /// What is left out of logs.
-    public var redaction: Redaction
+    public var redaction: SecretRedaction
     /// The first part of the names of metrics: `…_requests_total`, `…_request_duration_seconds`,
     /// `…_received_bytes_total`, `…_sent_bytes_total`; `nil` records none.
     public var metricsPrefix: String?
@@ -54,7 +55,7 @@ public struct Diagnostics: Sendable {
 
     /// Makes diagnostics that tell nothing.
     public init(
-        logger: Logger? = nil, traceLevel: TraceLevel = .none, redaction: Redaction = .standard,
+        logger: Logger? = nil, traceLevel: TraceLevel = .none, redaction: SecretRedaction = SecretRedaction(),
         metricsPrefix: String? = nil, propagatesTraces: Bool = false,
         correlationID: (@Sendable () -> String)? = nil, onTimings: (@Sendable (RequestTimings) -> Void)? = nil
     ) {
@@ -77,9 +78,10 @@ public struct Diagnostics: Sendable {
         var metadata: Logger.Metadata = [:]
         metadata["request-id"] = id.map { "\($0)" }
         let path = message.path ?? "/"
-        let shown = traceLevel >= .medium ? redaction.path(path) : Redaction.withoutQuery(path)
+        let shown = traceLevel >= .medium ? redaction.redacted(path) : Self.withoutQuery(path)
         if traceLevel >= .medium {
-            metadata["headers"] = .array(message.headerFields.map { .string(redaction.text($0)) })
+            metadata["headers"] = .array(
+                message.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
         }
         if traceLevel >= .high, let body, let length = body.length,
             let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))
@@ -94,10 +96,11 @@ public struct Diagnostics: Sendable {
         var metadata: Logger.Metadata = [:]
         metadata["request-id"] = id.map { "\($0)" }
         if traceLevel >= .medium {
-            metadata["headers"] = .array(response.headerFields.map { .string(redaction.text($0)) })
+            metadata["headers"] = .array(
+                response.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
         }
         logger.debug(
-            "← \(response.status.code) \(message.method) \(Redaction.withoutQuery(message.path))", metadata: metadata)
+            "← \(response.status.code) \(message.method) \(Self.withoutQuery(message.path))", metadata: metadata)
     }
 
     /// A response body that is logged as far as it is wanted.
@@ -125,7 +128,7 @@ public struct Diagnostics: Sendable {
                 "\(error)"
             }
         logger.warning(
-            "\(message.method) \(Redaction.withoutQuery(message.path)) failed: \(text)",
+            "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)",
             metadata: ["request-id": "\(id ?? "")", "error-code": "\(ErrorCode(error).rawValue)"])
     }
 
@@ -161,6 +164,9 @@ public struct Diagnostics: Sendable {
         return "\(bytes.count) bytes"
     }
 
+    /// A path without its query, whose literals may be personal.
+    static func withoutQuery(_ path: String?) -> String { String((path ?? "/").prefix { $0 != "?" }) }
+
     // MARK: Traces
 
     /// Runs a request within a span, and lets it carry the trace.
@@ -177,7 +183,7 @@ public struct Diagnostics: Sendable {
         }
         return try await withSpan("OData \(message.method)", ofKind: .client) { span in
             span.attributes["http.request.method"] = message.method.rawValue
-            span.attributes["url.path"] = Redaction.withoutQuery(message.path)
+            span.attributes["url.path"] = Self.withoutQuery(message.path)
             span.attributes["server.address"] = message.authority ?? ""
             InstrumentationSystem.instrument.inject(
                 span.context, into: &message.headerFields, using: HeaderFieldInjector())

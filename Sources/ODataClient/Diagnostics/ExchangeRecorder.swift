@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataService
 import Synchronization
 
@@ -27,15 +28,19 @@ final class ExchangeRecorder: Sendable {
 
     func update(_ change: (inout RequestTimings) -> Void) { state.withLock { change(&$0.timings) } }
 
-    /// Runs something that waits for the other side.
-    func waiting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        let start = clock.now
-        defer {
-            let waited = clock.now - start
-            update { $0.network += waited }
+    /// Takes the moments that a transport tells.
+    func take(_ event: TransferEvent) {
+        switch event {
+        case .requestSent(let instant): moments.withLock { $0 = instant }
+        case .firstByte(let instant), .lastByte(let instant):
+            guard let sent = moments.withLock({ $0 }) else { return }
+            update { $0.network = instant - sent }
+        default: break
         }
-        return try await body()
     }
+
+    /// When the last byte of the request had gone.
+    private let moments = Mutex<ContinuousClock.Instant?>(nil)
 
     /// A body that is counted as it goes out.
     func sending(_ stream: ByteStream) -> ByteStream {
@@ -53,8 +58,10 @@ final class ExchangeRecorder: Sendable {
     ) -> ByteStream {
         ByteStream(length: stream.length) {
             do {
-                let chunk = try await self.waiting { try await stream.next() }
+                let before = self.clock.now
+                let chunk = try await stream.next()
                 let now = self.clock.now
+                self.waited.withLock { $0 += now - before }
                 self.update {
                     $0.receivedBytes += Int64(chunk?.count ?? 0)
                     $0.client = now - client
@@ -69,16 +76,25 @@ final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The time spent waiting so far.
-    var network: Duration { state.withLock { $0.timings.network } }
+    /// The time that readers of the body waited for its bytes.
+    private let waited = Mutex(Duration.zero)
+
+    /// Begins to take the time of reading a document.
+    func reading() -> Reading { Reading(start: clock.now, waited: waited.withLock { $0 }) }
+
+    /// When reading began, and what had been waited until then.
+    struct Reading {
+        let start: ContinuousClock.Instant
+        let waited: Duration
+    }
 
     /// Takes a document that was read while its bytes came: the waiting among it is not reading.
-    func parsed(_ kind: RequestTimings.Document.Kind, since start: ContinuousClock.Instant, waited: Duration?) {
-        let taken = clock.now - start
+    func parsed(_ kind: RequestTimings.Document.Kind, since reading: Reading?) {
+        guard let reading else { return }
+        let waiting = waited.withLock { $0 } - reading.waited
+        let taken = clock.now - reading.start - waiting
         update { timings in
-            let waiting = timings.network - (waited ?? .zero)
-            timings.documents.append(
-                .init(kind: kind, bytes: timings.receivedBytes, duration: max(.zero, taken - waiting)))
+            timings.documents.append(.init(kind: kind, bytes: timings.receivedBytes, duration: max(.zero, taken)))
         }
     }
 

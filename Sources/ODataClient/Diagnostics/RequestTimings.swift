@@ -41,7 +41,7 @@ public struct RequestTimings: Sendable, Hashable {
     public internal(set) var client: Duration
     /// From the message handed to the transport to the last byte of its answer.
     public internal(set) var transport: Duration
-    /// Waiting for the other side: for the head of the answer, and for each chunk.
+    /// From the last byte of the request sent to the last byte of the answer, as the transport tells them.
     public internal(set) var network: Duration
     /// The bytes of the request's body.
     public internal(set) var sentBytes: Int64

@@ -81,6 +81,8 @@ extension TransportError: CodedError {
             case .invalidURL: "invalid-url"
             case .cannotConnect: "cannot-connect"
             case .untrustedCertificate: "untrusted-certificate"
+            case .clientCertificateRefused: "client-certificate-refused"
+            case .proxyAuthenticationRequired: "proxy-authentication"
             case .timedOut: "timed-out"
             case .connectionLost: "connection-lost"
             case .truncated: "truncated"
@@ -92,9 +94,10 @@ extension TransportError: CodedError {
     public var errorArguments: [String: String] {
         switch self {
         case .invalidURL(let url): ["url": url]
-        case .timedOut(let host): ["host": host]
+        case .timedOut(let host), .proxyAuthenticationRequired(let host): ["host": host]
         case .cannotConnect(let host, let reason), .untrustedCertificate(let host, let reason),
-            .connectionLost(let host, let reason), .truncated(let host, let reason):
+            .clientCertificateRefused(let host, let reason), .connectionLost(let host, let reason),
+            .truncated(let host, let reason):
             ["host": host, "reason": reason]
         }
     }
@@ -105,6 +108,7 @@ extension TransportError: CodedError {
         case .invalidURL: .request
         case .cannotConnect: .connection
         case .untrustedCertificate: .trust
+        case .clientCertificateRefused, .proxyAuthenticationRequired: .credentials
         case .timedOut, .connectionLost, .truncated: .inDoubt
         }
     }

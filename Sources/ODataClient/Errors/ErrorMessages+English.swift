@@ -5,6 +5,8 @@ let english: [String: String] = [
     "transport.invalid-url": "{url} is not an http or https URL.",
     "transport.cannot-connect": "Cannot connect to {host}: {reason}",
     "transport.untrusted-certificate": "The certificate of {host} is not trusted: {reason}",
+    "transport.client-certificate-refused": "The certificate that was shown to {host} is refused: {reason}",
+    "transport.proxy-authentication": "The proxy {host} wants a user name and a password.",
     "transport.timed-out": "{host} did not answer in time.",
     "transport.connection-lost": "The connection to {host} was lost: {reason}",
     "transport.truncated": "The answer of {host} is incomplete: {reason}",

@@ -5,6 +5,8 @@ let german: [String: String] = [
     "transport.invalid-url": "{url} ist keine http- oder https-Adresse.",
     "transport.cannot-connect": "Keine Verbindung zu {host}: {reason}",
     "transport.untrusted-certificate": "Dem Zertifikat von {host} wird nicht vertraut: {reason}",
+    "transport.client-certificate-refused": "{host} lehnt das gezeigte Zertifikat ab: {reason}",
+    "transport.proxy-authentication": "Der Proxy {host} verlangt Benutzername und Kennwort.",
     "transport.timed-out": "{host} hat nicht rechtzeitig geantwortet.",
     "transport.connection-lost": "Die Verbindung zu {host} ist abgerissen: {reason}",
     "transport.truncated": "Die Antwort von {host} ist unvollständig: {reason}",

@@ -36,7 +36,8 @@ actor CSRFProtection {
     ///   - canRepeat: whether the body can be sent again, should the service refuse for want of a token.
     ///   - fetch: reads something small with the given fields.
     func complete(
-        _ message: inout HTTPRequest, canRepeat: Bool, fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
+        _ message: inout HTTPRequest, canRepeat: Bool,
+        fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
     ) async throws {
         guard policy != .off, message.headerFields[field] == nil else { return }
         if Self.isSafe(message.method) {

@@ -47,16 +47,21 @@ final class RepeatabilityIssuer: Sendable {
     /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
     func takeRefusal() { support.withLock { $0 = .refused } }
 
+    /// Whether the service is known to recognise a repeat, so that what was lost on the way can be sent again.
+    func isRecognized(_ model: EntityDataModel) -> Bool {
+        switch support.withLock({ $0 }) {
+        case .supported: true
+        case .refused: false
+        case .unknown: ServiceCapabilities(model).supportsRepeatableRequests
+        }
+    }
+
     private func isWanted(_ model: EntityDataModel) -> Bool {
-        let support = support.withLock { $0 }
-        guard support != .refused else { return false }
-        switch policy {
-        case .off: return false
-        case .always: return true
-        case .whenSupported:
-            if support == .supported { return true }
-            let annotation = model.container.annotation("Org.OData.Repeatability.V1.Supported")
-            return annotation.map { $0.value?.boolean ?? true } ?? false
+        guard support.withLock({ $0 != .refused }) else { return false }
+        return switch policy {
+        case .off: false
+        case .always: true
+        case .whenSupported: isRecognized(model)
         }
     }
 

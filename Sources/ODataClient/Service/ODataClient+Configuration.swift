@@ -84,7 +84,7 @@ extension ODataClient {
 
         func dialect(_ model: EntityDataModel) -> MessageDialect {
             MessageDialect(
-                version: model.version, entityFormat: entityFormat, batchFormat: batchFormat,
+                version: ServiceCapabilities(model).version, entityFormat: entityFormat, batchFormat: batchFormat,
                 updateMethod: updateMethod, tunnelsMethods: tunnelsMethods, isIEEE754Compatible: isIEEE754Compatible)
         }
 

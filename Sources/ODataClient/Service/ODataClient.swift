@@ -105,7 +105,7 @@ public final class ODataClient: ODataProvider {
         message.headerFields[.maxDataServiceVersion] = ODataVersion.v3.rawValue
         let recorder = recorder(message)
         defer { recorder?.finish() }
-        let (response, stream, id) = try await send(message, body: nil, recorder)
+        let (response, stream, id) = try await send(message, body: nil, TransferOptions(), recorder)
         let bytes: [UInt8]
         do {
             bytes = try await stream.collect(limit: CSDLReader.maxBytes)
@@ -114,9 +114,9 @@ public final class ODataClient: ODataProvider {
                 url: url, CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document"))
         }
         do {
-            return try parsed(.metadata, bytes.count, recorder) {
-                try MetadataAnswer(url: url, response: response, bytes: bytes).model()
-            }
+            let before = recorder?.reading()
+            defer { recorder?.parsed(.metadata, since: before) }
+            return try MetadataAnswer(url: url, response: response, bytes: bytes).model()
         } catch {
             configuration.diagnostics.log(error, message, id: id)
             throw error
@@ -133,26 +133,36 @@ public final class ODataClient: ODataProvider {
     ///   ``InvalidResponseError`` when its answer cannot be read (a change may have acted), ``TransportError`` for
     ///   the way, ``MetadataError``.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await execute(request, options: TransferOptions())
+    }
+
+    /// Sends a request with a priority, a time limit or a listener of its own, and reads the answer; see
+    /// ``execute(_:)``.
+    public func execute(_ request: ODataRequest, options: TransferOptions) async throws -> ODataResponse {
         let model = try await model
         let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
         switch plan {
         case .single(let request, let limit):
-            let response = try await perform(request, model)
+            let response = try await perform(request, model, options)
             return limit.map { response.limited(to: $0) } ?? response
         case .oneByOne(let items, let goesOn):
             return try await BatchSubstitute(items: items, continuesOnError: goesOn).run {
-                try await self.perform($0, model)
+                try await self.perform($0, model, options)
             }
         }
     }
 
-    private func perform(_ request: ODataRequest, _ model: EntityDataModel) async throws -> ODataResponse {
+    private func perform(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    ) async throws -> ODataResponse {
+        var options = options
         var request = repeatability.identified(configuration.completed(request), model: model)
+        if request.repeatability != nil, repeatability.isRecognized(model) { options.isRepeatable = true }
         if configuration.hidesURLs, let hidden = HiddenRead(request) {
-            return try await hidden.answer(from: exchange(hidden.batch, model))
+            return try await hidden.answer(from: exchange(hidden.batch, model, options))
         }
         do {
-            let response = try await exchange(request, model)
+            let response = try await exchange(request, model, options)
             repeatability.take(response.repeatabilityResult)
             return response
         } catch let error as ODataError
@@ -162,30 +172,32 @@ public final class ODataClient: ODataProvider {
             repeatability.takeRefusal()
             guard request.canRepeat else { throw error }
             request.repeatability = nil
-            return try await exchange(request, model)
+            options.isRepeatable = nil
+            return try await exchange(request, model, options)
         }
     }
 
-    private func exchange(_ request: ODataRequest, _ model: EntityDataModel) async throws -> ODataResponse {
+    private func exchange(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    ) async throws -> ODataResponse {
         let encoder = RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model))
         let (message, body) = try encoder.encode(request)
         let recorder = recorder(message)
         var id: String?
         do {
-            let (response, stream, sentID) = try await send(message, body: body, recorder)
+            let (response, stream, sentID) = try await send(message, body: body, options, recorder)
             id = sentID
             let decoder = ResponseDecoder(
                 serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize)
-            let network = recorder?.network
-            let before = ContinuousClock.now
+            let before = recorder?.reading()
             let decoded: ODataResponse
             do {
                 decoded = try await decoder.decode(response, body: stream, to: request)
             } catch {
-                recorder?.parsed(response.status.code >= 400 ? .error : .response, since: before, waited: network)
+                recorder?.parsed(response.status.code >= 400 ? .error : .response, since: before)
                 throw error
             }
-            recorder?.parsed(.response, since: before, waited: network)
+            recorder?.parsed(.response, since: before)
             if decoded.body.isStream { recorder?.leaveOpen() } else { recorder?.finish() }
             return decoded
         } catch var error as ODataError {
@@ -204,7 +216,7 @@ public final class ODataClient: ODataProvider {
 
     /// Sends a message as one of this session: who asks, in which language, within which trace.
     private func send(
-        _ message: HTTPRequest, body: ByteStream?, _ recorder: ExchangeRecorder?
+        _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?
     ) async throws -> (HTTPResponse, ByteStream, id: String?) {
         let started = ContinuousClock.now
         var message = message
@@ -215,32 +227,34 @@ public final class ODataClient: ODataProvider {
         let isOwn = serviceRoot.isSameOrigin(message)
         let canRepeat = body?.isRepeatable ?? true
         if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchFields) }
-        var (response, stream) = try await transmit(message, body, started, recorder, id)
+        var (response, stream) = try await transmit(message, body, options, started, recorder, id)
         if isOwn {
             await csrf.take(response, to: message)
             if canRepeat, let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields) {
                 message.headerFields[csrf.name] = token
-                (response, stream) = try await transmit(message, body?.fromStart(), started, recorder, id)
+                (response, stream) = try await transmit(
+                    message, body?.fromStart(), options, started, recorder, id)
             }
         }
         return (response, stream, id)
     }
 
     private func transmit(
-        _ message: HTTPRequest, _ body: ByteStream?, _ started: ContinuousClock.Instant,
-        _ recorder: ExchangeRecorder?, _ id: String?
+        _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions,
+        _ started: ContinuousClock.Instant, _ recorder: ExchangeRecorder?, _ id: String?
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
         return try await diagnostics.traced(message) { message in
             await diagnostics.log(message, body: body, id: id)
             let handed = ContinuousClock.now
-            let upload = recorder.flatMap { recorder in body.map { recorder.sending($0) } } ?? body
             guard let recorder else {
-                let (response, stream) = try await transport.send(message, body: upload)
+                let (response, stream) = try await transport.send(message, body: body, options: options)
                 diagnostics.log(response, to: message, id: id)
                 return (response, diagnostics.logged(stream, id: id))
             }
-            let (response, stream) = try await recorder.waiting { try await transport.send(message, body: upload) }
+            let (response, stream) = try await transport.send(
+                message, body: body.map { recorder.sending($0) },
+                options: options.reporting { recorder.take($0) })
             recorder.update { $0.status = response.status.code }
             diagnostics.log(response, to: message, id: id)
             let timed = recorder.receiving(stream, client: started, transport: handed)
@@ -283,21 +297,9 @@ public final class ODataClient: ODataProvider {
     private func recorder(_ message: HTTPRequest) -> ExchangeRecorder? {
         guard configuration.diagnostics.needsTimings else { return nil }
         let diagnostics = configuration.diagnostics
-        return ExchangeRecorder(operation: "\(message.method) \(Redaction.withoutQuery(message.path))") {
+        return ExchangeRecorder(operation: "\(message.method) \(Diagnostics.withoutQuery(message.path))") {
             diagnostics.record($0)
         }
-    }
-
-    private func parsed<Result>(
-        _ kind: RequestTimings.Document.Kind, _ bytes: Int, _ recorder: ExchangeRecorder?,
-        _ body: () throws(MetadataError) -> Result
-    ) throws(MetadataError) -> Result {
-        let before = ContinuousClock.now
-        defer {
-            let duration = ContinuousClock.now - before
-            recorder?.update { $0.documents.append(.init(kind: kind, bytes: Int64(bytes), duration: duration)) }
-        }
-        return try body()
     }
 }
 

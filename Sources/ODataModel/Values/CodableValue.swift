@@ -69,7 +69,8 @@ struct CodableValue: Encodable {
                 let guess = try container.decode(Guess.self).value
                 let path = container.codingPath
                 return try value(
-                    of: primitive, boolean: { try guess.expected(path) { if case .boolean(let it) = $0 { it } else { nil } } },
+                    of: primitive,
+                    boolean: { try guess.expected(path) { if case .boolean(let it) = $0 { it } else { nil } } },
                     integer: { try guess.expected(path) { if case .integer(let it) = $0 { it } else { nil } } },
                     single: { Float(try guess.expected(path) { $0.number }) },
                     double: { try guess.expected(path) { $0.number } },
@@ -94,8 +95,9 @@ struct CodableValue: Encodable {
         }
         let lexical = try text()
         if type.isGeo {
-            guard let geo = try? GeoValue(
-                geoJSON: lexical, family: type.rawValue.hasPrefix("Edm.Geography") ? .geography : .geometry)
+            guard
+                let geo = try? GeoValue(
+                    geoJSON: lexical, family: type.rawValue.hasPrefix("Edm.Geography") ? .geography : .geometry)
             else {
                 throw failure("\"\(lexical.prefix(80))\" is no \(type.rawValue).")
             }

@@ -143,7 +143,9 @@ extension DataService {
         guard case .name(let set, _)? = url.path.segments.first,
             let shape = try await provider.model.shape(ofSet: set.text)
         else { throw DataServiceError.unexpectedAnswer(expected: "a collection of entities") }
-        url.options.select = shape.key.map { SelectItem(.path($0.path.split(separator: "/").map { Identifier(String($0)) })) }
+        url.options.select = shape.key.map {
+            SelectItem(.path($0.path.split(separator: "/").map { Identifier(String($0)) }))
+        }
         var count = 0
         for entity in try await entities(url) {
             try await delete(entity, in: set.text)

@@ -211,7 +211,9 @@ public enum BatchBuilder {
         for (position, part) in parts.enumerated() {
             for operation in part.operations {
                 var operation = operation
-                if let group = operation.group, group.hasPrefix("set-") { operation.group = "set-\(position + 1).\(group.dropFirst(4))" }
+                if let group = operation.group, group.hasPrefix("set-") {
+                    operation.group = "set-\(position + 1).\(group.dropFirst(4))"
+                }
                 batch.append(operation)
             }
         }
