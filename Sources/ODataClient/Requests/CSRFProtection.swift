@@ -55,9 +55,9 @@ actor CSRFProtection {
     func take(_ response: HTTPResponse, to message: HTTPRequest) {
         guard policy != .off, Self.isSafe(message.method) else { return }
         guard let value = response.headerFields[field], !Self.isDemand(value) else {
-            if message.headerFields[field] == "Fetch", response.status.code < 300 {
-                isKnownToHaveNone = true
-            }
+            // Metadata may come from a cache that knows nothing of tokens; data do not.
+            let isData = !(message.path?.hasSuffix("$metadata") ?? false)
+            if message.headerFields[field] == "Fetch", response.status.code < 300, isData { isKnownToHaveNone = true }
             return
         }
         token = value

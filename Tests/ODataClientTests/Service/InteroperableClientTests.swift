@@ -81,15 +81,16 @@ import Testing
             ])
     }
 
-    @Test("13.3 (6) properties and navigation properties that the metadata does not have are kept")
+    @Test("13.3 (6) what the metadata does not have is kept where the type is open, and passed over where it is not")
     func undeclared() async throws {
-        let transport = script(
-            "4.0",
-            .json(
-                """
-                {"@odata.context":"$metadata#Orders/$entity","ID":1,"Extra":"kept",
-                "Other@odata.type":"#Collection(Int32)","Other":[1,2],"Friend":{"Name":"Ann"}}
-                """))
+        let body = """
+            {"@odata.context":"$metadata#Orders/$entity","ID":1,"Extra":"kept","Other@odata.type":"#Collection(Int32)",
+            "Other":[1,2],"Friend":{"Name":"Ann"},"Friends@odata.navigationLink":"x","City":"Graz"}
+            """
+        let closed = try #require(try await script("4.0", .json(body)).service().entity("Orders", key: 1))
+        #expect(closed["City"] == "Graz")
+        let open = ShopMetadata.v4().replacing("\"Order\">", with: "\"Order\" OpenType=\"true\">")
+        let transport = WireScript(metadata: open) { _, _ in .json(body) }
         let order = try #require(try await transport.service().entity("Orders", key: 1))
         #expect(order["Extra"] == "kept")
         #expect(order["Other"] == [1, 2])

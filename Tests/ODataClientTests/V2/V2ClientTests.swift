@@ -133,7 +133,9 @@ import Testing
         let changed = try await service.update(order, in: "Orders")
         #expect(changed.control.etag == "W/\"8\"")
         #expect(transport.sent[1].line == "MERGE /shop/Orders(1L)")
-        #expect(transport.sent[1].body == "{\"City\":\"Linz\"}", "\(transport.sent[1].body)")
+        #expect(
+            transport.sent[1].body == "{\"__metadata\":{\"type\":\"Shop.Order\"},\"City\":\"Linz\"}",
+            "\(transport.sent[1].body)")
         #expect(transport.sent[1]["If-Match"] == "W/\"7\"")
         try await service.replace(changed, in: "Orders")
         #expect(transport.sent[2].line == "PUT /shop/Orders(1L)")
