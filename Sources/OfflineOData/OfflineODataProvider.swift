@@ -49,6 +49,7 @@ public final class OfflineODataProvider: ODataProvider {
     let queue: QueueTable
     private let remote: (any ODataProvider)?
     let progressChannel = ProgressChannel()
+    let changes: StoreChanges
 
     private init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
@@ -60,6 +61,7 @@ public final class OfflineODataProvider: ODataProvider {
         self.model = model
         self.remote = remote
         self.options = options
+        changes = StoreChanges(database: database, environment: options.environment)
         mapping = OfflineLayout(model: model).mapping
         queue = QueueTable(model: model)
         let hook = QueueHook(mapping: mapping, environment: options.environment)
@@ -150,6 +152,7 @@ public final class OfflineODataProvider: ODataProvider {
     /// Closes the store's files; no call is valid afterwards.
     public func close() throws {
         progressChannel.finish()
+        changes.close()
         try database.close()
     }
 

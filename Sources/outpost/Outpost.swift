@@ -26,9 +26,9 @@ struct Outpost: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Serve.self, Clone.self, Query.self, Index.self, Create.self, Update.self, Delete.self, Status.self,
-            Push.self,
-            Pull.self, Sync.self, Errors.self, Log.self, Metadata.self, VaultCommand.self, Rekey.self,
+            Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
+            Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, AddQuery.self, RemoveQuery.self,
+            Log.self, Metadata.self, VaultCommand.self, Rekey.self,
         ])
 
     static func main() async {

@@ -51,4 +51,12 @@ enum QueryTable {
                 """, arguments: [deltaLink, time, query])
         try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
     }
+
+    /// Hides what a query holds, as before its first download.
+    static func markNotLoaded(_ query: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL WHERE id = ?",
+            arguments: [query])
+        try database.execute(sql: "INSERT OR IGNORE INTO outpost_hidden_owner(id) VALUES (?)", arguments: [query])
+    }
 }

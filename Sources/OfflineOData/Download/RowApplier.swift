@@ -64,29 +64,42 @@ struct RowApplier {
     /// Takes in that an entity is gone from the query's result.
     mutating func remove(_ key: EntityKey) throws {
         if hasLocalChanges, let rowID = try changedRow(key) {
-            // A row with changes is never removed: the service's answer to them will tell (rule 12).
-            guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
-                return
-            }
-            counts.removed += 1
-            let owner = try Rows.owner(table, rowID: rowID, in: database) ?? image.owner
-            if owner != query, owner != 0 { return try removeMember(query, rowID) }
-            if owner == query, let heir = try heir(of: rowID) {
-                // It only left this query's result: the back-end version is what the other holds.
-                try removeMember(heir, rowID)
-                try Rows.setOwner(heir, table, rowID: rowID, in: database)
-                image.owner = heir
-            } else {
-                // Nobody holds it: when its changes are through, the next download takes it away.
-                try Rows.setOwner(0, table, rowID: rowID, in: database)
-                image.owner = 0
-                image.entity = nil
-            }
-            try before.save(image, set: table.set, rowID: rowID, in: database)
+            try releaseChanged(rowID)
             return
         }
         guard let rowID = try loader.find(key) else { return }
         try letGo(rowID)
+    }
+
+    /// Takes a row out of the query: away when nobody else holds it and it has no changes of ours.
+    mutating func release(_ rowID: Int64) throws {
+        if try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) == nil {
+            try letGo(rowID)
+        } else {
+            try releaseChanged(rowID)
+        }
+    }
+
+    /// A row with changes is never removed: the service's answer to them will tell (rule 12).
+    private mutating func releaseChanged(_ rowID: Int64) throws {
+        guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
+            return
+        }
+        counts.removed += 1
+        let owner = try Rows.owner(table, rowID: rowID, in: database) ?? image.owner
+        if owner != query, owner != 0 { return try removeMember(query, rowID) }
+        if owner == query, let heir = try heir(of: rowID) {
+            // It only left this query's result: the back-end version is what the other holds.
+            try removeMember(heir, rowID)
+            try Rows.setOwner(heir, table, rowID: rowID, in: database)
+            image.owner = heir
+        } else {
+            // Nobody holds it: when its changes are through, the next download takes it away.
+            try Rows.setOwner(0, table, rowID: rowID, in: database)
+            image.owner = 0
+            image.entity = nil
+        }
+        try before.save(image, set: table.set, rowID: rowID, in: database)
     }
 
     /// Ends the query's membership of a row; the row goes when nobody else holds it.

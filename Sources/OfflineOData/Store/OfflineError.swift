@@ -14,6 +14,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case fileAccess(path: String, reason: String)
     /// A defining query names something that cannot be kept offline.
     case invalidDefiningQuery(name: String, reason: String)
+    /// There is a defining query of this name already.
+    case queryExists(name: String)
     /// No defining query, or queued request, or archived request has this name or number.
     case unknown(kind: String, name: String)
     /// A queued request is on its way and cannot be taken back.
@@ -34,6 +36,7 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .busy(nil): "Another process is syncing this store."
         case .fileAccess(let path, let reason): "\(path): \(reason)"
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
+        case .queryExists(let name): "There is a defining query \(name) already."
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
         case .keyNeeded(let request):

@@ -63,7 +63,7 @@ struct Clone: AsyncParsableCommand {
 
     func run() async throws {
         let target = directory ?? defaultDirectory
-        let defining = try queries.map(Self.definingQuery)
+        let defining = try queries.map { try Self.definingQuery($0) }
         guard
             dryRun || CloneFile.unfinished(in: target) != nil
                 || !FileManager.default.fileExists(atPath: target + "/store.db")
@@ -95,15 +95,15 @@ struct Clone: AsyncParsableCommand {
         return parts.count > 1 ? last : last.split(separator: ":").first.map(String.init) ?? last
     }
 
-    private static func definingQuery(_ text: String) throws -> DefiningQuery {
+    static func definingQuery(_ text: String, group: String? = nil) throws -> DefiningQuery {
         guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
             !text[..<mark].contains(where: { "?$(/".contains($0) })
         else {
             throw Failure(
-                message: "--query is NAME=QUERY, not '\(text)'.",
-                advice: "For example: --query 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
+                message: "A query is given as NAME=QUERY, not '\(text)'.",
+                advice: "For example: 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
         }
-        return try DefiningQuery(String(text[..<mark]), String(text[text.index(after: mark)...]))
+        return try DefiningQuery(String(text[..<mark]), String(text[text.index(after: mark)...]), group: group)
     }
 
     private func show(_ survey: ServiceSurvey) {
@@ -115,7 +115,7 @@ struct Clone: AsyncParsableCommand {
         for part in survey.parts { table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"]) }
         Terminal.write(table.rendered())
         print(
-            "\(Terminal.plural(survey.parts.count, "query").replacing("querys", with: "queries")), "
+            "\(Terminal.plural(survey.parts.count, "query", "queries")), "
                 + "\(Terminal.plural(survey.rows, "row"))")
     }
 

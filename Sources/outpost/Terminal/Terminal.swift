@@ -102,7 +102,7 @@ enum Terminal {
     }
 
     /// `1 row`, `2 rows`.
-    static func plural(_ count: Int, _ noun: String) -> String {
-        "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
+    static func plural(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(number(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 }

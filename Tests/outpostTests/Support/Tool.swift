@@ -62,6 +62,21 @@ struct Tool {
         process.waitUntilExit()
     }
 
+    /// The next line that a process prints; less where it ends before.
+    static func line(of pipe: Pipe) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var line = Data()
+                while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty,
+                    byte != Data("\n".utf8)
+                {
+                    line += byte
+                }
+                continuation.resume(returning: String(decoding: line, as: UTF8.self))
+            }
+        }
+    }
+
     private static func text(_ pipe: Pipe) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

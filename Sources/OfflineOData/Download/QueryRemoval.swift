@@ -1,0 +1,62 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+/// Takes a defining query and what only it holds out of a store, in steps that each are a transaction.
+struct QueryRemoval: Sendable {
+    let query: Int64
+    let table: TableStorage
+    let mapping: StorageMapping
+
+    /// The most rows that one step deletes.
+    static let step = 500
+
+    /// Hides the query's rows, after those that another query holds too, and those with local changes, have been
+    /// given away.
+    func begin(in database: Database) throws {
+        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
+        var applier = try RowApplier(table: table, mapping: mapping, query: query, in: database)
+        let shared = try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT t.\(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier) AS t
+                WHERE t.\(column.quotedDatabaseIdentifier) = ?1 AND (
+                    EXISTS(SELECT 1 FROM outpost_member AS m
+                        WHERE m.entity_set = ?2 AND m.row_id = t.\(id.quotedDatabaseIdentifier))
+                    OR EXISTS(SELECT 1 FROM outpost_before AS b
+                        WHERE b.entity_set = ?2 AND b.row_id = t.\(id.quotedDatabaseIdentifier)))
+                """, arguments: [query, table.set])
+        for rowID in shared { try applier.release(rowID) }
+        // Rows deleted here that it holds: should that be taken back, nobody holds them.
+        let deleted = try Int64.fetchAll(
+            database, sql: "SELECT row_id FROM outpost_before WHERE entity_set = ? AND owner = ?",
+            arguments: [table.set, query])
+        for rowID in deleted { try applier.release(rowID) }
+        try database.execute(sql: "DELETE FROM outpost_member WHERE query_id = ?", arguments: [query])
+        try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query])
+        try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query])
+        try QueryTable.markNotLoaded(query, in: database)
+    }
+
+    /// Deletes some of the hidden rows, those after a row by internal id.
+    ///
+    /// - Returns: how many, and the last of them; `nil` when none was left.
+    func removeSome(after last: Int64, in database: Database) throws -> (count: Int, last: Int64)? {
+        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return nil }
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        let rows = try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
+                WHERE \(id.quotedDatabaseIdentifier) > ? AND \(column.quotedDatabaseIdentifier) = ?
+                ORDER BY \(id.quotedDatabaseIdentifier) LIMIT \(Self.step)
+                """, arguments: [last, query])
+        for rowID in rows { try loader.delete(rowID) }
+        return rows.last.map { (rows.count, $0) }
+    }
+
+    func finish(in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
+        try database.execute(sql: "DELETE FROM outpost_query WHERE id = ?", arguments: [query])
+    }
+}

@@ -1,0 +1,160 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What a query finds, now and after each change, as an `AsyncSequence` of results.
+///
+/// The first element is the present result. Each later one differs from the one before it, in whatever way it came
+/// about: an edit here, a download, another process. Changes that follow each other while the last result is
+/// still being used are one element; the newest state always comes. The sequence ends when the store is closed.
+///
+/// ```swift
+/// for try await orders in store.observe(ODataURL(parsing: "Orders?$filter=ShippedDate eq null&$orderby=OrderID")) {
+///     show(orders)
+/// }
+/// ```
+public struct QueryObservation: AsyncSequence, Sendable {
+    /// All entities that the query finds, in its order.
+    public typealias Element = [Entity]
+
+    let source: ObservedQuery
+
+    /// Reads again when something may have changed.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let source: ObservedQuery
+        private var seen: UInt64?
+        private var last: [Entity]?
+
+        init(source: ObservedQuery) { self.source = source }
+
+        /// The next result; `nil` when the store was closed.
+        ///
+        /// - Throws: `ODataError` when the query is refused, `CancellationError`, `StoreError`.
+        public mutating func next() async throws -> [Entity]? {
+            while true {
+                if let seen, try await !source.changes.wait(beyond: seen) { return nil }
+                seen = await source.changes.version()
+                let result = try await source.read()
+                if let last, last == result { continue }
+                last = result
+                return result
+            }
+        }
+    }
+
+    /// An iterator that begins with the present result.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+}
+
+/// How the result of a query changes, as an `AsyncSequence`: what a list animates.
+///
+/// The first element has every entity of the present result as inserted. Applying each element to what was there
+/// gives the present result (in no order).
+public struct QueryChangeObservation: AsyncSequence, Sendable {
+    /// What is different.
+    public typealias Element = QueryChanges
+
+    let source: ObservedQuery
+
+    /// Compares by key.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var results: QueryObservation.AsyncIterator
+        private var known: [EntityKey: Entity]?
+
+        init(source: ObservedQuery) { results = QueryObservation.AsyncIterator(source: source) }
+
+        /// The next differences; `nil` when the store was closed.
+        ///
+        /// - Throws: as ``QueryObservation``.
+        public mutating func next() async throws -> QueryChanges? {
+            while let result = try await results.next() {
+                let old = known ?? [:]
+                let isFirst = known == nil
+                var now: [EntityKey: Entity] = [:]
+                var changes = QueryChanges()
+                for entity in result {
+                    guard let key = entity.key else { continue }
+                    now[key] = entity
+                    switch old[key] {
+                    case nil: changes.inserted.append(entity)
+                    case let before? where before != entity: changes.updated.append(entity)
+                    default: break
+                    }
+                }
+                changes.removed = old.values.filter { entity in entity.key.map { now[$0] == nil } ?? false }
+                known = now
+                // Another order alone is no change of rows.
+                if isFirst || !changes.isEmpty { return changes }
+            }
+            return nil
+        }
+    }
+
+    /// An iterator that begins with the present result as inserted.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+}
+
+/// What is different between two results of a query.
+public struct QueryChanges: Hashable, Sendable {
+    /// Entities that came into the result.
+    public var inserted: [Entity] = []
+    /// Entities with other values, as they are now.
+    public var updated: [Entity] = []
+    /// Entities that left the result, as they were.
+    public var removed: [Entity] = []
+
+    /// Whether nothing is different.
+    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
+}
+
+/// A query over a store, and what tells that its result may be another.
+struct ObservedQuery: Sendable {
+    let url: ODataURL
+    let provider: OfflineODataProvider
+    let changes: StoreChanges
+
+    private var isByKey: Bool {
+        guard case .name(_, let arguments)? = url.path.segments.last else { return false }
+        return arguments != .none
+    }
+
+    /// All entities that it finds now; of a single entity that one, or none.
+    func read() async throws -> [Entity] {
+        var entities: [Entity] = []
+        var request: ODataRequest? = ODataRequest(.read, url)
+        while let current = request {
+            request = nil
+            do {
+                switch try await provider.execute(current).body {
+                case .page(let page):
+                    entities += page.entities
+                    request = page.nextLink.map { ODataRequest(following: $0) }
+                case .entity(let entity): entities.append(entity)
+                case .none: break
+                default:
+                    throw ODataError(
+                        status: 400, code: "NotObservable", message: "\(url) is no entity or collection of entities.")
+                }
+            } catch let error as ODataError where error.status == 404 && isByKey {
+                // It is deleted, or not there yet.
+            }
+        }
+        return entities
+    }
+}
+
+extension OfflineODataProvider {
+    /// Observes what a query finds.
+    ///
+    /// - Parameter query: a collection of entities with query options, or one entity by its key.
+    public func observe(_ query: ODataURL) -> QueryObservation {
+        QueryObservation(source: ObservedQuery(url: query, provider: self, changes: changes))
+    }
+
+    /// Observes what comes into the result of a query, changes in it and leaves it.
+    ///
+    /// - Parameter query: a collection of entities with query options, or one entity by its key.
+    public func observeChanges(_ query: ODataURL) -> QueryChangeObservation {
+        QueryChangeObservation(source: ObservedQuery(url: query, provider: self, changes: changes))
+    }
+}

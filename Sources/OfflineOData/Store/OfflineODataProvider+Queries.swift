@@ -1,0 +1,68 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+extension OfflineODataProvider {
+    /// The defining queries, in the order in which they were added.
+    ///
+    /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
+    public func definingQueries() async throws -> [DefiningQuery] {
+        try await database.read { try QueryTable.all(in: $0) }.map {
+            try DefiningQuery($0.name, $0.text, group: $0.group)
+        }
+    }
+
+    /// Adds a defining query. The next download brings its rows; until all are here, those that no other query
+    /// holds are not seen (rule 14).
+    ///
+    /// ```swift
+    /// try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq 7", group: "daily"))
+    /// try await store.download(["mine"])
+    /// ```
+    /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
+    ///   `QueryError` for names that the model does not have.
+    public func add(_ query: DefiningQuery) async throws {
+        let set = try DefiningQueryCheck.entitySet(of: query, model: model)
+        let environment = options.environment
+        try await database.write { database in
+            guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {
+                throw OfflineError.queryExists(name: query.name)
+            }
+            try QueryTable.add(query, entitySet: set, in: database)
+            try Events.add("query added", query.name, environment, in: database)
+        }
+    }
+
+    /// Removes a defining query, with the rows that no other query holds. A row with changes of ours stays until
+    /// these are through, as in a download (rule 12).
+    ///
+    /// Rows go in small transactions, so that edits do not wait; the first of them hides all, so that a reader sees
+    /// them all or none. After a crash, calling this again goes on.
+    ///
+    /// - Returns: how many rows went.
+    /// - Throws: ``OfflineError/unknown(kind:name:)``; ``OfflineError/busy(processID:)``; `StoreError`.
+    @discardableResult
+    public func removeQuery(_ name: String) async throws -> Int {
+        // A download must not bring rows of a query that goes.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        let query = try await database.read { try QueryTable.all(in: $0) }.first { $0.name == name }
+        guard let query, let table = mapping.tables[query.entitySet] else {
+            throw OfflineError.unknown(kind: "defining query", name: name)
+        }
+        let removal = QueryRemoval(query: query.id, table: table, mapping: mapping)
+        try await database.write { try removal.begin(in: $0) }
+        var (removed, last) = (0, Int64.min)
+        while true {
+            let after = last
+            guard let step = try await database.write({ try removal.removeSome(after: after, in: $0) }) else { break }
+            (removed, last) = (removed + step.count, step.last)
+        }
+        let (environment, count) = (options.environment, removed)
+        try await database.write { database in
+            try removal.finish(in: database)
+            try Events.add("query removed", "\(name), \(count) rows", environment, in: database)
+        }
+        return removed
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import OfflineOData
+
+/// `outpost add-query`.
+struct AddQuery: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add-query",
+        abstract: "Keep another part of the service offline; the next pull brings it.",
+        discussion: """
+            EXAMPLE
+              outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
+              outpost add-query shop norway="Customers?\\$filter=Country eq 'Norway'" --group daily
+              outpost pull shop --only open
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: ArgumentHelp("The part, with its name.", valueName: "name=query")) var query: String
+    @Option(help: "The group that it is pulled with.") var group: String?
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let query = try Clone.definingQuery(query, group: group)
+        let provider = try await store.open()
+        do {
+            try await provider.add(query)
+            try provider.close()
+        } catch {
+            try? provider.close()
+            throw error
+        }
+        if json {
+            print(JSONText(Report(name: query.name, query: query.text, group: query.group)).text)
+        } else {
+            print("Added \(query.name).")
+            print(Terminal.dim("Bring its rows with: outpost pull \(store.directory) --only \(query.name)"))
+        }
+    }
+
+    private struct Report: Encodable {
+        var name: String
+        var query: String
+        var group: String?
+    }
+}
+
+/// `outpost remove-query`.
+struct RemoveQuery: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove-query",
+        abstract: "Keep a part of the service offline no longer.",
+        discussion: """
+            Rows that another query holds stay, and so do rows with changes of yours until these are through.
+
+            EXAMPLE
+              outpost remove-query shop open
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The name of the query, as 'outpost status' lists it.") var name: String
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let provider = try await store.open()
+        let removed: Int
+        do {
+            removed = try await provider.removeQuery(name)
+            try provider.close()
+        } catch {
+            try? provider.close()
+            throw error
+        }
+        if json {
+            print(JSONText(Report(name: name, rows: removed)).text)
+        } else {
+            print("Removed \(name) and \(Terminal.plural(removed, "row")).")
+        }
+    }
+
+    private struct Report: Encodable {
+        var name: String
+        var rows: Int
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import ODataModel
+import ODataQuery
+import OfflineOData
+
+/// `outpost watch`.
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show how the result of a query changes, until interrupted.",
+        discussion: """
+            Edits in the clone and what a pull brings, from whichever terminal, are shown as they come: '+' for an
+            entity that came into the result, '~' for one that changed, '-' for one that left it.
+
+            EXAMPLE
+              outpost watch shop 'Orders?$filter=ShippedDate eq null&$select=OrderID,Freight'
+              outpost watch shop Orders --json | jq .entity
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The query.") var query: String
+    @Flag(help: "Print each change as a line of JSON.") var json = false
+
+    func run() async throws {
+        let url = try ODataURL(parsing: query)
+        let provider = try await store.open()
+        let table = EntityTable(model: provider.model, url: url)
+        do {
+            for try await changes in provider.observeChanges(url) {
+                for (sign, entities) in [
+                    (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),
+                ] {
+                    for entity in entities {
+                        print(json ? line(sign, entity, provider.model) : text(sign, entity, table))
+                    }
+                }
+                // A pipe would hold the lines back.
+                fflush(nil)
+            }
+            try provider.close()
+        } catch {
+            try? provider.close()
+            throw error
+        }
+    }
+
+    private enum Sign: String {
+        case inserted, updated, removed
+
+        var text: String {
+            switch self {
+            case .inserted: Terminal.green("+")
+            case .updated: Terminal.yellow("~")
+            case .removed: Terminal.red("-")
+            }
+        }
+    }
+
+    private func text(_ sign: Sign, _ entity: Entity, _ table: EntityTable) -> String {
+        sign.text + " " + table.pairs(entity).map { "\($0.0)=\($0.1)" }.joined(separator: "  ")
+    }
+
+    private func line(_ sign: Sign, _ entity: Entity, _ model: EntityDataModel) -> String {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginObject()
+        writer.key("change")
+        writer.string(sign.rawValue)
+        writer.key("entity")
+        writer.value(.complex(entity), type: .entity(entity.shape.name), model: model)
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

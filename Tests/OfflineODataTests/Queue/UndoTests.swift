@@ -1,0 +1,95 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Undo")
+struct UndoTests {
+    private let order: [String: ODataValue] = [
+        "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+    ]
+
+    private func undo(_ store: OfflineODataProvider, _ entities: String...) async throws -> Int {
+        try await store.undo(entities.map { try ODataURL(parsing: $0) })
+    }
+
+    @Test("gives a changed entity back as the last download brought it")
+    func changed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let before = try await store.rows("Products(1)")
+        try await store.update("Products(1)", ["Stock": 1])
+        try await store.update("Products(1)", ["Name": "Other"])
+        #expect(try await undo(store, "Products(1)") == 1)
+        #expect(try await store.rows("Products(1)") == before)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("takes a created entity away, with what refers to it")
+    func created() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let made = try #require(try await store.create("Orders", order))
+        let key = try #require(made["OrderID"])
+        try await store.create(
+            "Order_Lines",
+            [
+                "OrderID": key, "LineNumber": 1, "ProductID": 1, "Quantity": 1, "Price": .decimal(ODataDecimal(1)),
+            ])
+        #expect(try await undo(store, "Orders(-1)") == 1)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("brings a deleted entity back, found by the key it had")
+    func deleted() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.delete("Products(1)")
+        #expect(try await undo(store, "Products(1)") == 1)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("of several entities is all or nothing, and says how many had changes")
+    func several() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 1])
+        try await store.update("Products(2)", ["Stock": 2])
+        #expect(try await undo(store, "Products(1)", "Products(2)", "Products(3)") == 2)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("of everything leaves no work pending, refused changes included")
+    func everything() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": -1])
+        #expect(try await store.upload().failed.count == 1)
+        try await store.update("Products(2)", ["Stock": 2])
+        try await store.create("Orders", order)
+        #expect(try await store.undoAll() == 3)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is refused for a change that is on its way (rule 7)")
+    func sent() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: try shop.client()))
+        try await store.update("Products(2)", ["Stock": 3])
+        try await store.create("Orders", order)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await #expect(throws: OfflineError.self) { try await undo(store, "Orders(-1)") }
+        await #expect(throws: OfflineError.self) { try await store.undoAll() }
+    }
+
+    @Test("of what is no entity names it")
+    func unknown() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        await #expect(throws: OfflineError.self) { try await undo(store, "Products") }
+        await #expect(throws: QueryError.self) { try await undo(store, "Produkts(1)") }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite("Commands on a clone")
+struct CloneCommandsTests {
+    @Test("add-query and remove-query change what is kept offline")
+    func queries() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone, "--query", "categories=Categories").code == 0)
+        let added = try await tool.run(
+            "add-query", clone, "norway=Customers?$filter=Country eq 'Norway'", "--group", "daily")
+        #expect(added.output.contains("Added norway."), "\(added.errors)")
+        let again = try await tool.run("add-query", clone, "norway=Products")
+        #expect(again.code == 1)
+        #expect(again.errors.contains("norway"))
+        #expect(try await tool.run("pull", clone, "--only", "daily").code == 0)
+        #expect(try await tool.run("query", clone, "Customers/$count").output != "0\n")
+        let removed = try await tool.run("remove-query", clone, "norway", "--json")
+        #expect(removed.output.contains("\"rows\""), "\(removed.errors)")
+        #expect(try await tool.run("query", clone, "Customers/$count").output == "0\n")
+        #expect(try await tool.run("query", clone, "Categories/$count").output == "5\n")
+        #expect(try await tool.run("add-query", clone, "nonsense").code == 2)
+    }
+
+    @Test("undo takes changes back that were not pushed")
+    func undo() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
+        #expect(try await tool.run("delete", clone, "Order_Lines(OrderID=1003,LineNumber=1)").code == 0)
+        let one = try await tool.run("undo", clone, "Products(6)")
+        #expect(one.output == "Took back the changes of 1 entity.\n", "\(one.errors)")
+        #expect(try await tool.run("undo", clone, "--all", "--json").output.contains("1"))
+        #expect(try await tool.run("undo", clone, "--all").output == "There was nothing to take back.\n")
+        #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
+        #expect(try await tool.run("undo", clone).code == 2)
+    }
+
+    @Test("watch shows changes made by another process")
+    func watch() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        let (process, output, _) = tool.process(["watch", clone, "Products(6)?$select=ProductID,Stock", "--json"])
+        try process.run()
+        defer { process.terminate() }
+        let first = await Tool.line(of: output)
+        #expect(first.contains("\"inserted\""))
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4711").code == 0)
+        let second = await Tool.line(of: output)
+        #expect(second.contains("\"updated\"") && second.contains("4711"))
+    }
+}
