@@ -161,7 +161,12 @@ let package = Package(
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
-            name: "ODataClientTests", dependencies: ["ODataClient", httpTypes, logging], swiftSettings: settings),
+            name: "ODataClientTests",
+            dependencies: [
+                "ODataClient", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
             dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],

@@ -45,6 +45,10 @@ public struct Diagnostics: Sendable {
     /// The first part of the names of metrics: `…_requests_total`, `…_request_duration_seconds`,
     /// `…_received_bytes_total`, `…_sent_bytes_total`; `nil` records none.
     public var metricsPrefix: String?
+    /// Takes the metrics; `nil` for the one that the process has bootstrapped.
+    public var metricsFactory: (any MetricsFactory)?
+    /// Makes the spans; `nil` for the one that the process has bootstrapped.
+    public var tracer: (any Tracer)?
     /// Whether requests carry the context of a trace: that of the bootstrapped tracer, in a span per request, or
     /// ``TraceContext`` where there is none.
     public var propagatesTraces: Bool
@@ -56,13 +60,16 @@ public struct Diagnostics: Sendable {
     /// Makes diagnostics that tell nothing.
     public init(
         logger: Logger? = nil, traceLevel: TraceLevel = .none, redaction: SecretRedaction = SecretRedaction(),
-        metricsPrefix: String? = nil, propagatesTraces: Bool = false,
+        metricsPrefix: String? = nil, metricsFactory: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil,
+        propagatesTraces: Bool = false,
         correlationID: (@Sendable () -> String)? = nil, onTimings: (@Sendable (RequestTimings) -> Void)? = nil
     ) {
         self.logger = logger
         self.traceLevel = traceLevel
         self.redaction = redaction
         self.metricsPrefix = metricsPrefix
+        self.metricsFactory = metricsFactory
+        self.tracer = tracer
         self.propagatesTraces = propagatesTraces
         self.correlationID = correlationID
         self.onTimings = onTimings
@@ -146,13 +153,16 @@ public struct Diagnostics: Sendable {
                 ])
         }
         guard let metricsPrefix else { return }
+        let factory = metricsFactory ?? MetricsSystem.factory
         let method = String(timings.operation.prefix { $0 != " " })
         let dimensions = [("method", method), ("status", timings.status.map { String($0) } ?? "none")]
-        Counter(label: "\(metricsPrefix)_requests_total", dimensions: dimensions).increment()
-        Metrics.Timer(label: "\(metricsPrefix)_request_duration_seconds", dimensions: dimensions)
-            .record(duration: timings.endToEnd)
-        Counter(label: "\(metricsPrefix)_received_bytes_total").increment(by: timings.receivedBytes)
-        Counter(label: "\(metricsPrefix)_sent_bytes_total").increment(by: timings.sentBytes)
+        Counter(label: "\(metricsPrefix)_requests_total", dimensions: dimensions, factory: factory).increment()
+        Metrics.Timer(
+            label: "\(metricsPrefix)_request_duration_seconds", dimensions: dimensions, factory: factory
+        ).record(duration: timings.endToEnd)
+        Counter(label: "\(metricsPrefix)_received_bytes_total", factory: factory)
+            .increment(by: timings.receivedBytes)
+        Counter(label: "\(metricsPrefix)_sent_bytes_total", factory: factory).increment(by: timings.sentBytes)
     }
 
     /// Text of a body; what is none is told by its size.
@@ -175,18 +185,18 @@ public struct Diagnostics: Sendable {
     ) async throws -> Result {
         guard propagatesTraces else { return try await body(message) }
         var message = message
-        guard !(InstrumentationSystem.instrument is NoOpInstrument) else {
+        let bootstrapped = InstrumentationSystem.instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
+        guard let tracer = tracer ?? bootstrapped else {
             if message.headerFields[.traceparent] == nil {
                 message.headerFields[.traceparent] = (TraceContext.current?.child() ?? TraceContext()).traceparent
             }
             return try await body(message)
         }
-        return try await withSpan("OData \(message.method)", ofKind: .client) { span in
+        return try await tracer.withAnySpan("OData \(message.method)", ofKind: .client) { span in
             span.attributes["http.request.method"] = message.method.rawValue
             span.attributes["url.path"] = Self.withoutQuery(message.path)
             span.attributes["server.address"] = message.authority ?? ""
-            InstrumentationSystem.instrument.inject(
-                span.context, into: &message.headerFields, using: HeaderFieldInjector())
+            tracer.inject(span.context, into: &message.headerFields, using: HeaderFieldInjector())
             return try await body(message)
         }
     }

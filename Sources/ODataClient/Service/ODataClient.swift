@@ -170,7 +170,8 @@ public final class ODataClient: ODataProvider {
         {
             // The service did not act, and cannot recognise repeats: once more, without (rule 2).
             repeatability.takeRefusal()
-            guard request.canRepeat else { throw error }
+            guard let again = request.fromStart() else { throw error }
+            request = again
             request.repeatability = nil
             options.isRepeatable = nil
             return try await exchange(request, model, options)
@@ -232,6 +233,8 @@ public final class ODataClient: ODataProvider {
             await csrf.take(response, to: message)
             if canRepeat, let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields) {
                 message.headerFields[csrf.name] = token
+                // A short answer is read to its end so that its connection can be used again.
+                _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
                 (response, stream) = try await transmit(
                     message, body?.fromStart(), options, started, recorder, id)
             }
@@ -266,7 +269,7 @@ public final class ODataClient: ODataProvider {
     private func complete(_ message: inout HTTPRequest) {
         message.headerFields[.userAgent] = configuration.userAgent
         for (name, value) in configuration.headers {
-            guard let name = HTTPField.Name(name) else { continue }
+            guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
             message.headerFields[name] = value
         }
         if let language = configuration.language, message.headerFields[.acceptLanguage] == nil {
@@ -304,9 +307,13 @@ public final class ODataClient: ODataProvider {
 }
 
 extension ODataRequest {
-    /// Whether its body can be sent a second time.
-    var canRepeat: Bool {
-        if case .media(let stream, _) = body { stream.isRepeatable } else { true }
+    /// The same request with its body from the start; `nil` where that cannot be had again.
+    func fromStart() -> ODataRequest? {
+        guard case .media(let stream, let contentType) = body else { return self }
+        guard let again = stream.fromStart() else { return nil }
+        var request = self
+        request.body = .media(again, contentType: contentType)
+        return request
     }
 }
 

@@ -1,5 +1,7 @@
 import HTTPTypes
+import InMemoryTracing
 import Logging
+import MetricsTestKit
 import ODataClient
 import ODataHTTP
 import ODataModel
@@ -138,6 +140,46 @@ import Testing
         let plain = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
         _ = try await plain.service().entities("Orders")
         #expect(plain.sent[0]["traceparent"] == nil && plain.sent[0]["X-CorrelationID"] == nil)
+    }
+
+    @Test func `with a tracer each request is a span, and carries what the tracer says`() async throws {
+        let tracer = InMemoryTracer()
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.propagatesTraces = true
+        configuration.diagnostics.tracer = tracer
+        _ = try await transport.service(configuration).entities(Query("Orders").filter(.property("City") == "Graz"))
+        let spans = tracer.finishedSpans
+        #expect(spans.map(\.operationName) == ["OData GET", "OData GET"])
+        #expect(spans.last?.kind == .client)
+        #expect(spans.last?.attributes["url.path"]?.toSpanAttribute() == .string("/shop/Orders"))
+        #expect(tracer.performedContextInjections.count == 2)
+        #expect(transport.sent[0]["traceparent"] == nil, "the tracer has its own fields")
+    }
+
+    @Test func `requests, their time and their bytes are counted`() async throws {
+        let metrics = TestMetrics()
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent.message.method == .get ? .json(Self.orders) : .refusal(404)
+        }
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.metricsPrefix = "shop"
+        configuration.diagnostics.metricsFactory = metrics
+        let client = try transport.client(configuration)
+        let service = DataService(client)
+        _ = try await service.entities("Orders")
+        _ = try await service.entities("Orders")
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        _ = try? await service.create(order, in: "Orders")
+        let reads = try metrics.expectCounter("shop_requests_total", [("method", "GET"), ("status", "200")])
+        #expect(reads.totalValue == 3, "with the metadata")
+        let refused = try metrics.expectCounter("shop_requests_total", [("method", "POST"), ("status", "404")])
+        #expect(refused.totalValue == 1)
+        let times = try metrics.expectTimer(
+            "shop_request_duration_seconds", [("method", "GET"), ("status", "200")])
+        #expect(times.values.count == 3)
+        #expect(try metrics.expectCounter("shop_sent_bytes_total").totalValue == 8)
+        #expect(try metrics.expectCounter("shop_received_bytes_total").totalValue > 200)
     }
 
     @Test(arguments: [
