@@ -26,6 +26,9 @@ public final class OfflineODataProvider: ODataProvider {
         public var downloadPageSize = 2000
         /// The most rows in one page of a local read; `nil` for no limit.
         public var localPageSize: Int?
+        /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
+        /// both.
+        public var undoesLocalCreation = false
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -64,7 +67,8 @@ public final class OfflineODataProvider: ODataProvider {
         changes = StoreChanges(database: database, environment: options.environment)
         mapping = OfflineLayout(model: model).mapping
         queue = QueueTable(model: model)
-        let hook = QueueHook(mapping: mapping, environment: options.environment)
+        let hook = QueueHook(
+            mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
         local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
@@ -131,7 +135,7 @@ public final class OfflineODataProvider: ODataProvider {
         var databaseOptions = options.database
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
-        let (root, metadata) = try await database.read { database in
+        let (root, metadata, version) = try await database.read { database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
@@ -142,9 +146,12 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            return (root, metadata)
+            return (root, metadata, max(version, 1))
         }
         let model = try CSDLReader.read(xml: metadata)
+        if version < EngineSchema.version {
+            try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
+        }
         return OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options)
@@ -237,6 +244,11 @@ public final class OfflineODataProvider: ODataProvider {
     }
 
     private func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
+        if uploadOptions.foldsRequests {
+            try await database.write { [queue] in
+                try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
+            }
+        }
         let report = try await Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, options: uploadOptions

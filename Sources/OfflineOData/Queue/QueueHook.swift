@@ -9,8 +9,11 @@ struct QueueHook: WriteHook {
     let environment: Environment
     let queue: QueueTable
     let before: BeforeImages
+    /// Whether deleting what was made here and never sent takes its making back.
+    let undoesLocalCreation: Bool
 
-    init(mapping: StorageMapping, environment: Environment) {
+    init(mapping: StorageMapping, environment: Environment, undoesLocalCreation: Bool = false) {
+        self.undoesLocalCreation = undoesLocalCreation
         self.mapping = mapping
         self.environment = environment
         queue = QueueTable(model: mapping.model)
@@ -118,7 +121,9 @@ struct QueueHook: WriteHook {
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)
-        if let refused = earlier.first(where: { $0.state == .refused && $0.kind != .delete }) {
+        if let refused = earlier.first(where: {
+            $0.state == .refused && $0.kind != .delete && !$0.options.isUnmodifiable
+        }) {
             let referenced = try creationsReferenced(by: after, table: change.table, in: database)
                 .subtracting([refused.id])
             if try !queue.anyWaits(referenced, for: refused.id, in: database) {
@@ -141,7 +146,10 @@ struct QueueHook: WriteHook {
     ) throws {
         var merged = refused.changes
         var known = base
-        for request in later where request.id > refused.id && request.kind == .update && request.state != .sending {
+        for request in later
+        where request.id > refused.id && request.kind == .update && request.state != .sending
+            && !request.options.isUnmodifiable
+        {
             merged = merged.merging(request.changes)
             if let older = request.base { known = known.merging(older) }
             try queue.remove(request.id, in: database)
@@ -170,8 +178,13 @@ struct QueueHook: WriteHook {
             try queue.remove(refused.id, in: database)
             rest.removeAll { $0.id == refused.id }
         }
+        if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
+            first.firstSent == nil
+        {
+            neverExisted = true
+        }
         if neverExisted {
-            // The service refused to create it, so there is nothing to delete there, and nothing to refer to. What
+            // The service refused to create it, or was never asked, so there is nothing to delete there, and nothing to refer to. What
             // it has under the same key is somebody else's, and comes back.
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             try undo.undoDependents(of: Set(earlier.map(\.id)), in: database)
@@ -214,7 +227,7 @@ struct QueueHook: WriteHook {
         _ = try queue.append(
             kind, table: change.table, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
-            createdAt: environment.instant.description, in: database)
+            createdAt: environment.instant.description, options: try ChangeOptions(change.request), in: database)
     }
 
     /// The queued creations of entities that this one refers to (rule 6).

@@ -17,7 +17,7 @@ struct QueueTable {
     private static let columns =
         """
         id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, status, code, message, target, theirs, failed_at
+        first_sent, created_at, options, status, code, message, target, theirs, failed_at
         """
 
     /// All requests, or those in some states, in order.
@@ -38,6 +38,55 @@ struct QueueTable {
         try fetch("WHERE entity_set = ? AND row_id = ? ORDER BY id", [set, rowID], in: database)
     }
 
+    /// The request to send next: one on its way first, then by priority and age the first that waits for no other.
+    ///
+    /// - Parameter categories: only requests of these, and those that they depend on; `nil` for all.
+    func next(in categories: Set<String>?, in database: Database) throws -> QueuedRequest? {
+        let wanted = try categories.map { try requests(in: $0, in: database) }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, state, depends FROM outpost_queue WHERE state = 'sending'
+                UNION ALL
+                SELECT * FROM (
+                    SELECT id, state, depends FROM outpost_queue WHERE state = 'pending' ORDER BY priority DESC, id)
+                """)
+        while let row = try rows.next() {
+            let id: Int64 = row["id"]
+            if row["state"] == QueuedRequest.State.sending.rawValue { return try request(id, in: database) }
+            if let wanted, !wanted.contains(id) { continue }
+            if try !waits(row["depends"], in: database) { return try request(id, in: database) }
+        }
+        return nil
+    }
+
+    /// Whether any of the requests that one depends on is still there.
+    private func waits(_ depends: String, in database: Database) throws -> Bool {
+        for id in depends.split(separator: ",").compactMap({ Int64($0) }) {
+            let exists = try Bool.fetchOne(
+                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE id = ?)", arguments: [id])
+            if exists ?? false { return true }
+        }
+        return false
+    }
+
+    /// The requests of some categories, and all that they depend on.
+    private func requests(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
+        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends FROM outpost_queue")
+        var dependencies: [Int64: String] = [:]
+        var open: [Int64] = []
+        for row in rows {
+            dependencies[row["id"]] = row["depends"]
+            if let category: String = row["category"], categories.contains(category) { open.append(row["id"]) }
+        }
+        var wanted = Set(open)
+        while let id = open.popLast() {
+            for next in (dependencies[id] ?? "").split(separator: ",").compactMap({ Int64($0) })
+            where wanted.insert(next).inserted { open.append(next) }
+        }
+        return wanted
+    }
+
     func hasRequests(set: String, rowID: Int64, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ? AND row_id = ?)",
@@ -56,18 +105,21 @@ struct QueueTable {
     /// Appends a request and gives its number.
     func append(
         _ kind: QueuedRequest.Kind, table: TableStorage, rowID: Int64, key: Entity, changes: Entity, base: Entity?,
-        etag: String?, omitted: Set<String>, dependsOn: [Int64], createdAt: String, in database: Database
+        etag: String?, omitted: Set<String>, dependsOn: [Int64], createdAt: String, options: ChangeOptions,
+        in database: Database
     ) throws -> Int64 {
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
-                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
+                    options, category, priority)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 table.set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
                 dependsOn.map(String.init).joined(separator: ","), createdAt,
+                Self.text(options), options.category, options.priority,
             ])
         return database.lastInsertedRowID
     }
@@ -122,6 +174,30 @@ struct QueueTable {
             arguments: [ids.sorted().map(String.init).joined(separator: ","), id])
     }
 
+    /// Lets what depends on one request depend on another, or on none, instead.
+    func replaceDependency(on old: Int64, by new: Int64?, in database: Database) throws {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT id, depends FROM outpost_queue WHERE ',' || depends || ',' LIKE '%,' || ? || ',%'",
+            arguments: [old])
+        for row in rows {
+            let depends: String = row["depends"]
+            var ids = Set(depends.split(separator: ",").compactMap { Int64($0) })
+            ids.remove(old)
+            if let new, new != row["id"] { ids.insert(new) }
+            try setDependencies(ids, of: row["id"], in: database)
+        }
+    }
+
+    func setOptions(_ options: ChangeOptions, of id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET options = ?, category = ?, priority = ? WHERE id = ?",
+            arguments: [Self.text(options), options.category, options.priority, id])
+    }
+
+    private static func text(_ options: ChangeOptions) throws -> String? {
+        options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    }
+
     /// Whether any of some requests waits for another one, at whatever distance.
     func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
         guard !ids.isEmpty else { return false }
@@ -169,6 +245,7 @@ struct QueueTable {
         let omitted: String = row["omitted"]
         let depends: String = row["depends"]
         let base: [UInt8]? = (row["base"] as Data?).map(Array.init)
+        let options: String? = row["options"]
         let theirs: [UInt8]? = (row["theirs"] as Data?).map(Array.init)
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
@@ -183,6 +260,8 @@ struct QueueTable {
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
+            options: try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) }
+                ?? ChangeOptions(),
             failure: failure)
     }
 }

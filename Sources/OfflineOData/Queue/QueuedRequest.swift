@@ -76,15 +76,17 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// The requests that must succeed before.
     public let dependsOn: [Int64]
     /// Where it stands.
-    public let state: State
+    public internal(set) var state: State
     /// `Repeatability-Request-ID`, once it was first sent.
-    public let requestID: String?
+    public internal(set) var requestID: String?
     /// `Repeatability-First-Sent`, once it was.
-    public let firstSent: String?
+    public internal(set) var firstSent: String?
     /// When the change was made.
     public let createdAt: String
+    /// How it is treated.
+    public let options: ChangeOptions
     /// Why it is in the error archive.
-    public let failure: Failure?
+    public internal(set) var failure: Failure?
 }
 
 extension QueuedRequest {

@@ -2,10 +2,30 @@ import GRDB
 
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
-    /// The version of these tables; a store of a newer version is refused.
-    static let version = 1
+    /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
+    static let version = 2
 
-    static let statements = [
+    /// What makes the tables of a new store.
+    static let statements = firstVersion + upgrades.flatMap { $0 }
+
+    /// Brings the tables of an older version up to date.
+    static func upgrade(from version: Int, in database: Database) throws {
+        for statement in upgrades.dropFirst(version - 1).joined() { try database.execute(sql: statement) }
+        try Settings.set("engine.version", String(Self.version), in: database)
+    }
+
+    /// What each version changed, from the second on.
+    private static let upgrades = [
+        [
+            // How a change is sent, and when.
+            "ALTER TABLE outpost_queue ADD COLUMN options TEXT",
+            "ALTER TABLE outpost_queue ADD COLUMN category TEXT",
+            "ALTER TABLE outpost_queue ADD COLUMN priority INTEGER NOT NULL DEFAULT 0",
+            "CREATE INDEX outpost_queue_order ON outpost_queue(state, priority DESC, id)",
+        ]
+    ]
+
+    private static let firstVersion = [
         // Settings: service root, metadata document, what is known of the service.
         """
         CREATE TABLE outpost_setting(

@@ -8,14 +8,23 @@ public struct UploadOptions: Sendable {
     public var stopOnFirstFailure: Bool
     /// For services without ETags: whether the entity is read and compared before a change is sent.
     public var comparesWithoutETags: Bool
+    /// Only the changes of these categories are sent, with those that they depend on; `nil` for every change.
+    public var categories: Set<String>?
+    /// Whether changes of one entity that were never sent are folded before: updates into the create or update
+    /// before them, and what is created and deleted is not sent at all. Requests that are unmodifiable, or of
+    /// different categories, stay as they are.
+    public var foldsRequests: Bool
 
     /// Makes options.
     public init(
-        conflictPolicy: ConflictPolicy = .fail, stopOnFirstFailure: Bool = false, comparesWithoutETags: Bool = true
+        conflictPolicy: ConflictPolicy = .fail, stopOnFirstFailure: Bool = false, comparesWithoutETags: Bool = true,
+        categories: Set<String>? = nil, foldsRequests: Bool = false
     ) {
         self.conflictPolicy = conflictPolicy
         self.stopOnFirstFailure = stopOnFirstFailure
         self.comparesWithoutETags = comparesWithoutETags
+        self.categories = categories
+        self.foldsRequests = foldsRequests
     }
 }
 

@@ -34,6 +34,12 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
+        if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty {
+            // The service will send its own, under whatever key.
+            try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
+            try forget(request, table, in: database)
+            return
+        }
         if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
             // In no query, as far as is known: the next download decides (rule 12).
             try database.execute(
@@ -71,7 +77,7 @@ struct UploadOutcomes: Sendable {
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
     }
 
-    /// The entity is gone on both sides.
+    /// The entity is gone here.
     private func forget(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
         try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
         for name in ["outpost_member", "outpost_uploaded", "outpost_alias"] {
@@ -79,7 +85,7 @@ struct UploadOutcomes: Sendable {
                 sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id = ?",
                 arguments: [request.entitySet, request.rowID])
         }
-        try Events.add("accepted", "delete \(describe(request))", environment, in: database)
+        try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
     }
 
     /// The service refused a request, or nobody knows whether it acted.

@@ -56,17 +56,7 @@ struct Uploader: Sendable {
     /// The first request that waits for no other. One that was on its way when the process ended comes
     /// first: its answer decides over everything behind it.
     private func next() async throws -> QueuedRequest? {
-        try await database.read { database in
-            let all = try outcomes.queue.requests(in: database)
-            let present = Set(all.map(\.id))
-            return all.first { request in
-                switch request.state {
-                case .sending: true
-                case .pending: present.isDisjoint(with: request.dependsOn)
-                case .refused, .inDoubt: false
-                }
-            }
-        }
+        try await database.read { try outcomes.queue.next(in: options.categories, in: $0) }
     }
 
     private enum Result {
@@ -95,9 +85,10 @@ struct Uploader: Sendable {
             return try await archive(request, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
         let marked = try await mark(request)
+        let message = try await message(for: marked, isRepeatable: isRepeatable)
         let response: ODataResponse
         do {
-            response = try await remote.execute(message(for: marked, isRepeatable: isRepeatable))
+            response = try await remote.execute(message)
         } catch let error as ODataError {
             return try await refuse(
                 marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
@@ -135,7 +126,7 @@ struct Uploader: Sendable {
     }
 
     /// The request as the service gets it.
-    private func message(for request: QueuedRequest, isRepeatable: Bool?) -> ODataRequest {
+    private func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
         if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
@@ -157,10 +148,21 @@ struct Uploader: Sendable {
             message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
             message.ifMatch = request.etag
         }
+        message.headers = try await headers(of: request)
         if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
         }
         return message
+    }
+
+    /// The app's own header fields, with the entities that their values name under their present keys.
+    private func headers(of request: QueuedRequest) async throws -> [String: String] {
+        let headers = request.options.headers
+        guard headers.values.contains(where: { $0.contains("{") }) else { return headers }
+        let placeholders = HeaderPlaceholders(mapping: mapping)
+        return try await database.read { database in
+            try headers.mapValues { try placeholders.filled($0, in: database) }
+        }
     }
 
     // MARK: Answers
@@ -442,9 +444,11 @@ extension Entity {
 extension QueuedRequest {
     /// The same request, as if never sent.
     fileprivate var asPending: QueuedRequest {
-        QueuedRequest(
-            id: id, entitySet: entitySet, rowID: rowID, kind: kind, key: key, changes: changes, base: base,
-            etag: etag, omitted: omitted, dependsOn: dependsOn, state: .pending, requestID: nil, firstSent: nil,
-            createdAt: createdAt, failure: nil)
+        var request = self
+        request.state = .pending
+        request.requestID = nil
+        request.firstSent = nil
+        request.failure = nil
+        return request
     }
 }

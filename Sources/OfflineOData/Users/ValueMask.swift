@@ -14,7 +14,7 @@ enum ValueMask {
         "outpost_before": ["entity_set", "row_id", "owner"],
         "outpost_queue": [
             "id", "entity_set", "row_id", "kind", "omitted", "depends", "state", "request_id", "first_sent", "attempts",
-            "created_at", "status", "code", "target", "failed_at",
+            "created_at", "priority", "status", "code", "target", "failed_at",
         ],
         "outpost_uploaded": ["entity_set", "row_id"],
         "outpost_seen": ["query_id", "row_id"],

@@ -16,12 +16,12 @@ struct Push: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
-    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup var sending: SendingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let connected = try await store.open(service)
-        let options = conflicts.uploadOptions
+        let options = sending.uploadOptions
         let report = try await connected.run { try await $0.upload(options: options) }
         if json {
             print(JSONText(PushReport(report)).text)
@@ -70,12 +70,12 @@ struct Sync: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
-    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup var sending: SendingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let connected = try await store.open(service)
-        let options = conflicts.uploadOptions
+        let options = sending.uploadOptions
         let report = try await connected.run { try await $0.sync(options: options) }
         let bytes = connected.connector.received
         if json {
@@ -94,8 +94,8 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
-/// What happens to changes of entities that others have changed.
-struct ConflictOptions: ParsableArguments {
+/// How changes are sent.
+struct SendingOptions: ParsableArguments {
     /// The policies that need no program.
     enum Policy: String, ExpressibleByArgument, CaseIterable {
         case fail, mine, theirs
@@ -107,12 +107,17 @@ struct ConflictOptions: ParsableArguments {
                 + "'mine' sends it again on top, 'theirs' gives it up."))
     var conflicts = Policy.fail
 
+    @Flag(help: "Send one request for several changes of an entity, and none for what was made and deleted.")
+    var fold = false
+
     var uploadOptions: UploadOptions {
-        switch conflicts {
-        case .fail: UploadOptions(conflictPolicy: .fail)
-        case .mine: UploadOptions(conflictPolicy: .clientWins)
-        case .theirs: UploadOptions(conflictPolicy: .serverWins)
-        }
+        let policy: ConflictPolicy =
+            switch conflicts {
+            case .fail: .fail
+            case .mine: .clientWins
+            case .theirs: .serverWins
+            }
+        return UploadOptions(conflictPolicy: policy, foldsRequests: fold)
     }
 }
 

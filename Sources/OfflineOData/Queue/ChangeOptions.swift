@@ -1,0 +1,88 @@
+import Foundation
+import ODataModel
+import ODataService
+
+/// How the engine treats a local change, besides what is changed.
+///
+/// ```swift
+/// let visits = DataService(store.changing(ChangeOptions(category: "visits", tag: "visit 12")))
+/// try await visits.update(order)
+/// try await store.upload(options: UploadOptions(categories: ["visits"]))
+/// ```
+public struct ChangeOptions: Hashable, Sendable, Codable {
+    /// What an app knows the change by; it is not sent.
+    public var tag: String?
+    /// The category that the change can be uploaded with; `nil` for none.
+    public var category: String?
+    /// Header fields that are sent with the request. In their values, an entity in braces stands for the entity's
+    /// URL as it is when the request is sent, so that one created here has its own key by then:
+    /// `["X-Parent": "{Orders(-1)}"]`.
+    public var headers: [String: String]
+    /// Requests of a higher priority are sent first, unless they depend on others. 0 unless given.
+    public var priority: Int
+    /// Whether the request is sent as it is: neither folded into another nor mended by a later edit.
+    public var isUnmodifiable: Bool
+    /// Whether an entity made by this change goes from the store once the service has it: the service will send its
+    /// own, under whatever key.
+    public var removesCreatedEntity: Bool
+
+    /// Makes options.
+    public init(
+        category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
+        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false
+    ) {
+        self.tag = tag
+        self.category = category
+        self.headers = headers
+        self.priority = priority
+        self.isUnmodifiable = isUnmodifiable
+        self.removesCreatedEntity = removesCreatedEntity
+    }
+}
+
+extension ChangeOptions {
+    /// The header field that carries the options of a change to the store. It never leaves it.
+    static let field = "Outpost-Change-Options"
+
+    /// The options of a request; the defaults where it has none.
+    ///
+    /// - Throws: `ODataError` for a field that does not hold options.
+    init(_ request: ODataRequest) throws {
+        if let text = request.headers[Self.field] {
+            do {
+                self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+            } catch {
+                throw ODataError(status: 400, code: "InvalidChangeOptions", message: "\(Self.field): \(error)")
+            }
+        } else {
+            self.init()
+        }
+        // What an app would have sent online is sent later.
+        headers.merge(request.headers.filter { $0.key != Self.field }) { options, _ in options }
+    }
+
+    func apply(to request: inout ODataRequest) throws {
+        request.headers[Self.field] = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    }
+}
+
+/// A store whose changes are made with the same options.
+struct ChangingProvider: ODataProvider {
+    let base: OfflineODataProvider
+    let options: ChangeOptions
+
+    var model: EntityDataModel { base.model }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        var request = request
+        if request.method != .read { try options.apply(to: &request) }
+        return try await base.execute(request)
+    }
+}
+
+extension OfflineODataProvider {
+    /// The same store, as a provider whose changes are queued with some options.
+    public func changing(_ options: ChangeOptions) -> any ODataProvider {
+        ChangingProvider(base: self, options: options)
+    }
+}

@@ -1,0 +1,105 @@
+import GRDB
+import ODataModel
+
+/// Makes fewer requests of the changes that wait, without changing what they come to.
+struct QueueFolding {
+    let queue: QueueTable
+    /// Only requests of these categories; `nil` for all.
+    let categories: Set<String>?
+
+    /// Folds the requests of each entity that follow each other.
+    func fold(in database: Database) throws {
+        var last: [Row: QueuedRequest] = [:]
+        for request in try queue.requests(in: database) {
+            let row = Row(set: request.entitySet, rowID: request.rowID)
+            guard isFoldable(request) else {
+                last[row] = nil
+                continue
+            }
+            guard let earlier = last[row], earlier.options.category == request.options.category,
+                let folded = try fold(request, into: earlier, in: database)
+            else {
+                last[row] = request
+                continue
+            }
+            switch folded {
+            case .one(let id): last[row] = try queue.request(id, in: database)
+            case .nothing: last[row] = nil
+            }
+        }
+    }
+
+    private struct Row: Hashable {
+        let set: String
+        let rowID: Int64
+    }
+
+    private enum Outcome {
+        case one(Int64)
+        case nothing
+    }
+
+    private func isFoldable(_ request: QueuedRequest) -> Bool {
+        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable else { return false }
+        guard let categories else { return true }
+        return request.options.category.map(categories.contains) ?? false
+    }
+
+    /// - Returns: `nil` when the two stay as they are.
+    private func fold(
+        _ later: QueuedRequest, into earlier: QueuedRequest, in database: Database
+    ) throws -> Outcome? {
+        switch (earlier.kind, later.kind) {
+        case (.create, .update), (.update, .update):
+            let needed = Set(later.dependsOn).subtracting([earlier.id])
+            // What the later one needs may itself wait for the earlier one.
+            guard try !queue.anyWaits(needed, for: earlier.id, in: database) else { return nil }
+            let base = earlier.base.map { later.base?.merging($0) ?? $0 }
+            try queue.rewrite(
+                earlier.id, key: Entity(shape: earlier.changes.shape, key: earlier.key),
+                changes: earlier.changes.merging(later.changes), base: earlier.kind == .create ? nil : base,
+                in: database)
+            try queue.setDependencies(needed.union(earlier.dependsOn), of: earlier.id, in: database)
+            try keepOptions(of: later, in: earlier, in: database)
+            try queue.remove(later.id, in: database)
+            try queue.replaceDependency(on: later.id, by: earlier.id, in: database)
+            return .one(earlier.id)
+        case (.update, .delete):
+            // The delete is guarded by the version that the update was made of.
+            try queue.setETag(earlier.etag, of: later.id, in: database)
+            if let base = later.base, let older = earlier.base {
+                try queue.rewrite(
+                    later.id, key: Entity(shape: base.shape, key: later.key), changes: later.changes,
+                    base: base.merging(older), in: database)
+            }
+            try queue.setDependencies(
+                Set(later.dependsOn).union(earlier.dependsOn).subtracting([earlier.id]), of: later.id, in: database)
+            try queue.remove(earlier.id, in: database)
+            try queue.replaceDependency(on: earlier.id, by: nil, in: database)
+            return .one(later.id)
+        case (.create, .delete):
+            // What others refer to must be made first, whatever becomes of it.
+            let others = try queue.requests(in: database).contains {
+                $0.id != later.id && !Set($0.dependsOn).isDisjoint(with: [earlier.id, later.id])
+            }
+            guard !others else { return nil }
+            try queue.remove(earlier.id, in: database)
+            try queue.remove(later.id, in: database)
+            return .nothing
+        case (_, .create), (.delete, _):
+            return nil
+        }
+    }
+
+    /// Header fields of both, the later ones' values where they share a name; both tags.
+    private func keepOptions(of later: QueuedRequest, in earlier: QueuedRequest, in database: Database) throws {
+        var options = earlier.options
+        options.headers.merge(later.options.headers) { $1 }
+        options.tag = [earlier.options.tag, later.options.tag].compactMap { $0 }.reduce(nil) { tags, tag in
+            tags.map { "\($0)#\(tag)" } ?? tag
+        }
+        options.priority = max(earlier.options.priority, later.options.priority)
+        guard options != earlier.options else { return }
+        try queue.setOptions(options, of: earlier.id, in: database)
+    }
+}

@@ -1,0 +1,221 @@
+import HTTPTypes
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Options of a change")
+struct ChangeOptionsTests {
+    @Test("a category is uploaded alone, with what its changes depend on")
+    func categories() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let visits = store.changing(ChangeOptions(category: "visits"))
+        try await store.create("Categories", ["Name": "First"])
+        try await visits.create(
+            "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        try await store.update("Products(1)", ["Stock": 77])
+        let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
+        #expect(report.accepted.map(\.kind) == [.create, .create])
+        #expect(try await store.status().pending.map(\.entityText) == ["Products(1)"])
+        try await store.sync()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("header fields are sent with the request, naming entities by the keys that they have by then")
+    func headers() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "First"])
+        try await store.changing(ChangeOptions(headers: ["X-About": "{Categories(-1)}, {not an entity}"]))
+            .update("Products(1)", ["Stock": 77])
+        await shop.wire.mend()
+        try await store.upload()
+        let about = await shop.wire.requests.compactMap { $0.headerFields[HTTPField.Name("X-About")!] }
+        #expect(about == ["Categories(6), {not an entity}"])
+        let sent = await shop.wire.requests.flatMap(\.headerFields).map(\.name.rawName)
+        #expect(!sent.contains { $0.hasPrefix("Outpost") }, "the engine's own stay here")
+    }
+
+    @Test("a tag stays with the request and is not sent")
+    func tags() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.changing(ChangeOptions(tag: "visit 12")).update("Products(1)", ["Stock": -1])
+        #expect(try await store.upload().failed.map(\.options.tag) == ["visit 12"])
+    }
+
+    @Test("a higher priority goes first, dependencies before that")
+    func priorities() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 1])
+        try await store.create("Categories", ["Name": "First"])
+        try await store.changing(ChangeOptions(priority: 5)).create(
+            "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        try await store.changing(ChangeOptions(priority: 9)).update("Products(2)", ["Stock": 2])
+        let order = try await store.upload().accepted.map(\.entityText)
+        #expect(order == ["Products(2)", "Products(1)", "Categories(-1)", "Products(-1)"])
+    }
+
+    @Test("an entity that is to go once it is uploaded does, and comes back with a download")
+    func removed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Categories", ["Name": "First"])
+        #expect(try await store.rows("Categories").count == 6)
+        try await store.upload()
+        #expect(try await store.rows("Categories").count == 5)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("deleting what was made here and never sent takes its making back, where that is asked for")
+    func undoneCreation() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.undoesLocalCreation = true
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Categories", ["Name": "First"])
+        try await store.delete("Categories(-1)")
+        #expect(try await store.status().pending.isEmpty)
+        try await shop.expectEqual(store)
+    }
+}
+
+@Suite("Folding of requests")
+struct FoldingTests {
+    private let folding = UploadOptions(foldsRequests: true)
+
+    @Test("sends one request for a create and its updates, and one for several updates")
+    func updates() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "First"])
+        try await store.update("Categories(-1)", ["Name": "Second"])
+        try await store.update("Products(1)", ["Stock": 5])
+        try await store.update("Products(1)", ["Stock": 6])
+        try await store.update("Products(1)", ["Name": "Other"])
+        #expect(try await store.upload(options: folding).accepted.map(\.kind) == [.create, .update])
+        #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = 6") == "Second")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("sends nothing for what was made and deleted, and only the delete for what was changed and deleted")
+    func deletes() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "First"])
+        try await store.delete("Categories(-1)")
+        try await store.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 9])
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        #expect(try await store.upload(options: folding).accepted.map(\.kind) == [.delete])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("guards a folded delete by the version that the update was made of")
+    func conflict() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 9])
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        try await shop.sql("UPDATE \"Order Lines\" SET Quantity = 3 WHERE OrderID = 1003 AND LineNumber = 1")
+        #expect(try await store.upload(options: folding).failed.map(\.failure?.status) == [412])
+    }
+
+    @Test("leaves unmodifiable requests, other categories, and what waits for each other")
+    func untouched() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(1)", ["Stock": 5])
+        try await store.update("Products(1)", ["Stock": 6])
+        try await store.changing(ChangeOptions(category: "a")).update("Products(2)", ["Stock": 5])
+        try await store.update("Products(2)", ["Stock": 6])
+        // The first product's update refers to a category that is made after it.
+        try await store.create("Categories", ["Name": "First"])
+        try await store.create(
+            "Products", ["Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        try await store.create("Categories", ["Name": "Second"])
+        try await store.update("Products(-1)", ["CategoryID": -2])
+        #expect(try await store.upload(options: folding).accepted.count == 7)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("joins header fields and tags")
+    func options() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.changing(ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"])).update(
+            "Products(1)", ["Stock": 5])
+        try await store.changing(ChangeOptions(tag: "b", headers: ["X": "2"])).update("Products(1)", ["Stock": 6])
+        let sent = try #require(try await store.upload(options: folding).accepted.first)
+        #expect(sent.options.tag == "a#b")
+        #expect(sent.options.headers == ["X": "2", "Y": "1"])
+    }
+}
+
+@Suite("Cancelling single requests")
+struct CancellingTests {
+    @Test("an update in the middle: the others stay, and so does what they made")
+    func middle() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 5])
+        try await store.update("Products(1)", ["Stock": 6, "Name": "Other"])
+        try await store.update("Products(1)", ["Price": .decimal(ODataDecimal(9))])
+        let name = try await shop.text("SELECT Name FROM Products WHERE ProductID = 1")
+        let ids = try await store.status().pending.map(\.id)
+        #expect(try await store.cancel([ids[1]]) == 1)
+        let row = try #require(try await store.rows("Products(1)").first)
+        #expect(row["Stock"] == 5)
+        #expect(row["Name"] == .string(name ?? ""))
+        #expect(row["Price"] == .decimal(ODataDecimal(9)))
+        try await store.sync()
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 5)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("the first update: the next is guarded by the version that the service has")
+    func first() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 5])
+        try await store.update("Products(1)", ["Name": "Other"])
+        let ids = try await store.status().pending.map(\.id)
+        try await store.cancel([ids[0]])
+        try await shop.sql("UPDATE Products SET Stock = 3 WHERE ProductID = 1")
+        #expect(try await store.upload().failed.map(\.failure?.status) == [412])
+    }
+
+    @Test("the delete after an update: the entity is back as changed")
+    func delete() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 9])
+        try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
+        let ids = try await store.status().pending.map(\.id)
+        try await store.cancel([ids[1]])
+        #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 9)
+        try await store.sync()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("a create: what was made for it goes too")
+    func create() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "First"])
+        try await store.create(
+            "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        let ids = try await store.status().pending.map(\.id)
+        #expect(try await store.cancel([ids[0], ids[1]]) == 2)
+        try await shop.expectEqual(store)
+        await #expect(throws: OfflineError.self) { try await store.cancel([ids[0]]) }
+    }
+}
