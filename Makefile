@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers differential bench docs fuzz clean
+.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -28,6 +28,12 @@ tsan: ## tests under the thread sanitizer
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
 
+generated: setup ## code generated from every document of the corpus, checked by the compiler
+	SCRATCH=$(SCRATCH) scripts/generated.sh --all
+
+examples: setup ## the example app, with the plugin that generates its types
+	SCRATCH=$(SCRATCH) scripts/examples.sh
+
 bench: setup ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
 	SCRATCH=$(SCRATCH) scripts/bench.sh $(QUICK)
 
@@ -36,6 +42,9 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 
 fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(TARGET) $(SECONDS)
+
+faults: setup ## the power fails at every operation of a database and of a whole synchronisation
+	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

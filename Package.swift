@@ -15,6 +15,7 @@ let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -49,7 +50,11 @@ let package = Package(
         .library(name: "ODataServer", targets: ["ODataServer"]),
         .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
         .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
+        .library(name: "ODataTransportConformance", targets: ["ODataTransportConformance"]),
         .library(name: "OfflineOData", targets: ["OfflineOData"]),
+        .library(name: "ODataGenerator", targets: ["ODataGenerator"]),
+        .executable(name: "odata-generate", targets: ["odata-generate"]),
+        .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -80,7 +85,9 @@ let package = Package(
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "EncryptedSQLite", dependencies: ["Secrets", "CSQLite", crypto], swiftSettings: settings),
+        .target(name: "CAESGCM"),
+        .target(
+            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", crypto], swiftSettings: settings),
         .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
         // floor 3
         .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
@@ -95,33 +102,40 @@ let package = Package(
             swiftSettings: settings),
         // floor 5
         .target(
-            name: "ODataClient", dependencies: ["ODataHTTP", "Supportability", httpTypes, logging, metrics, tracing],
+            name: "ODataClient",
+            dependencies: ["ODataHTTP", "Supportability", crypto, httpTypes, logging, metrics, tracing],
             swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
-                "ODataHTTP", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509, hummingbird,
+                "ODataHTTP", "CLinux", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2, nioCore, nioSSL, serviceLifecycle,
             ],
             swiftSettings: settings),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ODataTransportNIO",
-            dependencies: ["ODataHTTP", httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL],
+            dependencies: [
+                "ODataHTTP", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, x509,
+            ],
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        .target(name: "ODataGenerator", dependencies: ["ODataModel"], swiftSettings: settings),
         // floor 6
         .target(
             name: "OfflineOData",
             dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb],
             swiftSettings: settings),
+        .target(
+            name: "ODataTransportConformance",
+            dependencies: ["ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL], swiftSettings: settings),
         // floor 7
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "Secrets",
+                "OfflineOData", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO", "DataVault",
+                "EncryptedSQLite", "Secrets",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -133,6 +147,9 @@ let package = Package(
             ],
             resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
             swiftSettings: settings),
+        .executableTarget(
+            name: "odata-generate", dependencies: ["ODataGenerator", "ODataModel"], swiftSettings: settings),
+        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"]),
         // tests
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         // A process of its own for the tests of logs: it is killed, and works beside others.
@@ -143,10 +160,18 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ODataModelTests", dependencies: ["ODataModel"], swiftSettings: settings),
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery"], swiftSettings: settings),
+        .testTarget(
+            name: "ODataGeneratorTests",
+            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery"],
+            exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
+        // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
+        .target(
+            name: "FaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection", swiftSettings: settings),
         .testTarget(
-            name: "EncryptedSQLiteTests", dependencies: ["EncryptedSQLite", "Secrets", "CSQLite", crypto],
+            name: "EncryptedSQLiteTests",
+            dependencies: ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto],
             swiftSettings: settings),
         // A process of its own for the tests of vaults: it is killed, and works beside others.
         .executableTarget(
@@ -160,10 +185,15 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ODataStoreTests", dependencies: ["ODataStore", grdb], swiftSettings: settings),
         .testTarget(name: "ODataHTTPTests", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
+        // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+        .target(
+            name: "WireFaults", dependencies: ["ODataHTTP", httpTypes, nioCore, nioPosix], path: "Tests/WireFaults",
+            swiftSettings: settings),
         .testTarget(
             name: "ODataClientTests",
             dependencies: [
-                "ODataClient", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO", "WireFaults", httpTypes,
+                logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
@@ -173,14 +203,20 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",
-            dependencies: ["ODataTransportNIO", "ODataServer", httpTypes, nioCore, nioPosix],
+            dependencies: [
+                "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "WireFaults", crypto,
+                httpTypes, nioCore, nioPosix, nioSSL, x509,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportURLSessionTests",
-            dependencies: ["ODataTransportURLSession", "ODataServer", httpTypes], swiftSettings: settings),
+            dependencies: ["ODataTransportURLSession", "ODataTransportConformance", httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
-            dependencies: ["OfflineOData", "ODataClient", "EncryptedSQLite", "Secrets", grdb, httpTypes],
+            dependencies: [
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+            ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
@@ -188,7 +224,7 @@ let package = Package(
                 "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
                 "ODataService", "ODataStore", "ODataTransportNIO", httpTypes,
             ],
-            swiftSettings: settings),
+            exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
             name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
             swiftSettings: settings),

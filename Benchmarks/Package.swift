@@ -7,8 +7,10 @@ let package = Package(
     dependencies: [
         .package(name: "outpost", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
@@ -38,6 +40,26 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .executableTarget(
+            name: "ServerBenchmarks",
+            dependencies: [
+                .product(name: "ODataHTTP", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "TypedBenchmarks",
+            dependencies: [
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["odata-metadata.xml", "odata-generator.json"],
+            plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
+        .executableTarget(
+            name: "EncryptionBenchmarks",
+            dependencies: [
+                .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -20,12 +20,17 @@ let package = Package(
                 outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataQuery"), outpost("ODataService"),
             ]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
+        .executableTarget(
+            name: "UsesODataGenerator", dependencies: [outpost("ODataGenerator"), outpost("ODataModel")]),
         .executableTarget(name: "UsesODataHTTP", dependencies: [outpost("ODataHTTP")]),
         .executableTarget(name: "UsesODataModel", dependencies: [outpost("ODataModel")]),
         .executableTarget(name: "UsesODataQuery", dependencies: [outpost("ODataQuery")]),
         .executableTarget(name: "UsesODataServer", dependencies: [outpost("ODataServer")]),
         .executableTarget(name: "UsesODataService", dependencies: [outpost("ODataService")]),
         .executableTarget(name: "UsesODataStore", dependencies: [outpost("ODataStore"), outpost("ODataModel")]),
+        .executableTarget(
+            name: "UsesODataTransportConformance",
+            dependencies: [outpost("ODataHTTP"), outpost("ODataTransportConformance")]),
         .executableTarget(name: "UsesODataTransportNIO", dependencies: [outpost("ODataTransportNIO")]),
         .executableTarget(name: "UsesODataTransportURLSession", dependencies: [outpost("ODataTransportURLSession")]),
         .executableTarget(name: "UsesOfflineOData", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),

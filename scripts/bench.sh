@@ -32,12 +32,16 @@ run() { # run TITLE PRODUCT ARGUMENT…
 }
 
 run "JSON" json-bench ${quick:+"$quick"}
+OUTPOST_SQLCIPHER=$(Benchmarks/sqlcipher.sh "$scratch/bench") run "Encryption" EncryptionBenchmarks ${quick:+"$quick"}
 graph=${OUTPOST_CORPUS:-../shared/corpus}/metadata/microsoft_OpenAPI.NET.OData/graph1.0.xml
 if [ -f "$graph" ]; then
     run "Metadata" ModelBenchmarks "$graph" "$([ -n "$quick" ] && echo 20 || echo 200)"
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
+run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000)" "$([ -n "$quick" ] && echo 4 || echo 10)"
+
+run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
 
 run "Client" ClientBenchmarks ${quick:+"$quick"}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
-# With INPUT=file, runs that input alone.
+# With INPUT=file, runs that input alone; with RUNS=n, ends after so many inputs (SECONDS=0: however long it takes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=$(cd Fuzz/Targets && echo *.swift)
@@ -21,17 +21,33 @@ flags=(-O -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -I "$build" -
 # shellcheck disable=SC2046 # words are wanted
 flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
-for library in ODataModel ODataQuery ODataFormat; do
+libraries=(ODataModel ODataQuery ODataFormat)
+support=(Fuzz/Support/*.swift)
+if [ "$target" = store ]; then
+    # Encrypted files. What the encryption stands on is built as always, and not instrumented.
+    libraries=(Secrets EncryptedSQLite)
+    support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
+    swift build -c release --scratch-path "${SCRATCH:-.build}" --target EncryptedSQLite -j "${JOBS:-2}" >&2
+    products=$(swift build -c release --scratch-path "${SCRATCH:-.build}" --show-bin-path)
+    flags+=(-I "$products/Modules" -Xcc -fmodule-map-file="$PWD/Sources/CSQLite/module.modulemap"
+        -Xcc -fmodule-map-file="$products/CLinux.build/module.modulemap"
+        -Xcc -fmodule-map-file="$products/CAESGCM.build/module.modulemap" -lsqlite3 -lstdc++)
+    for library in CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims \
+        CXKCP CXKCPShims SwiftASN1; do
+        while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
+    done
+fi
+for library in "${libraries[@]}"; do
     object=$build/$library.o
     # shellcheck disable=SC2046
-    if [ ! -f "$object" ] || [ -n "$(find Sources/ODataModel Sources/$library -name '*.swift' -newer "$object" | head -1)" ]; then
+    if [ ! -f "$object" ] || [ -n "$(find "Sources/${libraries[0]}" "Sources/$library" -name '*.swift' -newer "$object" | head -1)" ]; then
         swiftc "${flags[@]}" -module-name "$library" -emit-module -emit-module-path "$build/$library.swiftmodule" \
             -c $(find "Sources/$library" -name '*.swift') -o "$object"
     fi
     objects+=("$object")
 done
 # shellcheck disable=SC2046
-swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" Fuzz/Support/*.swift "${objects[@]}" \
+swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" "${support[@]}" "${objects[@]}" \
     $(pkg-config --libs libxml-2.0) -o "$build/$target/run"
 
 if [ -n "${INPUT:-}" ]; then exec "$build/$target/run" "$INPUT"; fi
@@ -52,8 +68,10 @@ for folder in ${folders[@]+"${folders[@]}"}; do
         while IFS= read -r inner; do seeds+=("$inner"); done < <(find "$corpus/$folder" -type d)
     fi
 done
+# A file that grows without end is a finding, and must not fill what files lie in.
+ulimit -f 262144
 cd "$build/$target"
 absolute=()
 for seed in "${seeds[@]}"; do absolute+=("$(cd "$OLDPWD" && cd "$seed" && pwd)"); done
 exec ./run -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    corpus "${absolute[@]}"
+    ${RUNS:+-runs="$RUNS"} corpus "${absolute[@]}"

@@ -2,7 +2,11 @@
 
 #ifdef __linux__
 
+#include <features.h>
 #include <linux/keyctl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,6 +52,13 @@ long outpost_key_describe(outpost_key_serial key, char *text, size_t capacity) {
 }
 
 int outpost_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+void outpost_return_memory(void) {
+    // musl gives back what it can by itself.
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 #else
 

@@ -28,6 +28,15 @@ public enum EncryptedDatabase {
         try EncryptingVFS.ensureRegistered()
     }
 
+    /// Puts another VFS than `unix` beneath the encryption, for all files that are opened from now on: one that fails
+    /// as disks do, in tests.
+    ///
+    /// - Parameter name: The name of a registered VFS whose files are not larger than those of `unix`.
+    /// - Throws: ``EncryptedDatabaseError/unavailable(code:)``.
+    package static func stack(over name: String) throws(EncryptedDatabaseError) {
+        try EncryptingVFS.stack(over: name)
+    }
+
     /// Unlocks a database for this process: connections can be opened until ``lock(at:)``.
     ///
     /// Nothing is written, whatever the key. A passphrase costs one derivation per process.

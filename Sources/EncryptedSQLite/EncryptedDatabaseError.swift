@@ -22,6 +22,8 @@ public enum EncryptedDatabaseError: Error, Equatable, Sendable {
     case wrongKindOfKey(path: String, expected: SecretError.KeyKind)
     /// The key or passphrase itself is unusable, whatever the file.
     case secret(SecretError)
+    /// The file was not unlocked, which what was asked for needs.
+    case locked(path: String)
     /// Another connection holds a lock that re-keying needs; try again.
     case busy(path: String)
     /// SQLite or the file system refused; `code` is SQLite's extended result code.
@@ -44,6 +46,7 @@ extension EncryptedDatabaseError: CustomStringConvertible {
         case .wrongKey(let path): "the key does not open \(path)"
         case .wrongKindOfKey(let path, let expected): "\(path) is opened by a \(expected.rawValue)"
         case .secret(let error): error.description
+        case .locked(let path): "\(path) was not unlocked"
         case .busy(let path): "\(path) is locked by another connection"
         case .sqlite(let path, let operation, let code): "\(operation) of \(path) failed (SQLite code \(code))"
         case .unavailable(let code): "SQLite cannot carry the encryption (code \(code))"

@@ -51,10 +51,10 @@ final class DownloadReader: @unchecked Sendable {
     private let mapping: TransportErrorMapping
     private let isReading = Mutex(false)
 
-    init(_ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, host: String) {
+    init(_ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, mapping: TransportErrorMapping) {
         self.iterator = iterator
         self.length = length
-        mapping = TransportErrorMapping(host: host)
+        self.mapping = mapping
     }
 
     func next() async throws -> [UInt8]? {

@@ -1,104 +1,104 @@
 import AsyncHTTPClient
 import NIOCore
-import NIOSSL
-import ODataService
+import ODataHTTP
 
 extension NIOTransport {
     /// Timeouts, trust and limits of a transport.
     public struct Configuration: Sendable {
         /// How long making a connection may take, TLS included.
         public var connectTimeout: Duration
-        /// How long the service may be silent while an answer is due or under way.
+        /// How long nothing may move: the service is silent while an answer is due or under way, or takes nothing of
+        /// what is sent.
         public var readTimeout: Duration
         /// How long the head of the response may take in all; `nil` for no limit besides ``readTimeout``.
         public var headTimeout: Duration?
         /// Who is believed to say which server is which.
-        public var trustRoots: TrustRoots
+        public var trust: ServerTrust
+        /// By which certificate the client shows who it is, where a server asks for one.
+        public var clientIdentity: ClientIdentity?
+        /// The way out, where connections go through a proxy.
+        public var proxy: Proxy?
         /// The most connections to one host at a time; further requests wait.
         public var maxConnectionsPerHost: Int
         /// How long an unused connection is kept.
         public var idleTimeout: Duration
-        /// Whether compressed answers are asked for and unpacked on the way.
+        /// Whether compressed answers are asked for.
         public var acceptsCompression: Bool
         /// The most bytes that a compressed answer may unpack to, as a multiple of its packed size: a
         /// guard against bombs.
         public var maxDecompressionRatio: Int
-        /// The most redirects followed for one request, all within its origin; 0 follows none.
-        public var maxRedirects: Int
+        /// Whether HTTP/2 is offered within TLS. It shares one connection among requests, but is slower for few of
+        /// them, tells the moments of a transfer less exactly, says less about why a certificate is not trusted, and
+        /// cannot be joined with pins or with a closure that decides about trust.
+        public var allowsHTTP2: Bool
 
         /// Makes a configuration.
         public init(
             connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
-            headTimeout: Duration? = nil, trustRoots: TrustRoots = .system, maxConnectionsPerHost: Int = 8,
-            idleTimeout: Duration = .seconds(30), acceptsCompression: Bool = true,
-            maxDecompressionRatio: Int = 200, maxRedirects: Int = 5
+            headTimeout: Duration? = nil, trust: ServerTrust = .system, clientIdentity: ClientIdentity? = nil,
+            proxy: Proxy? = nil, maxConnectionsPerHost: Int = 8, idleTimeout: Duration = .seconds(30),
+            acceptsCompression: Bool = true, maxDecompressionRatio: Int = 200, allowsHTTP2: Bool = false
         ) {
             self.connectTimeout = connectTimeout
             self.readTimeout = readTimeout
             self.headTimeout = headTimeout
-            self.trustRoots = trustRoots
+            self.trust = trust
+            self.clientIdentity = clientIdentity
+            self.proxy = proxy
             self.maxConnectionsPerHost = maxConnectionsPerHost
             self.idleTimeout = idleTimeout
             self.acceptsCompression = acceptsCompression
             self.maxDecompressionRatio = maxDecompressionRatio
-            self.maxRedirects = maxRedirects
-        }
-
-        func clientConfiguration() throws(CertificateFileError) -> HTTPClient.Configuration {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            // The library's default, stated because everything rests on it.
-            tls.certificateVerification = .fullVerification
-            switch trustRoots {
-            case .system: break
-            case .file(let path): tls.trustRoots = .certificates(try CertificateFileError.certificates(path))
-            case .systemAndFile(let path):
-                tls.additionalTrustRoots = [.certificates(try CertificateFileError.certificates(path))]
-            }
-            var pool = HTTPClient.Configuration.ConnectionPool(
-                idleTimeout: TimeAmount(idleTimeout),
-                concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maxConnectionsPerHost))
-            // A refused connection is the caller's to retry: it knows how long to wait, the pool does not.
-            pool.retryConnectionEstablishment = false
-            return HTTPClient.Configuration(
-                tlsConfiguration: tls, redirectConfiguration: .disallow,
-                timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(readTimeout)),
-                connectionPool: pool, proxy: nil,
-                decompression: acceptsCompression ? .enabled(limit: .ratio(maxDecompressionRatio)) : .disabled)
+            self.allowsHTTP2 = allowsHTTP2
         }
     }
 
-    /// The certificates that end a chain of trust.
-    public enum TrustRoots: Sendable, Hashable {
-        /// Those of the operating system.
-        case system
-        /// Only those of a PEM file.
-        case file(String)
-        /// Those of the operating system and of a PEM file.
-        case systemAndFile(String)
+    /// A server on the way that passes connections on.
+    public struct Proxy: Sendable, Hashable, CustomStringConvertible {
+        /// How it is spoken to.
+        public enum Kind: Sendable, Hashable {
+            /// By `CONNECT` (RFC 9110, 9.3.6).
+            case http
+            /// By SOCKS 5 (RFC 1928), without credentials.
+            case socks
+        }
+
+        /// How it is spoken to.
+        public var kind: Kind
+        /// Its name or address.
+        public var host: String
+        /// Its port.
+        public var port: Int
+
+        /// A proxy that is spoken to by `CONNECT`; its credentials come from the steps of an `Authentication`.
+        public static func http(host: String, port: Int) -> Proxy { Proxy(kind: .http, host: host, port: port) }
+        /// A proxy that speaks SOCKS 5.
+        public static func socks(host: String, port: Int = 1080) -> Proxy {
+            Proxy(kind: .socks, host: host, port: port)
+        }
+
+        /// Host and port.
+        public var description: String { "\(host):\(port)" }
     }
 }
 
-/// A file of certificates that cannot be used.
-public struct CertificateFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The path of the file.
-    public let path: String
-    /// What is wrong with it.
-    public let reason: String
+/// A configuration that cannot be used.
+public enum TransportConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A file or text that should hold certificates.
+    case unusableCertificates(path: String?, reason: String)
+    /// The client's certificate or its key.
+    case unusableIdentity(ClientIdentityError)
+    /// HTTP/2 together with pins or a closure that decides about trust.
+    case http2WithOwnTrust
 
-    /// The file and what is wrong with it.
-    public var description: String { "\(path) is not a PEM file of certificates: \(reason)" }
-
-    static func certificates(_ path: String) throws(CertificateFileError) -> [NIOSSLCertificate] {
-        let certificates: [NIOSSLCertificate]
-        do {
-            certificates = try NIOSSLCertificate.fromPEMFile(path)
-        } catch {
-            throw CertificateFileError(path: path, reason: "\(error)")
+    /// What is wrong.
+    public var description: String {
+        switch self {
+        case .unusableCertificates(let path?, let reason): "\(path) is not a PEM file of certificates: \(reason)"
+        case .unusableCertificates(nil, let reason): "The text is not PEM of certificates: \(reason)"
+        case .unusableIdentity(let error): error.description
+        case .http2WithOwnTrust: "HTTP/2 cannot be joined with pins or a closure that decides about trust."
         }
-        guard !certificates.isEmpty else {
-            throw CertificateFileError(path: path, reason: "it holds no certificate")
-        }
-        return certificates
     }
 }
 

@@ -14,53 +14,52 @@ import ODataService
 ///
 /// ```swift
 /// let transport = try NIOTransport()
-/// let client = ODataClient(serviceRoot: "https://services.example/Northwind/", transport: transport)
+/// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: transport)
 /// …
 /// try await transport.shutdown()
 /// ```
 public final class NIOTransport: HTTPTransport {
-    private let client: HTTPClient
+    private let pool: ClientPool
     private let configuration: Configuration
 
     /// Makes a transport with a connection pool of its own.
     ///
-    /// - Throws: ``CertificateFileError`` when the trust roots cannot be read.
-    public init(configuration: Configuration = Configuration()) throws(CertificateFileError) {
+    /// - Throws: ``TransportConfigurationError`` when certificates or the client's identity cannot be read.
+    public init(configuration: Configuration = Configuration()) throws(TransportConfigurationError) {
         self.configuration = configuration
-        client = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: try configuration.clientConfiguration())
+        pool = try ClientPool(configuration)
     }
 
     /// Ends all connections and refuses what is sent later.
     ///
     /// A transport that is released without it does the same a little later.
     public func shutdown() async throws {
-        try await client.shutdown()
+        try await pool.shutdown()
     }
 
     deinit {
-        // The client underneath traps when it is released while it has connections.
-        let client = client
-        Task { try? await client.shutdown() }
+        // The clients underneath trap when they are released while they have connections.
+        let pool = pool
+        Task { try? await pool.shutdown() }
     }
 
     /// Sends a request and gives the answer as it came; redirects are the caller's.
     ///
-    /// - Throws: ``TransportError``, `CancellationError`, and what the request body's producer throws.
+    /// - Throws: ``TransportError``, ``TransportConfigurationError`` for an identity that cannot be used,
+    ///   `CancellationError`, and what the request body's producer throws.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
-        let host = request.authority ?? ""
-        guard let url = request.absoluteURL else {
-            throw TransportError.invalidURL("\(request.scheme ?? "")://\(host)\(request.path ?? "")")
+        guard let origin = Origin(request), let authority = request.authority else {
+            throw TransportError.invalidURL(
+                "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
         }
-        var outgoing = HTTPClientRequest(url: url)
-        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
-        for field in request.headerFields {
-            outgoing.headers.add(name: field.name.rawName, value: field.value)
-        }
-        if configuration.acceptsCompression, !outgoing.headers.contains(name: "Accept-Encoding") {
-            outgoing.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+        try Task.checkCancellation()
+        let mapping = TransportErrorMapping(origin: origin, authority: authority, proxy: configuration.proxy)
+        var outgoing = message(request, origin: origin, authority: authority)
+        if !outgoing.headers.contains(name: "Accept-Encoding") {
+            let accepts = options.acceptsCompression ?? configuration.acceptsCompression
+            outgoing.headers.add(name: "Accept-Encoding", value: accepts ? "gzip, deflate" : "identity")
         }
         var upload: UploadStream?
         if let body {
@@ -68,19 +67,54 @@ public final class NIOTransport: HTTPTransport {
             upload = stream
             outgoing.body = .stream(stream, length: body.length.map { .known($0) } ?? .unknown)
         }
+        let number = options.report.flatMap { configuration.allowsHTTP2 ? nil : pool.moments.register($0) }
+        if let number { outgoing.headers.add(name: MomentRegistry.field, value: "\(number)") }
+        defer { if let number { pool.moments.remove(number) } }
         let response: HTTPClientResponse
         do {
-            response = try await execute(outgoing, mayRepeat: body == nil && request.method.isSafe)
+            let client = try pool.client(
+                for: .init(
+                    origin: origin.isSecure ? origin : nil, identity: options.clientIdentity,
+                    proxyAuthorization: options.proxyAuthorization))
+            response = try await execute(outgoing, by: client, mayRepeat: body == nil && request.method.isSafe)
+        } catch let error as TransportConfigurationError {
+            throw error
         } catch {
             if Task.isCancelled { throw CancellationError() }
             // What the caller's own producer threw is the caller's error, not the network's.
             if let failure = upload?.failure.value { throw failure }
-            throw TransportErrorMapping(host: host).headError(error)
+            throw mapping.headError(error)
         }
-        return (HTTPResponse(response), download(response, host: host, method: request.method))
+        let isWatched = options.report != nil && number == nil
+        if isWatched { options.report?(.firstByte(.now)) }
+        let stream = download(response, mapping: mapping, method: request.method)
+        var head = HTTPResponse(response)
+        if head.isPacked, request.method != .head {
+            options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
+            head.headerFields[.contentEncoding] = nil
+            head.headerFields[.contentLength] = nil
+        }
+        guard isWatched else { return (head, stream) }
+        return (head, stream.observed { if $0 == nil { options.report?(.lastByte(.now)) } })
     }
 
-    private func execute(_ request: HTTPClientRequest, mayRepeat: Bool) async throws -> HTTPClientResponse {
+    private func message(_ request: HTTPRequest, origin: Origin, authority: String) -> HTTPClientRequest {
+        // Within TLS of our own the library sees a plain connection to the same port; see ``TLSUpgrade``.
+        let isOwnTLS = origin.isSecure && !configuration.allowsHTTP2
+        let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
+        let root = isOwnTLS ? "http://\(host):\(origin.port)" : "\(origin.scheme)://\(host):\(origin.port)"
+        var outgoing = HTTPClientRequest(url: root + (request.path ?? "/"))
+        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
+        outgoing.headers.add(name: "Host", value: authority)
+        for field in request.headerFields where field.name.rawName.lowercased() != "host" {
+            outgoing.headers.add(name: field.name.rawName, value: field.value)
+        }
+        return outgoing
+    }
+
+    private func execute(
+        _ request: HTTPClientRequest, by client: HTTPClient, mayRepeat: Bool
+    ) async throws -> HTTPClientResponse {
         do {
             return try await client.execute(request, deadline: deadline)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed && mayRepeat {
@@ -94,13 +128,14 @@ public final class NIOTransport: HTTPTransport {
         configuration.headTimeout.map { .now() + TimeAmount($0) } ?? .distantFuture
     }
 
-    private func download(_ response: HTTPClientResponse, host: String, method: HTTPRequest.Method) -> ByteStream {
-        let isDecoded = response.headers.contains(name: "Content-Encoding") && configuration.acceptsCompression
+    private func download(
+        _ response: HTTPClientResponse, mapping: TransportErrorMapping, method: HTTPRequest.Method
+    ) -> ByteStream {
         var length: Int64?
-        if method != .head, response.status != .notModified, !isDecoded {
+        if method != .head, response.status != .notModified, !HTTPResponse(response).isPacked {
             length = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         }
-        let reader = DownloadReader(response.body.makeAsyncIterator(), length: length, host: host)
+        let reader = DownloadReader(response.body.makeAsyncIterator(), length: length, mapping: mapping)
         return ByteStream(length: length) { try await reader.next() }
     }
 }
@@ -110,23 +145,19 @@ extension HTTPRequest.Method {
     var isSafe: Bool { self == .get || self == .head || self == .options }
 }
 
-extension HTTPRequest {
-    /// The URL as text; `nil` without an http scheme or an authority.
-    var absoluteURL: String? {
-        guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https", let authority,
-            !authority.isEmpty
-        else { return nil }
-        return "\(scheme)://\(authority)\(path ?? "/")"
-    }
-}
-
 extension HTTPResponse {
-    /// The head of a response without the fields that decoding the body has made untrue.
+    /// The head of a response.
     init(_ response: HTTPClientResponse) {
         self.init(status: .init(code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase))
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }
             headerFields.append(HTTPField(name: name, value: value))
         }
+    }
+
+    /// Whether the body comes in a coding that is undone on the way.
+    var isPacked: Bool {
+        let coding = headerFields[.contentEncoding]?.lowercased()
+        return coding == "gzip" || coding == "x-gzip" || coding == "deflate"
     }
 }

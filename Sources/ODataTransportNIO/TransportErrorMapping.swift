@@ -10,7 +10,17 @@ import ODataHTTP
 /// The distinction decides whether a change may be sent again, so what is not recognised counts as
 /// perhaps done.
 struct TransportErrorMapping {
+    /// Whom the request is for.
+    let origin: Origin
+    /// The host as the request has it, for messages.
     let host: String
+    private let proxy: NIOTransport.Proxy?
+
+    init(origin: Origin, authority: String, proxy: NIOTransport.Proxy?) {
+        self.origin = origin
+        host = authority
+        self.proxy = proxy
+    }
 
     /// The meaning of an error before the head of the response.
     func headError(_ error: any Error) -> any Error {
@@ -21,8 +31,14 @@ struct TransportErrorMapping {
         case let error as NIOConnectionError: TransportError.cannotConnect(host: host, reason: reason(of: error))
         case let error as ChannelError: channelError(error)
         case let error as NIOSSLError: tlsError(error)
+        case let error as BoringSSLError:
+            clientCertificateRefusal("\(error)") ?? TransportError.connectionLost(host: host, reason: "\(error)")
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-            TransportError.untrustedCertificate(host: host, reason: "it names another host")
+            TransportError.untrustedCertificate(
+                host: host,
+                reason: origin.isAddress
+                    ? "it does not name the address; use the server's name instead of its address"
+                    : "it names another host")
         case let error as NIOSSLExtraError:
             TransportError.cannotConnect(host: host, reason: error.description)
         case let error as IOError: ioError(error)
@@ -55,6 +71,11 @@ struct TransportErrorMapping {
         case .connectTimeout: return TransportError.cannotConnect(host: host, reason: "no answer in time")
         case .tlsHandshakeTimeout:
             return TransportError.cannotConnect(host: host, reason: "the TLS handshake took too long")
+        case .proxyAuthenticationRequired:
+            return TransportError.proxyAuthenticationRequired(proxy: proxy?.description ?? host)
+        case .invalidProxyResponse, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+            return TransportError.cannotConnect(
+                host: host, reason: "the proxy \(proxy?.description ?? "") does not let it through")
         case .getConnectionFromPoolTimeout:
             return TransportError.cannotConnect(host: host, reason: "all connections stayed in use")
         case .alreadyShutdown: return TransportError.cannotConnect(host: host, reason: "the transport is shut down")
@@ -74,10 +95,14 @@ struct TransportErrorMapping {
     }
 
     private func tlsError(_ error: NIOSSLError) -> TransportError {
-        guard case .handshakeFailed(let cause) = error else {
-            return .connectionLost(host: host, reason: "\(error)")
+        let cause: BoringSSLError
+        switch error {
+        case .handshakeFailed(let error), .shutdownFailed(let error): cause = error
+        case .uncleanShutdown: return .connectionLost(host: host, reason: "it was closed without a good-bye")
+        default: return .connectionLost(host: host, reason: "\(error)")
         }
         let text = "\(cause)"
+        if let refused = clientCertificateRefusal(text) { return refused }
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return .untrustedCertificate(host: host, reason: "no trusted authority vouches for it")
         }
@@ -85,6 +110,21 @@ struct TransportErrorMapping {
             return .cannotConnect(host: host, reason: "it does not speak TLS at this port; is it an http:// address?")
         }
         return .cannotConnect(host: host, reason: "the TLS handshake failed (\(text))")
+    }
+
+    /// What the server's alert says of the client's certificate (RFC 8446, 6.2); it comes after the handshake in TLS 1.3,
+    /// and before the server has read a request.
+    private func clientCertificateRefusal(_ text: String) -> TransportError? {
+        let alerts = [
+            ("CERTIFICATE_REQUIRED", "it asks for one"), ("CERTIFICATE_REVOKED", "it is revoked"),
+            ("CERTIFICATE_EXPIRED", "it has expired"), ("CERTIFICATE_UNKNOWN", "it is not accepted"),
+            ("BAD_CERTIFICATE", "it is not accepted"), ("UNKNOWN_CA", "its authority is not accepted"),
+            ("UNSUPPORTED_CERTIFICATE", "it is of a kind that is not accepted"),
+        ]
+        for (alert, reason) in alerts where text.contains("ALERT_\(alert)") {
+            return .clientCertificateRefused(host: host, reason: reason)
+        }
+        return nil
     }
 
     private func ioError(_ error: IOError) -> TransportError {

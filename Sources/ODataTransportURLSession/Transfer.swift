@@ -32,12 +32,17 @@ final class Transfer: Sendable {
     }
 
     private let state = Mutex(State())
-    private let task: URLSessionDataTask
+    private let task: URLSessionTask
     private let host: String
+    /// What is different for the request.
+    let options: TransferOptions
+    /// Why the server's certificate was refused: the system's error says less.
+    let refusal = Mutex<String?>(nil)
 
-    init(task: URLSessionDataTask, host: String) {
+    init(task: URLSessionTask, host: String, options: TransferOptions) {
         self.task = task
         self.host = host
+        self.options = options
     }
 
     /// Waits for the head of the response.
@@ -135,16 +140,23 @@ final class Transfer: Sendable {
     private func map(_ error: any Error) -> any Error {
         guard let error = error as? URLError else { return error }
         let began = state.withLock { $0.head != nil }
+        if let refusal = refusal.withLock({ $0 }) {
+            return TransportError.untrustedCertificate(host: host, reason: refusal)
+        }
         let reason = error.localizedDescription
         switch error.code {
         case .cancelled: return CancellationError()
-        case .badURL, .unsupportedURL: return TransportError.invalidURL(host)
+        // The URL was looked at before: it is the answer that is not HTTP.
+        case .badURL, .unsupportedURL:
+            return TransportError.truncated(host: host, reason: "the answer is not HTTP (\(reason))")
         case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
             .secureConnectionFailed, .internationalRoamingOff, .dataNotAllowed:
             return TransportError.cannotConnect(host: host, reason: reason)
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
             .serverCertificateHasUnknownRoot:
             return TransportError.untrustedCertificate(host: host, reason: reason)
+        case .clientCertificateRejected, .clientCertificateRequired:
+            return TransportError.clientCertificateRefused(host: host, reason: reason)
         case .timedOut: return TransportError.timedOut(host: host)
         case _ where began: return TransportError.truncated(host: host, reason: reason)
         default: return TransportError.connectionLost(host: host, reason: reason)

@@ -24,27 +24,46 @@ public final class URLSessionTransport: HTTPTransport {
     public struct Configuration: Sendable {
         /// How long the service may be silent.
         public var timeout: Duration
-        /// The most bytes of a request body.
+        /// The most bytes of a request body that is held in memory.
         public var maxUploadSize: Int
+        /// Whether compressed answers are asked for.
+        public var acceptsCompression: Bool
+        #if canImport(Security)
+            /// Who is believed to say which server is which.
+            public var trust: ServerTrust
+            /// By which certificate the client shows who it is, where a server asks for one.
+            public var clientIdentity: ClientIdentity?
+        #endif
 
         /// Makes a configuration.
-        public init(timeout: Duration = .seconds(60), maxUploadSize: Int = 64 << 20) {
+        public init(
+            timeout: Duration = .seconds(60), maxUploadSize: Int = 64 << 20, acceptsCompression: Bool = true
+        ) {
             self.timeout = timeout
             self.maxUploadSize = maxUploadSize
+            self.acceptsCompression = acceptsCompression
+            #if canImport(Security)
+                trust = .system
+                clientIdentity = nil
+            #endif
         }
     }
 
     private let session: URLSession
-    private let transfers = TransferDelegate()
+    private let transfers: TransferDelegate
     private let configuration: Configuration
 
     /// Makes a transport with a session of its own, without a cache.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        transfers = TransferDelegate(configuration)
         let session = URLSessionConfiguration.ephemeral
         session.timeoutIntervalForRequest = TimeInterval(configuration.timeout.components.seconds)
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         session.urlCache = nil
+        // Cookies and credentials are steps above.
+        session.httpCookieStorage = nil
+        session.httpShouldSetCookies = false
         self.session = URLSession(configuration: session, delegate: transfers, delegateQueue: nil)
     }
 
@@ -70,21 +89,64 @@ public final class URLSessionTransport: HTTPTransport {
         for field in request.headerFields {
             outgoing.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
-        if let body { outgoing.httpBody = Data(try await body.collect(limit: configuration.maxUploadSize)) }
-        let task = session.dataTask(with: outgoing)
-        let transfer = transfers.begin(task, host: host)
+        if request.headerFields[.acceptEncoding] == nil {
+            let accepts = options.acceptsCompression ?? configuration.acceptsCompression
+            outgoing.setValue(accepts ? "gzip, deflate" : "identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        try Task.checkCancellation()
+        let task = try await task(outgoing, body: body)
+        let transfer = transfers.begin(task, host: host, options: options)
         return try await withTaskCancellationHandler {
-            let response = try await transfer.head()
-            let isEncoded = response.headerFields[.contentEncoding] != nil
-            let length = isEncoded ? nil : response.headerFields[.contentLength].flatMap { Int64($0) }
+            var response = try await transfer.head()
+            options.report?(.firstByte(.now))
+            let coding = response.headerFields[.contentEncoding]?.lowercased()
+            let isPacked = request.method != .head && ["gzip", "x-gzip", "deflate"].contains(coding)
+            let length = isPacked ? nil : response.headerFields[.contentLength].flatMap { Int64($0) }
+            if isPacked {
+                options.report?(.unpacked(coding: coding ?? ""))
+                response.headerFields[.contentEncoding] = nil
+                response.headerFields[.contentLength] = nil
+            }
+            let reader = BodyReader(transfer: transfer, task: task)
             let stream = ByteStream(length: request.method == .head ? nil : length) {
-                try await withTaskCancellationHandler {
-                    try await transfer.nextChunk()
-                } onCancel: {
-                    task.cancel()
-                }
+                let chunk = try await reader.next()
+                if chunk == nil { options.report?(.lastByte(.now)) }
+                return chunk
             }
             return (response, stream)
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func task(_ request: URLRequest, body: ByteStream?) async throws -> URLSessionTask {
+        guard let body else { return session.dataTask(with: request) }
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux reads a body stream without waiting for it, so the body is taken whole.
+            var request = request
+            request.httpBody = Data(try await body.collect(limit: configuration.maxUploadSize))
+            return session.dataTask(with: request)
+        #else
+            return try await streamingTask(request, body: body, in: session)
+        #endif
+    }
+}
+
+/// Reads the body of a transfer; letting it go ends the transfer.
+private final class BodyReader: Sendable {
+    private let transfer: Transfer
+    private let task: URLSessionTask
+
+    init(transfer: Transfer, task: URLSessionTask) {
+        self.transfer = transfer
+        self.task = task
+    }
+
+    deinit { task.cancel() }
+
+    func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await transfer.nextChunk()
         } onCancel: {
             task.cancel()
         }
@@ -94,9 +156,12 @@ public final class URLSessionTransport: HTTPTransport {
 /// Receives the session's callbacks and hands them to the transfers that they are about.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Mutex<[Int: Transfer]>([:])
+    let configuration: URLSessionTransport.Configuration
 
-    func begin(_ task: URLSessionDataTask, host: String) -> Transfer {
-        let transfer = Transfer(task: task, host: host)
+    init(_ configuration: URLSessionTransport.Configuration) { self.configuration = configuration }
+
+    func begin(_ task: URLSessionTask, host: String, options: TransferOptions) -> Transfer {
+        let transfer = Transfer(task: task, host: host, options: options)
         transfers.withLock { $0[task.taskIdentifier] = transfer }
         task.resume()
         return transfer
@@ -126,7 +191,24 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    private func transfer(of task: URLSessionTask) -> Transfer? {
+    #if canImport(FoundationNetworking)
+        // Foundation on Linux keeps an answer that asks for a password to itself: its head is in the challenge, and its
+        // body is lost. Elsewhere the challenge is declined and the answer comes.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            if let response = challenge.failureResponse,
+                let transfer = transfers.withLock({ $0.removeValue(forKey: task.taskIdentifier) })
+            {
+                transfer.receive(head: response)
+                transfer.finish(nil)
+            }
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    #endif
+
+    func transfer(of task: URLSessionTask) -> Transfer? {
         transfers.withLock { $0[task.taskIdentifier] }
     }
 }

@@ -45,6 +45,13 @@ public final class OfflineODataProvider: ODataProvider {
     /// The root of the service that the store was cloned from.
     public let serviceRoot: String
 
+    /// What the store can be asked, whatever its service can.
+    public var capabilities: ServiceCapabilities? {
+        var capabilities = local.capabilities
+        capabilities?.supersedesModel = true
+        return capabilities
+    }
+
     let database: StoreDatabase
     let mapping: StorageMapping
     let options: Options
@@ -91,7 +98,9 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let model = try await remote.model
         let path = StoreFiles.database(in: directory)
-        guard !FileManager.default.fileExists(atPath: path) else { throw OfflineError.storeExists(path: directory) }
+        guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
+            throw OfflineError.storeExists(path: directory)
+        }
         let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)

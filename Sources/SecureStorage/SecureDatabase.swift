@@ -47,8 +47,9 @@ public final class SecureDatabase: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.label = "outpost.secure"
         configuration.prepareDatabase { database in
-            // What an app keeps here must be there after a crash.
-            try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = 1")
+            // What an app keeps here must be there after a crash. With FULL alone, a power failure could bring a journal
+            // back that was deleted, and with it undo what was committed.
+            try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = 1")
         }
         let opened = try SecureStorageError.translating {
             let queue = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)

@@ -2,6 +2,7 @@ import ArgumentParser
 import DataVault
 import Foundation
 import ODataClient
+import ODataGenerator
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -55,6 +56,7 @@ struct Failure: Error {
         case let error as StoreError: self.init(store: error)
         case let error as OfflineError: self.init(offline: error)
         case let error as MetadataError: self.init(metadata: error)
+        case let error as GeneratorError: self.init(generator: error)
         case let error as CSDLError: self.init(message: error.description)
         case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
         case let error as ServerStartError: self.init(serving: error)
@@ -132,6 +134,16 @@ struct Failure: Error {
         case .noAccess: advice = "Ask its owner for access, or run this as another user."
         case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
         default: advice = nil
+        }
+        self.init(message: error.description, advice: advice)
+    }
+
+    private init(generator error: GeneratorError) {
+        let advice: String?
+        switch error {
+        case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
+        case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
+        case .metadata, .nothingToGenerate, .files: advice = nil
         }
         self.init(message: error.description, advice: advice)
     }

@@ -28,7 +28,7 @@ struct Outpost: AsyncParsableCommand {
         subcommands: [
             Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
             Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, AddQuery.self, RemoveQuery.self,
-            Log.self, Metadata.self, VaultCommand.self, Rekey.self,
+            Log.self, Metadata.self, Generate.self, VaultCommand.self, Rekey.self, Verify.self,
         ])
 
     static func main() async {

@@ -18,7 +18,7 @@ struct ReferenceService: AsyncParsableCommand {
             EXAMPLE
               reference-service
               reference-service --port 0 --json
-              curl 'http://127.0.0.1:9090/Products?$filter=Price gt 100&$expand=Category'
+              curl 'http://127.0.0.1:9090/Products?$filter=Price%20gt%20100&$expand=Category'
             """)
 
     @Option(help: "The port; 0 takes a free one.")

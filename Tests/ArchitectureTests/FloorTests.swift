@@ -5,16 +5,16 @@ import Testing
 private let floors: [[String]] = [
     ["ODataModel", "Supportability", "CLibXML2", "CLinux"],
     ["ODataQuery", "Secrets"],
-    ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite"],
+    ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite", "CAESGCM"],
     ["ODataService", "SecureStorage"],
     ["ODataStore", "ODataHTTP", "ODataCache"],
     ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession", "CZlib"],
-    ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI"],
+    ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI", "ODataTransportConformance"],
     ["outpost", "reference-service", "odata-generate"],
 ]
 
 /// System libraries and calls stand below the target that uses them, on its own floor or lower.
-private let systemLibraries: Set = ["CLibXML2", "CLinux", "CSQLite", "CZlib"]
+private let systemLibraries: Set = ["CAESGCM", "CLibXML2", "CLinux", "CSQLite", "CZlib"]
 
 @Suite("The floors of the house")
 struct FloorTests {

@@ -92,7 +92,10 @@ class Decoder:
         plain, at = b"", 0
         while content[at : at + 8] == b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7":
             # A header of SQLite's, with the number of records behind it; each begins at a multiple of 512.
-            plain += content[at : at + 512]
+            fields = struct.unpack(">QQ", content[at + 12 : at + 28])
+            if any(self.unmask(content[at + 28 : at + 36], 5 << 56, at, *fields)):
+                break  # not the header that was written
+            plain += content[at : at + 28] + bytes(8) + content[at + 36 : at + 512]
             records = struct.unpack(">I", content[at + 8 : at + 12])[0]
             at += 512
             for _ in range(records):

@@ -116,4 +116,21 @@ struct TamperTests {
         let rows = (try? crashed.values("SELECT count(*) FROM t WHERE body LIKE 'row%'")) ?? ["error"]
         #expect(check != ["ok"] || rows == ["500"])
     }
+
+    @Test(
+        "A journal whose header says that the database was larger fills no disk", arguments: [12, 16, 17, 20, 24, 28])
+    func forgedJournalHeader(position: Int) throws {
+        let folder = try Folder()
+        let key = EncryptionKey.generate()
+        let database = try folder.database(key: key, mode: "delete")
+        try database.insert(0..<500)
+        try database.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'changed'")
+        let copy = try folder.crashCopy()
+        let size = try #require(try copy.contents()["a.db"]).count
+        try edit(copy.path("a.db-journal")) { $0[position] ^= 0x40 }
+        try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+        // As if the journal had been deleted: what was written before the crash stays, and says that it is no whole.
+        _ = try? Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t")
+        #expect(try #require(try copy.contents()["a.db"]).count <= size)
+    }
 }

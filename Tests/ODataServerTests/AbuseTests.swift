@@ -126,4 +126,48 @@ import Testing
             for reader in readers { reader.close() }
         }
     }
+
+    @Test func `a handshake that does not come to an end is given up`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("handshake-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let certificate = folder.appendingPathComponent("c.pem").path
+        let key = folder.appendingPathComponent("k.pem").path
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments =
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-keyout", key, "-out", certificate, "-days", "1", "-subj", "/CN=localhost"]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        var configuration = ODataServer.Configuration(
+            tls: .init(certificateChainFile: certificate, privateKeyFile: key))
+        configuration.handshakeTimeout = .seconds(1)
+        try await withServer(configuration, handler: Self.collect) { server in
+            let start = ContinuousClock.now
+            let silent = try RawConnection(port: server.port)
+            let slow = try RawConnection(port: server.port)
+            // The beginning of a client's greeting.
+            slow.send([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])
+            #expect(await silent.readToEnd() == "")
+            #expect(await slow.readToEnd() == "")
+            #expect(ContinuousClock.now - start < .seconds(10))
+            silent.close()
+            slow.close()
+        }
+    }
+
+    @Test func `paths that lead upwards, or hold slashes and zeros, are text for the handler`() async throws {
+        try await withServer(handler: Self.collect) { server in
+            for path in ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/Orders%2F1", "/a%00b", "//"] {
+                let connection = try RawConnection(port: server.port)
+                connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8)
+                // The handler of this server answers every path; none is resolved before.
+                #expect(await connection.readToEnd().hasPrefix("HTTP/1.1 200"))
+                connection.close()
+            }
+            #expect(try await isAlive(server))
+        }
+    }
 }

@@ -78,6 +78,31 @@ struct VaultTests {
         #expect(keys.count == 1)
     }
 
+    @Test("verify: a whole clone, one with a flipped bit, and one whose key block is of a later version")
+    func verify() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        site.stop()
+        let database = URL(fileURLWithPath: clone + "/store.db")
+        let whole = try Data(contentsOf: database)
+        #expect(try await tool.run("verify", clone).code == 0)
+        for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "version")] {
+            var altered = try Data(contentsOf: database)
+            altered[place] ^= 0x20
+            try altered.write(to: database)
+            let answer = try await tool.run("verify", clone)
+            #expect(answer.code == 1)
+            #expect((answer.output + answer.errors).contains(expected), "\(answer)")
+            altered[place] ^= 0x20
+            try altered.write(to: database)
+        }
+        #expect(try await tool.run("verify", clone).code == 0)
+        #expect(try Data(contentsOf: database).count == whole.count)
+    }
+
     @Test("rekey finds the new key after a change that was cut short before the clone said where it is")
     func interruptedRekey() async throws {
         let site = try Site()

@@ -1,4 +1,5 @@
-/// Functions of Linux that take a variable number of arguments, which Swift cannot call.
+/// Functions of Linux that Swift cannot call: those that take a variable number of arguments, and those of headers that
+/// its module map leaves out.
 #ifndef OUTPOST_CLINUX_H
 #define OUTPOST_CLINUX_H
 
@@ -31,6 +32,9 @@ long outpost_key_unlink(outpost_key_serial key, outpost_key_serial keyring);
 
 /// The name of a key, with a zero at its end, as much of it as fits; returns its whole length.
 long outpost_key_describe(outpost_key_serial key, char *text, size_t capacity);
+
+/// Gives memory that was freed back to the system, as far as the C library can.
+void outpost_return_memory(void);
 
 /// Says that no other process of the user may read this process's memory, and that it leaves no core dump.
 int outpost_forbid_dumps(void);

@@ -3,6 +3,10 @@
     public import Secrets
     import Security
 
+    #if os(macOS) || os(iOS) || os(visionOS)
+        import LocalAuthentication
+    #endif
+
     /// Secrets in the keychain of an Apple platform, as generic passwords of this device alone.
     ///
     /// Items never leave the device, not in a backup either. With an access group, several apps of one team
@@ -29,7 +33,7 @@
         ///   - service: Separates the items of one program from others.
         ///   - accessGroup: A group of the app's `keychain-access-groups` entitlement, to share items.
         ///   - protection: Who may read; it holds for items that are kept from now on.
-        ///   - prompt: What the dialogue for biometry says.
+        ///   - prompt: What the dialogue for biometry says, where the system lets an app say it.
         public init(
             service: String = "outpost", accessGroup: String? = nil, protection: Protection = .afterFirstUnlock,
             prompt: String? = nil
@@ -45,7 +49,13 @@
             var query = query(name)
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
-            if let prompt { query[kSecUseOperationPrompt] = prompt }
+            #if os(macOS) || os(iOS) || os(visionOS)
+                if let prompt {
+                    let context = LAContext()
+                    context.localizedReason = prompt
+                    query[kSecUseAuthenticationContext] = context
+                }
+            #endif
             var result: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &result)
             if status == errSecItemNotFound { return nil }

@@ -5,7 +5,7 @@ import CSQLite
 /// Records have no fixed offsets, but SQLite reads and writes the three parts of one in order, and only a
 /// page is 4096 bytes long (the sector is always 512, as the VFS reports power-safe overwrite).
 final class JournalFile: SealedFile {
-    private let buffer = ReadBuffer(leading: 4)
+    private let buffer = Buffer(size: 4 + FileFormat.pageSize)
     /// The last number written, and where: before a page it is the page's number.
     private var word: (offset: Int64, value: UInt32) = (-1, 0)
     /// Where the checksum of the last page stands that was written or read, and that page's nonce.
@@ -23,9 +23,12 @@ final class JournalFile: SealedFile {
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         if target.count == FileFormat.pageSize { return readPage(target, at: offset) }
         let code = file.read(target, at: offset)
-        if code == SQLITE_OK, target.count == 4, offset == opened.offset {
+        guard code == SQLITE_OK else { return code }
+        if target.count == 4, offset == opened.offset {
             toggleMask(target, opened)
             opened.offset = -1
+        } else if target.count == JournalHeader.magic.count, JournalHeader.canStand(at: offset) {
+            return refuseForgedHeader(target, at: offset)
         }
         return code
     }
@@ -34,6 +37,7 @@ final class JournalFile: SealedFile {
         if source.count == FileFormat.pageSize { return writePage(source, at: offset) }
         // Longer than a page there is nothing in a journal; what it would be, it must not be in plain.
         guard source.count < FileFormat.pageSize else { return SQLITE_IOERR_WRITE }
+        if JournalHeader.isHeader(source, at: offset) { return writeHeader(source, at: offset) }
         guard source.count == 4 else { return file.write(source, at: offset) }
         guard offset == written.offset else {
             word = (offset, UInt32(bigEndian: source.loadUnaligned(as: UInt32.self)))
@@ -52,6 +56,30 @@ final class JournalFile: SealedFile {
         return file.truncate(to: size)
     }
 
+    private func writeHeader(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
+            header.copyMemory(from: source)
+            JournalHeader.seal(header, at: offset, with: cipher)
+            return file.write(UnsafeRawBufferPointer(header), at: offset)
+        }
+    }
+
+    /// SQLite looks for the magic number before it believes a header. Where the rest of the header is not as it was
+    /// written, no magic number is there: the journal ends, as if it had been cut.
+    private func refuseForgedHeader(_ magic: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
+        guard magic.elementsEqual(JournalHeader.magic) else { return SQLITE_OK }
+        return withUnsafeTemporaryAllocation(byteCount: JournalHeader.sealedSize, alignment: 8) { header in
+            let code = file.read(header, at: offset)
+            // Where so few bytes are left, SQLite does not look for the rest of a header.
+            if code == SQLITE_IOERR_SHORT_READ { return SQLITE_OK }
+            guard code == SQLITE_OK else { return code }
+            if !JournalHeader.isSealed(UnsafeRawBufferPointer(header), at: offset, with: cipher) {
+                fillWithZeros(magic)
+            }
+            return SQLITE_OK
+        }
+    }
+
     private func readPage(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         guard offset >= 4 else { return SQLITE_IOERR_READ }
         let code = file.read(buffer.bytes, at: offset - 4)
@@ -61,14 +89,12 @@ final class JournalFile: SealedFile {
         }
         let number = UInt32(bigEndian: buffer.bytes.loadUnaligned(as: UInt32.self))
         let place = PageCipher.Place(kind: .journal, offset: offset, journalPage: number)
-        guard let content = cipher.open(buffer.page, at: place) else {
-            fillWithZeros(target)
+        let page = UnsafeRawBufferPointer(rebasing: buffer.bytes[4...])
+        guard let address = page.baseAddress, open(address, at: place, to: target) else {
             // A short read ends the playback of a hot journal as a torn record does, and is an error
             // everywhere else. A success with wrong checksum would not do: savepoints ignore checksums.
             return offset <= highestWritten ? SQLITE_IOERR_DATA : SQLITE_IOERR_SHORT_READ
         }
-        copyPage(content, from: 0, to: target)
-        let page = UnsafeRawBufferPointer(rebasing: buffer.bytes[4...])
         opened = Self.checksum(behind: offset, sealed: page)
         return SQLITE_OK
     }

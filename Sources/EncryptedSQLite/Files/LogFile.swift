@@ -3,56 +3,88 @@ import CSQLite
 /// The write-ahead log: a header of 32 bytes, then frames of a 24-byte header and a page.
 ///
 /// Headers stay plain but for their checksums, which are digests of plain pages and are masked.
+///
+/// SQLite writes each frame in two pieces. Those of one transaction are gathered, and written together with the frame
+/// that commits: until then nobody looks for them, and an error of that write is one of the commit.
 final class LogFile: SealedFile {
-    private let buffer = ReadBuffer(leading: FileFormat.frameHeaderSize)
+    private static let shift = Int64(FileFormat.logHeaderSize)
+    /// The most frames that are gathered.
+    private static let capacity = 16
+
+    private let frame = Buffer(size: FileFormat.frameSize)
+    /// Sealed frames that were not written yet: the first `gathered` bytes, which belong at `start` of the file.
+    private let frames = Buffer(size: capacity * FileFormat.frameSize)
+    private var gathered = 0
+    private var start: Int64 = 0
+    /// Where the next frame stands if it follows the last one that was written through this handle, else -1. A
+    /// header anywhere else may be of an old frame whose checksum SQLite rewrites, and no page comes with it.
+    private var end: Int64 = -1
+    /// Where the last header was written that was not gathered.
+    private var lastHeader: Int64 = -1
+    private var isCommit = false
+    private weak var main: MainFile?
+
+    /// - Parameter main: The database file, whose locks guard this file too.
+    init(file: BaseFile, main: MainFile) {
+        self.main = main
+        super.init(file: file, cipher: main.cipher, kind: .log)
+        main.log = self
+    }
+
+    // MARK: Reading
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         guard offset >= 0 else { return SQLITE_IOERR_READ }
-        if offset < Int64(FileFormat.logHeaderSize) {
+        let code = flush()
+        guard code == SQLITE_OK else { return code }
+        if offset < Self.shift {
             return readHeader(target, start: 0, size: FileFormat.logHeaderSize, skip: Int(offset))
         }
-        let position = Int((offset - Int64(FileFormat.logHeaderSize)) % Int64(FileFormat.frameSize))
+        let position = Int((offset - Self.shift) % Int64(FileFormat.frameSize))
         let frame = offset - Int64(position)
         if position + target.count <= FileFormat.frameHeaderSize {
             return readHeader(target, start: frame, size: FileFormat.frameHeaderSize, skip: position)
         }
         guard position + target.count <= FileFormat.frameSize else { return SQLITE_IOERR_READ }
-        let code = file.read(buffer.bytes, at: frame)
-        guard code == SQLITE_OK else {
+        return position < FileFormat.frameHeaderSize
+            ? readFrame(target, at: frame, skip: position)
+            : readPage(target, at: frame, from: position - FileFormat.frameHeaderSize)
+    }
+
+    private func readPage(_ target: UnsafeMutableRawBufferPointer, at frame: Int64, from start: Int) -> Int32 {
+        let page = frame + Int64(FileFormat.frameHeaderSize)
+        let sealed = UnsafeMutableRawBufferPointer(rebasing: self.frame.bytes[..<FileFormat.pageSize])
+        let code = file.read(sealed, at: page)
+        guard code == SQLITE_OK, let address = sealed.baseAddress else {
             fillWithZeros(target)
             return code
         }
-        let place = PageCipher.Place(kind: .log, offset: frame + Int64(FileFormat.frameHeaderSize))
-        guard let content = cipher.open(buffer.page, at: place) else {
-            fillWithZeros(target)
-            // A read that includes the frame's header comes from recovery, where a frame that was torn by a
-            // crash is normal. All zeros are no frame to SQLite: its salts do not fit, and the log ends here.
-            return position < FileFormat.frameHeaderSize ? SQLITE_OK : SQLITE_IOERR_DATA
-        }
-        guard position < FileFormat.frameHeaderSize else {
-            copyPage(content, from: position - FileFormat.frameHeaderSize, to: target)
-            return SQLITE_OK
-        }
-        let header = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<FileFormat.frameHeaderSize])
-        toggleMask(header, offset: frame)
-        let part = header[position...]
-        target.copyBytes(from: part)
-        copyPage(content, from: 0, to: UnsafeMutableRawBufferPointer(rebasing: target[part.count...]))
-        return SQLITE_OK
+        return open(address, at: .init(kind: .log, offset: page), from: start, to: target)
+            ? SQLITE_OK : SQLITE_IOERR_DATA
     }
 
-    override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
-        if offset == 0, source.count == FileFormat.logHeaderSize { return writeHeader(source, at: 0) }
-        guard offset >= Int64(FileFormat.logHeaderSize) else { return SQLITE_IOERR_WRITE }
-        switch (Int((offset - Int64(FileFormat.logHeaderSize)) % Int64(FileFormat.frameSize)), source.count) {
-        case (0, FileFormat.frameHeaderSize):
-            return writeHeader(source, at: offset)
-        case (FileFormat.frameHeaderSize, FileFormat.pageSize):
-            return sealing(source, at: .init(kind: .log, offset: offset)) { file.write($0, at: offset) }
-        default:
-            // Pages are never split: the VFS always reports power-safe overwrite, so SQLite does not pad.
-            return SQLITE_IOERR_WRITE
+    /// A read that includes the frame's header comes from recovery, where a frame that was torn by a crash is
+    /// normal. All zeros are no frame to SQLite: its salts do not fit, and the log ends here.
+    private func readFrame(_ target: UnsafeMutableRawBufferPointer, at offset: Int64, skip: Int) -> Int32 {
+        let code = file.read(frame.bytes, at: offset)
+        guard code == SQLITE_OK, let address = frame.bytes.baseAddress else {
+            fillWithZeros(target)
+            return code
         }
+        let part = FileFormat.frameHeaderSize - skip
+        let place = PageCipher.Place(kind: .log, offset: offset + Int64(FileFormat.frameHeaderSize))
+        guard
+            open(
+                address + FileFormat.frameHeaderSize, at: place,
+                to: UnsafeMutableRawBufferPointer(rebasing: target[part...]))
+        else {
+            fillWithZeros(target)
+            return SQLITE_OK
+        }
+        let header = UnsafeMutableRawBufferPointer(rebasing: frame.bytes[..<FileFormat.frameHeaderSize])
+        toggleMask(header, offset: offset)
+        UnsafeMutableRawBufferPointer(rebasing: target[..<part]).copyBytes(from: header[skip...])
+        return SQLITE_OK
     }
 
     private func readHeader(
@@ -71,12 +103,107 @@ final class LogFile: SealedFile {
         }
     }
 
+    // MARK: Writing
+
+    override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        if offset == 0, source.count == FileFormat.logHeaderSize {
+            end = Self.shift
+            return writeHeader(source, at: 0)
+        }
+        guard offset >= Self.shift else { return SQLITE_IOERR_WRITE }
+        switch (Int((offset - Self.shift) % Int64(FileFormat.frameSize)), source.count) {
+        case (0, FileFormat.frameHeaderSize):
+            isCommit = source.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0
+            return offset == end ? gatherHeader(source, at: offset) : writeHeader(source, at: offset)
+        case (FileFormat.frameHeaderSize, FileFormat.pageSize):
+            return writePage(source, at: offset)
+        default:
+            // Pages are never split: the VFS always reports power-safe overwrite, so SQLite does not pad.
+            return SQLITE_IOERR_WRITE
+        }
+    }
+
+    private func gatherHeader(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        if gathered > 0, start + Int64(gathered) != offset || gathered + FileFormat.frameSize > frames.bytes.count {
+            let code = flush()
+            guard code == SQLITE_OK else { return code }
+        }
+        if gathered == 0 { start = offset }
+        let header = UnsafeMutableRawBufferPointer(
+            rebasing: frames.bytes[gathered..<(gathered + FileFormat.frameHeaderSize)])
+        header.copyMemory(from: source)
+        toggleMask(header, offset: offset)
+        gathered += FileFormat.frameHeaderSize
+        return SQLITE_OK
+    }
+
+    private func writePage(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        let place = PageCipher.Place(kind: .log, offset: offset)
+        let next = offset + Int64(FileFormat.pageSize)
+        guard gathered > 0, start + Int64(gathered) == offset, let address = frames.bytes.baseAddress else {
+            var code = flush()
+            guard code == SQLITE_OK else { return code }
+            code = sealing(source, at: place) { file.write($0, at: offset) }
+            // Behind its header, the page makes a new frame. Without, it is one that SQLite changed after it was written.
+            let isNew = lastHeader == offset - Int64(FileFormat.frameHeaderSize)
+            lastHeader = -1
+            if code != SQLITE_OK { end = -1 } else if isNew { end = next }
+            return code
+        }
+        let code = seal(source, at: place, to: address + gathered)
+        guard code == SQLITE_OK else {
+            gathered = 0
+            end = -1
+            return code
+        }
+        gathered += FileFormat.pageSize
+        end = next
+        return isCommit || gathered == frames.bytes.count ? flush() : SQLITE_OK
+    }
+
     private func writeHeader(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
-        withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
+        let code = flush()
+        guard code == SQLITE_OK else { return code }
+        return withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
             header.copyMemory(from: source)
             toggleMask(header, offset: offset)
+            lastHeader = offset
             return file.write(UnsafeRawBufferPointer(header), at: offset)
         }
+    }
+
+    /// Writes what was gathered. When that fails it is lost, as is the transaction that it belonged to.
+    func flush() -> Int32 {
+        guard gathered > 0 else { return SQLITE_OK }
+        let code = file.write(UnsafeRawBufferPointer(rebasing: frames.bytes[..<gathered]), at: start)
+        gathered = 0
+        if code != SQLITE_OK { end = -1 }
+        return code
+    }
+
+    // MARK: The rest
+
+    override func truncate(to size: Int64) -> Int32 {
+        let code = flush()
+        end = -1
+        return code == SQLITE_OK ? super.truncate(to: size) : code
+    }
+
+    override func size(_ size: inout Int64) -> Int32 {
+        let code = flush()
+        return code == SQLITE_OK ? super.size(&size) : code
+    }
+
+    override func sync(_ flags: Int32) -> Int32 {
+        let code = flush()
+        return code == SQLITE_OK ? super.sync(flags) : code
+    }
+
+    override func close() -> Int32 {
+        main?.log = nil
+        let code = flush()
+        let closed = super.close()
+        return code == SQLITE_OK ? closed : code
     }
 
     /// Masks or unmasks the checksum, which is the last 8 bytes of a header of either kind.

@@ -2,7 +2,10 @@ import CSQLite
 
 /// The main database file: a key block, then sealed pages.
 final class MainFile: SealedFile {
-    private let buffer = ReadBuffer(leading: 0)
+    /// The log of the same connection, which is guarded by the locks of this file.
+    var log: LogFile?
+    private let page = Buffer(size: FileFormat.pageSize)
+    private var ahead = ReadAhead()
     /// The end of the pages as SQLite counts, or -1 when it must be asked for again.
     private var end: Int64 = -1
 
@@ -10,33 +13,55 @@ final class MainFile: SealedFile {
     /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see a page half
     /// written by another process. A page that does not open is read again, this often, a millisecond apart.
     private static let attempts = 4
+    /// How many bytes SQLite reads of page 1 when it opens a file.
+    private static let firstLook = 100
+
+    init(file: BaseFile, cipher: PageCipher) {
+        super.init(file: file, cipher: cipher, kind: .main)
+    }
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         let start = Int(offset % Int64(FileFormat.pageSize))
         guard offset >= 0, start + target.count <= FileFormat.pageSize else { return SQLITE_IOERR_READ }
-        let page = offset - Int64(start)
+        let place = PageCipher.Place(kind: .main, offset: offset - Int64(start))
+        // What was read ahead and does not open stood behind the end of the file, or is damaged: the slow way tells.
+        if let sealed = ahead.page(at: place.offset + Self.shift, of: file),
+            open(sealed, at: place, from: start, to: target)
+        {
+            return SQLITE_OK
+        }
+        return readPage(at: place, from: start, to: target)
+    }
+
+    private func readPage(
+        at place: PageCipher.Place, from start: Int, to target: UnsafeMutableRawBufferPointer
+    ) -> Int32 {
         for attempt in 0..<Self.attempts {
             if attempt > 0 { sqlite3_sleep(1) }
-            let code = file.read(buffer.bytes, at: page + Self.shift)
-            if code == SQLITE_IOERR_SHORT_READ, buffer.isZero {
+            let code = file.read(page.bytes, at: place.offset + Self.shift)
+            if code == SQLITE_IOERR_SHORT_READ, page.bytes.allSatisfy({ $0 == 0 }) {
                 fillWithZeros(target)
                 return code
             }
             // SQLite takes a short read for a page of zeros: a page cut in the middle must not be one.
             guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { return code }
-            if code == SQLITE_OK, let content = cipher.open(buffer.page, at: .init(kind: .main, offset: page)) {
-                copyPage(content, from: start, to: target)
+            if code == SQLITE_OK, let sealed = page.bytes.baseAddress, open(sealed, at: place, from: start, to: target)
+            {
                 return SQLITE_OK
             }
         }
         fillWithZeros(target)
-        return SQLITE_IOERR_DATA
+        // When it opens a file, SQLite looks at the beginning of page 1 before it looks for a journal. A power failure
+        // may have torn that page, and the journal mends it: an empty beginning lets SQLite come that far.
+        let isFirstLook = place.offset == 0 && start == 0 && target.count == Self.firstLook
+        return isFirstLook ? SQLITE_IOERR_SHORT_READ : SQLITE_IOERR_DATA
     }
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
         guard offset >= 0, offset % Int64(FileFormat.pageSize) == 0, source.count == FileFormat.pageSize,
             offset > 0 || Self.isAcceptableFirstPage(source)
         else { return SQLITE_IOERR_WRITE }
+        ahead.forget()
         if end < 0 {
             var size: Int64 = 0
             let code = self.size(&size)
@@ -63,6 +88,7 @@ final class MainFile: SealedFile {
 
     override func truncate(to size: Int64) -> Int32 {
         end = -1
+        ahead.forget()
         return file.truncate(to: size + Self.shift)
     }
 
@@ -72,8 +98,10 @@ final class MainFile: SealedFile {
         return code
     }
 
-    override func locksChanged() {
+    override func locksWillChange() -> Int32 {
         end = -1
+        ahead.forget()
+        return log?.flush() ?? SQLITE_OK
     }
 
     private func writeZeroPage(at offset: Int64) -> Int32 {

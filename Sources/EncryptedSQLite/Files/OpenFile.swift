@@ -1,5 +1,4 @@
 import CSQLite
-import Crypto
 import Foundation
 
 /// One file that SQLite has open through the encrypting VFS.
@@ -10,10 +9,13 @@ class OpenFile {
     func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 { SQLITE_IOERR }
     func truncate(to size: Int64) -> Int32 { SQLITE_IOERR }
     func size(_ size: inout Int64) -> Int32 { SQLITE_IOERR }
+    func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
     func close() -> Int32 { SQLITE_OK }
 
-    /// Called when this connection's locks change: what is remembered of the file's size may be old then.
-    func locksChanged() {}
+    /// Called before this connection's locks change: what is remembered of the file may be old afterwards.
+    ///
+    /// - Returns: A result code; what is not `SQLITE_OK` keeps a lock from being taken.
+    func locksWillChange() -> Int32 { SQLITE_OK }
 
     /// The file beneath; nil for a file in memory.
     var base: BaseFile? { nil }
@@ -23,33 +25,78 @@ class OpenFile {
 class SealedFile: OpenFile {
     let file: BaseFile
     let cipher: PageCipher
+    private let sealer: PageSealer
     private var nonces = NonceSource()
 
-    init(file: BaseFile, cipher: PageCipher) {
+    init(file: BaseFile, cipher: PageCipher, kind: PageKind) {
         self.file = file
         self.cipher = cipher
+        sealer = cipher.sealer(for: kind)
     }
 
     override final var base: BaseFile? { file }
     override func truncate(to size: Int64) -> Int32 { file.truncate(to: size) }
     override func size(_ size: inout Int64) -> Int32 { file.size(&size) }
-    override final func close() -> Int32 { file.close() }
+    override func sync(_ flags: Int32) -> Int32 { file.sync(flags) }
+    override func close() -> Int32 { file.close() }
 
-    /// Seals a page and hands the 4096 bytes to `body`.
+    /// Seals a page into the 4096 bytes at `target`.
     ///
     /// SQLite leaves the reserved bytes zero. Anything else there means a writer that does not reserve them
     /// (a backup from a plain database, for instance), whose data would be lost: refused.
+    final func seal(
+        _ page: UnsafeRawBufferPointer, at place: PageCipher.Place, to target: UnsafeMutableRawPointer
+    ) -> Int32 {
+        guard page.count == FileFormat.pageSize, let content = page.baseAddress, Self.reservedBytesAreZero(page) else {
+            return SQLITE_IOERR_WRITE
+        }
+        nonces.next(into: target)
+        let isSealed = cipher.withAssociatedData(of: place) {
+            sealer.seal(content, nonce: target, authenticating: $0, to: target + FileFormat.nonceSize)
+        }
+        return isSealed ? SQLITE_OK : SQLITE_IOERR_WRITE
+    }
+
+    /// Seals a page into a buffer of its own, and hands the 4096 bytes to `body`.
     final func sealing(
         _ page: UnsafeRawBufferPointer, at place: PageCipher.Place, _ body: (UnsafeRawBufferPointer) -> Int32
     ) -> Int32 {
-        guard page.count == FileFormat.pageSize, Self.reservedBytesAreZero(page) else { return SQLITE_IOERR_WRITE }
-        do {
-            let content = UnsafeRawBufferPointer(rebasing: page[..<FileFormat.contentSize])
-            let sealed = try cipher.seal(content, at: place, nonce: nonces.next())
-            return sealed.withUnsafeBytes(body)
-        } catch {
-            return SQLITE_IOERR_WRITE
+        withUnsafeTemporaryAllocation(byteCount: FileFormat.pageSize, alignment: 16) { sealed in
+            guard let address = sealed.baseAddress else { return SQLITE_IOERR_WRITE }
+            let code = seal(page, at: place, to: address)
+            return code == SQLITE_OK ? body(UnsafeRawBufferPointer(sealed)) : code
         }
+    }
+
+    /// Opens the sealed page at `sealed`, and copies what SQLite asked for, `start` bytes into the page.
+    ///
+    /// The reserved bytes read as zeros: checksums of the log cover them.
+    ///
+    /// - Returns: False when the page is not what was sealed in its place; `target` is all zeros then.
+    final func open(
+        _ sealed: UnsafeRawPointer, at place: PageCipher.Place, from start: Int = 0,
+        to target: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        guard let address = target.baseAddress else { return false }
+        let available = max(0, min(target.count, FileFormat.contentSize - start))
+        let isOpen = cipher.withAssociatedData(of: place) { data in
+            if available == FileFormat.contentSize {
+                return sealer.open(sealed, authenticating: data, to: address)
+            }
+            return withUnsafeTemporaryAllocation(byteCount: FileFormat.contentSize, alignment: 16) { content in
+                guard let source = content.baseAddress, sealer.open(sealed, authenticating: data, to: source) else {
+                    return false
+                }
+                if available > 0 { memcpy(address, source + start, available) }
+                return true
+            }
+        }
+        guard isOpen else {
+            fillWithZeros(target)
+            return false
+        }
+        if available < target.count { memset(address + available, 0, target.count - available) }
+        return true
     }
 
     private static func reservedBytesAreZero(_ page: UnsafeRawBufferPointer) -> Bool {
@@ -61,40 +108,19 @@ class SealedFile: OpenFile {
     }
 }
 
-/// A buffer to read sealed bytes into, with a view of its pages that swift-crypto takes without copying.
-final class ReadBuffer {
+/// Memory that lives as long as an open file.
+final class Buffer {
     let bytes: UnsafeMutableRawBufferPointer
-    /// The sealed page in the buffer, as it is when it is read: `bytes` outlives every use of it, since
-    /// both are used within one call only.
-    let page: Data
 
-    /// - Parameter leading: How many bytes precede the page.
-    init(leading: Int) {
-        bytes = .allocate(byteCount: leading + FileFormat.pageSize, alignment: 16)
+    /// - Parameter size: In bytes.
+    init(size: Int) {
+        bytes = .allocate(byteCount: size, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        page =
-            bytes.baseAddress.map {
-                Data(bytesNoCopy: $0 + leading, count: FileFormat.pageSize, deallocator: .none)
-            } ?? Data()
     }
 
     deinit {
         bytes.deallocate()
     }
-
-    var isZero: Bool { bytes.allSatisfy { $0 == 0 } }
-}
-
-/// Copies a range of an opened page, whose reserved bytes read as zeros: WAL checksums cover them.
-func copyPage(_ content: Data, from start: Int, to target: UnsafeMutableRawBufferPointer) {
-    guard let address = target.baseAddress else { return }
-    let available = max(0, min(target.count, FileFormat.contentSize - start))
-    if available > 0 {
-        content.withUnsafeBytes { bytes in
-            if let source = bytes.baseAddress { memcpy(address, source + start, available) }
-        }
-    }
-    if available < target.count { memset(address + available, 0, target.count - available) }
 }
 
 func fillWithZeros(_ target: UnsafeMutableRawBufferPointer) {

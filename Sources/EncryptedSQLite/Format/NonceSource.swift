@@ -1,6 +1,3 @@
-import Crypto
-import Foundation
-
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -20,15 +17,15 @@ struct NonceSource {
     private var bytes = [UInt8](repeating: 0, count: batch)
     private var used = batch
 
-    mutating func next() throws -> AES.GCM.Nonce {
+    /// Writes the next nonce, 12 bytes.
+    mutating func next(into target: UnsafeMutableRawPointer) {
         if used == Self.batch {
             refill()
             used = 0
         }
-        defer { used += FileFormat.nonceSize }
-        return try bytes.withUnsafeBytes {
-            try AES.GCM.Nonce(data: UnsafeRawBufferPointer(rebasing: $0[used..<(used + FileFormat.nonceSize)]))
-        }
+        UnsafeMutableRawBufferPointer(start: target, count: FileFormat.nonceSize)
+            .copyBytes(from: bytes[used..<(used + FileFormat.nonceSize)])
+        used += FileFormat.nonceSize
     }
 
     private mutating func refill() {

@@ -1,8 +1,7 @@
 import Crypto
-import Foundation
 import Secrets
 
-/// Seals and opens the pages of one database, and masks the checksums beside them.
+/// The keys of one database, the associated data of its pages, and the masks of the checksums beside them.
 ///
 /// Each kind of file has a key of its own, derived from the data key: the budget of 2^32 random nonces then
 /// counts for each kind alone.
@@ -45,44 +44,19 @@ final class PageCipher: Sendable {
         var journalPage: UInt32 = 0
     }
 
-    /// Seals the content of a page.
-    ///
-    /// - Returns: nonce, encrypted content, tag: 4096 bytes, contiguous, because that is the one form which
-    ///   swift-crypto makes and reads without another copy.
-    func seal(_ content: UnsafeRawBufferPointer, at place: Place, nonce: AES.GCM.Nonce) throws -> Data {
-        let box = try withAssociatedData(of: place) { data in
-            try AES.GCM.seal(content, using: key(for: place.kind), nonce: nonce, authenticating: data)
-        }
-        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
-        return combined
-    }
-
-    /// Opens a sealed page, or returns nil when it is not what was sealed at this place.
-    func open(_ sealed: Data, at place: Place) -> Data? {
-        do {
-            let box = try AES.GCM.SealedBox(combined: sealed)
-            return try withAssociatedData(of: place) { data in
-                try AES.GCM.open(box, using: key(for: place.kind), authenticating: data)
-            }
-        } catch {
-            return nil
-        }
-    }
-
-    private func key(for kind: PageKind) -> SymmetricKey {
+    /// Who seals and opens the pages of one open file of a kind.
+    func sealer(for kind: PageKind) -> PageSealer {
         switch kind {
-        case .main: mainKey
-        case .log: logKey
-        case .journal: journalKey
+        case .main: PageSealer(key: mainKey)
+        case .log: PageSealer(key: logKey)
+        case .journal: PageSealer(key: journalKey)
         }
     }
 
-    private func withAssociatedData<Result>(
-        of place: Place, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
+    func withAssociatedData<Result>(of place: Place, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let kindAndPage = UInt64(place.kind.rawValue) << 56 | UInt64(place.journalPage)
         let data = (identity.0, identity.1, kindAndPage.bigEndian, UInt64(bitPattern: place.offset).bigEndian)
-        return try withUnsafeBytes(of: data, body)
+        return withUnsafeBytes(of: data, body)
     }
 
     /// The mask of the checksum in the header of the log (kind 4) or of one of its frames (kind 2).
@@ -104,6 +78,11 @@ final class PageCipher: Sendable {
         let value = mask(
             (UInt64(PageKind.journal.rawValue) << 56, UInt64(bitPattern: offset), nonce.0, UInt64(nonce.1) << 32))
         return UInt32(value >> 32)
+    }
+
+    /// The code that vouches for the header of a rollback journal (kind 5).
+    func journalHeaderCode(offset: Int64, fields: (UInt64, UInt64)) -> UInt64 {
+        mask((5 << 56, UInt64(bitPattern: offset), fields.0, fields.1))
     }
 
     private func mask(_ words: (UInt64, UInt64, UInt64, UInt64)) -> UInt64 {

@@ -1,9 +1,10 @@
 import CSQLite
 import Foundation
+import Synchronization
 
 /// The VFS `outpost`: the system's `unix` VFS with sealed files.
 ///
-/// It is a copy of the `unix` VFS whose name and whose opening of files differ. All that concerns paths,
+/// It is a copy of the `unix` VFS whose name and whose opening and deleting of files differ. All that concerns paths,
 /// time and randomness is the `unix` VFS's own function: those take nothing from the VFS they are called
 /// with, so that they may be called with ours.
 enum EncryptingVFS {
@@ -17,20 +18,35 @@ enum EncryptingVFS {
         guard registration == SQLITE_OK else { throw .unavailable(code: registration) }
     }
 
+    private static let baseName = Mutex("unix")
+
     /// The VFS beneath. SQLite keeps it for as long as the process lives.
-    static var base: UnsafeMutablePointer<sqlite3_vfs>? { sqlite3_vfs_find("unix") }
+    static var base: UnsafeMutablePointer<sqlite3_vfs>? { baseName.withLock { sqlite3_vfs_find($0) } }
+
+    /// Puts another VFS beneath for all files that are opened from now on.
+    ///
+    /// - Parameter name: A registered VFS; its files must not be larger than those of `unix`.
+    static func stack(over name: String) throws(EncryptedDatabaseError) {
+        guard let base = sqlite3_vfs_find(name), let unix = sqlite3_vfs_find("unix"),
+            base.pointee.szOsFile <= unix.pointee.szOsFile
+        else { throw .unavailable(code: SQLITE_NOTFOUND) }
+        baseName.withLock { $0 = name }
+    }
 
     private static func register() -> Int32 {
-        guard let base else { return SQLITE_NOTFOUND }
+        guard let base = sqlite3_vfs_find("unix") else { return SQLITE_NOTFOUND }
         // SQLite keeps both for as long as the process lives, so neither is ever freed.
         let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         vfs.initialize(to: base.pointee)
         vfs.pointee.pNext = nil
         vfs.pointee.zName = UnsafePointer(strdup(name))
         vfs.pointee.szOsFile = Int32(FileHandle.size) + base.pointee.szOsFile
-        vfs.pointee.pAppData = UnsafeMutableRawPointer(base)
-        vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
-            EncryptingVFS.open(vfs, path, file, flags, outFlags)
+        vfs.pointee.xOpen = { _, path, file, flags, outFlags in
+            EncryptingVFS.open(path, file, flags, outFlags)
+        }
+        vfs.pointee.xDelete = { _, path, syncsFolder in
+            guard let base = EncryptingVFS.base else { return SQLITE_IOERR }
+            return base.pointee.xDelete?(base, path, syncsFolder) ?? SQLITE_IOERR
         }
         return sqlite3_vfs_register(vfs, 0)
     }
@@ -40,12 +56,10 @@ enum EncryptingVFS {
         SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
     private static func open(
-        _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ path: UnsafePointer<CChar>?,
-        _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+        _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
-        guard let file, let base = vfs?.pointee.pAppData?.assumingMemoryBound(to: sqlite3_vfs.self) else {
-            return SQLITE_CANTOPEN
-        }
+        guard let file, let base else { return SQLITE_CANTOPEN }
         // Without methods, SQLite does not close a file whose opening failed.
         file.pointee.pMethods = nil
         if flags & temporary != 0 || path == nil {
@@ -72,8 +86,7 @@ enum EncryptingVFS {
         }
         let isLog = flags & SQLITE_OPEN_WAL != 0
         FileHandle.install(
-            isLog
-                ? LogFile(file: under, cipher: owner.cipher) : JournalFile(file: under, cipher: owner.cipher),
+            isLog ? LogFile(file: under, main: owner) : JournalFile(file: under, cipher: owner.cipher, kind: .journal),
             in: file)
         return SQLITE_OK
     }

@@ -38,7 +38,7 @@ enum FileMethods {
         methods.xTruncate = { file, size in FileHandle.object(of: file)?.truncate(to: size) ?? SQLITE_IOERR }
         methods.xSync = { file, flags in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
-            return object.base?.sync(flags) ?? SQLITE_OK
+            return object.sync(flags)
         }
         methods.xFileSize = { file, result in
             guard let object = FileHandle.object(of: file), let result else { return SQLITE_IOERR }
@@ -59,13 +59,15 @@ enum FileMethods {
     private static func addLocks(to methods: inout sqlite3_io_methods) {
         methods.xLock = { file, level in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
-            object.locksChanged()
+            let code = object.locksWillChange()
+            guard code == SQLITE_OK else { return code }
             return object.base?.lock(level) ?? SQLITE_OK
         }
         methods.xUnlock = { file, level in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
-            object.locksChanged()
-            return object.base?.unlock(level) ?? SQLITE_OK
+            let code = object.locksWillChange()
+            let unlocked = object.base?.unlock(level) ?? SQLITE_OK
+            return code == SQLITE_OK ? unlocked : code
         }
         methods.xCheckReservedLock = { file, result in
             result?.pointee = 0
@@ -76,8 +78,10 @@ enum FileMethods {
         }
         methods.xShmLock = { file, offset, count, flags in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
-            object.locksChanged()
-            return object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
+            let code = object.locksWillChange()
+            guard code == SQLITE_OK || flags & SQLITE_SHM_UNLOCK != 0 else { return code }
+            let changed = object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
+            return code == SQLITE_OK ? changed : code
         }
         methods.xShmBarrier = { file in FileHandle.object(of: file)?.base?.shmBarrier() }
         methods.xShmUnmap = { file, delete in

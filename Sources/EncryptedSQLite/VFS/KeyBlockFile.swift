@@ -80,6 +80,24 @@ final class KeyBlockFile {
         return try KeyBlock(bytes: bytes(of: file))
     }
 
+    /// Bytes anywhere in the file; what is behind its end is zeros.
+    func content(at offset: Int64, count: Int) throws(EncryptedDatabaseError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let code = bytes.withUnsafeMutableBytes { file.read($0, at: offset) }
+        guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else {
+            throw .sqlite(path: path, operation: "reading", code: code)
+        }
+        return bytes
+    }
+
+    /// The size of the file, key block included, in bytes.
+    func size() throws(EncryptedDatabaseError) -> Int64 {
+        var size: Int64 = 0
+        let code = file.size(&size)
+        guard code == SQLITE_OK else { throw .sqlite(path: path, operation: "reading", code: code) }
+        return size
+    }
+
     private static func bytes(of file: BaseFile) throws(KeyBlock.Refusal) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: FileFormat.keyBlockSize)
         let code = bytes.withUnsafeMutableBytes { file.read($0, at: 0) }

@@ -68,8 +68,9 @@ public struct AuthenticatingTransport: HTTPTransport {
                 if let error = outcome.error { throw error }
                 return (outcome.response, page.whole)
             }
-            // What was sent counts no more: it will be sent again.
+            // What went so far counts no more: it will go again.
             if let body { options.report?(.sent(0, of: body.length)) }
+            options.report?(.received(0, of: nil))
         }
     }
 
@@ -108,7 +109,8 @@ public struct AuthenticatingTransport: HTTPTransport {
         do {
             let (response, stream) = try await base.send(message, body: body, options: options)
             return Outcome(
-                response: response, stream: stream, isProxy: response.status == .proxyAuthenticationRequired, error: nil)
+                response: response, stream: stream, isProxy: response.status == .proxyAuthenticationRequired, error: nil
+            )
         } catch TransportError.proxyAuthenticationRequired(let proxy) {
             return Outcome(
                 response: HTTPResponse(status: .proxyAuthenticationRequired), stream: ByteStream([]), isProxy: true,

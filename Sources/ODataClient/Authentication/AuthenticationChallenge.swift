@@ -121,7 +121,11 @@ private struct ChallengeScanner {
             var value = ""
             while let character = text.popFirst() {
                 if character == "\"" { break }
-                if character == "\\", let escaped = text.popFirst() { value.append(escaped) } else { value.append(character) }
+                if character == "\\", let escaped = text.popFirst() {
+                    value.append(escaped)
+                } else {
+                    value.append(character)
+                }
             }
             rest = text
             return value

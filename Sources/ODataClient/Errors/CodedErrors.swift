@@ -186,6 +186,7 @@ extension DataServiceError: CodedError {
         let name =
             switch self {
             case .unexpectedAnswer: "unexpected-answer"
+            case .unknownType: "unknown-type"
             case .unknownEntitySet: "unknown-set"
             case .unknownOperation: "unknown-operation"
             case .ambiguousEntitySet: "ambiguous-set"

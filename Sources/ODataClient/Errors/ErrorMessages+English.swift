@@ -53,6 +53,7 @@ let english: [String: String] = [
     "metadata.refused": "{url} refused to give its metadata: {reason}",
     "request.unsupported-by-service": "The service does not support {feature} {property}, as its metadata says.",
     "request.unexpected-answer": "{reason}",
+    "request.unknown-type": "{reason}",
     "request.unknown-set": "{reason}",
     "request.unknown-operation": "{reason}",
     "request.ambiguous-set": "{reason}",

@@ -104,7 +104,8 @@ extension HTTPRequest {
             guard let root = try? ServiceRoot("/").request(method, url: absolute) else { return nil }
             (next.scheme, next.authority, next.path) = (root.scheme, root.authority, root.path)
         } else if reference.contains(":"), !reference.hasPrefix("/"), !reference.hasPrefix("?"),
-            reference.prefix(while: { $0 != ":" }).allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) }) {
+            reference.prefix(while: { $0 != ":" }).allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) })
+        {
             // Another scheme.
             return nil
         } else if reference.hasPrefix("/") {

@@ -52,19 +52,26 @@ public enum JSONBatch {
 
     /// Writes a batch response.
     public static func writeResponse(_ parts: [BatchResponsePart]) -> [UInt8] {
-        write("responses", parts) { part, writer in
-            if let id = part.id {
-                writer.key("id")
-                writer.string(id)
-            }
-            if let group = part.atomicityGroup {
-                writer.key("atomicityGroup")
-                writer.string(group)
-            }
-            writer.key("status")
-            writer.integer(Int64(part.status))
-            write(part.headers, part.body, to: &writer)
+        BatchResponseOutput.write(parts, .json)
+    }
+
+    /// One answer as an object.
+    static func response(_ part: BatchResponsePart) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        if let id = part.id {
+            writer.key("id")
+            writer.string(id)
         }
+        if let group = part.atomicityGroup {
+            writer.key("atomicityGroup")
+            writer.string(group)
+        }
+        writer.key("status")
+        writer.integer(Int64(part.status))
+        write(part.headers, part.body, to: &writer)
+        writer.endObject()
+        return writer.bytes
     }
 
     // MARK: Writing

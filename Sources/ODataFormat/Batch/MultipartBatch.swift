@@ -50,12 +50,7 @@ public enum MultipartBatch {
 
     /// Writes a batch response.
     public static func writeResponse(_ parts: [BatchResponsePart], boundary: String) -> [UInt8] {
-        var output = MultipartOutput(boundary: boundary, changeSetPrefix: "changesetresponse_")
-        for part in parts {
-            let line = "HTTP/1.1 \(part.status) \(reason(part.status))"
-            output.append(part.id, part.atomicityGroup, line, part.headers, part.body)
-        }
-        return output.finish()
+        BatchResponseOutput.write(parts, .multipart(boundary: boundary))
     }
 
     /// Without the characters that would end a line: no value may smuggle in a header or a part.
@@ -94,7 +89,7 @@ public enum MultipartBatch {
 }
 
 /// Writes the parts of a multipart batch and opens and closes change sets as the groups change.
-private struct MultipartOutput {
+struct MultipartOutput: Sendable {
     private var bytes: [UInt8] = []
     private let boundary: String
     private let changeSetPrefix: String
@@ -131,10 +126,16 @@ private struct MultipartOutput {
         line("")
     }
 
-    consuming func finish() -> [UInt8] {
+    /// What was written since it was taken last.
+    mutating func take() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
+    mutating func finish() -> [UInt8] {
         closeGroup()
         line("--\(boundary)--")
-        return bytes
+        return take()
     }
 
     private mutating func closeGroup() {

@@ -216,11 +216,14 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         case .mediaContentType: instance.entity.control.mediaContentType = try text(&scanner)
         case .mediaEtag: instance.entity.control.mediaEtag = try text(&scanner)
         case .type:
+            let start = scanner.offset
             guard let stated = try text(&scanner) else { return }
             instance.hasStatedType = true
             if let shape = shape(stated: stated) {
                 instance.entity.control.type = shape.name
                 instance.adopt(shape)
+            } else if strictness == .strict {
+                throw scanner.error(.invalidValue(stated), at: start, expected: "a structured type of the service")
             } else {
                 instance.entity.control.annotations["odata.type"] = .string(stated)
             }

@@ -19,7 +19,10 @@ struct BatchExecution {
                 if goesOn { continue }
                 break
             }
-            if let item = part.item { readable.append(item) }
+            if var item = part.item {
+                item.condition = item.condition?.assuming(failed: failures.keys)
+                readable.append(item)
+            }
         }
         request.body = .batch(readable)
         var response = readable.isEmpty ? ODataResponse() : try await provider.execute(request)
@@ -62,7 +65,10 @@ struct BatchExecution {
         while !isSettled {
             isSettled = true
             for part in incoming.parts where failures[part.id] == nil {
-                let isDependent = part.dependsOn.contains { failures[$0] != nil || failedGroups[$0] != nil }
+                // A condition decides for itself what the failure of another request means.
+                let isDependent =
+                    part.condition == nil
+                    && part.dependsOn.contains { failures[$0] != nil || failedGroups[$0] != nil }
                 let isInFailedGroup = part.atomicityGroup.map { failedGroups[$0] != nil } ?? false
                 guard isDependent || isInFailedGroup else { continue }
                 let error = ODataError(

@@ -35,7 +35,7 @@ struct BatchRequestWriter {
             id: item.id, method: message.method.rawValue,
             url: item.request.link ?? item.request.url.urlEncoded(),
             headers: fields.map { BatchHeader($0.name.rawName, $0.value) }, body: body,
-            atomicityGroup: item.atomicityGroup, dependsOn: item.dependsOn)
+            atomicityGroup: item.atomicityGroup, dependsOn: item.dependsOn, condition: item.condition?.text)
     }
 }
 

@@ -11,31 +11,72 @@ struct BatchResponseWriter {
 
     let encoder: ResponseEncoder
 
-    func write(_ results: [BatchResult], to incoming: IncomingRequest) async -> ([UInt8], contentType: String) {
+    /// The least bytes of a chunk, where there are more answers.
+    private static let chunkSize = 16 << 10
+
+    /// The answers as a stream: each is encoded when those before it are on their way.
+    func write(_ results: [BatchResult], to incoming: IncomingRequest) -> (ByteStream, contentType: String) {
+        let boundary = "batchresponse_\(ODataGuid.random())"
+        let form = incoming.answersAsJSON ? BatchResponseOutput.Form.json : .multipart(boundary: boundary)
+        let answers = AnswersInProgress(answers(results, incoming), form)
+        let stream = ByteStream { try await answers.next(atLeast: Self.chunkSize) { await answer($0, incoming) } }
+        return (stream, incoming.answersAsJSON ? incoming.contentType : "multipart/mixed;boundary=\(boundary)")
+    }
+
+    /// One answer that is to be written.
+    private struct Answer: Sendable {
+        var result: BatchResult
+        var part: IncomingPart?
+        /// Whether it stands for a whole change set that failed.
+        var standsForGroup = false
+    }
+
+    private func answers(_ results: [BatchResult], _ incoming: IncomingRequest) -> [Answer] {
         let parts = Dictionary(incoming.parts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var answers: [BatchResponsePart] = []
+        var answers: [Answer] = []
         var failedGroups: Set<String> = []
         for result in results {
             let part = parts[result.id]
-            let group = part?.atomicityGroup
-            if !incoming.answersAsJSON, let group {
+            if !incoming.answersAsJSON, let group = part?.atomicityGroup {
                 if failedGroups.contains(group) { continue }
                 // In multipart, one answer outside the change set tells that all of it failed.
                 if let failure = Self.failure(of: group, in: results, parts) {
                     failedGroups.insert(group)
-                    var answer = await answer(failure, part, incoming)
-                    answer.atomicityGroup = nil
-                    answers.append(answer)
+                    answers.append(Answer(result: failure, part: part, standsForGroup: true))
                     continue
                 }
             }
-            answers.append(await answer(result, part, incoming))
+            answers.append(Answer(result: result, part: part))
         }
-        if incoming.answersAsJSON { return (JSONBatch.writeResponse(answers), incoming.contentType) }
-        let boundary = "batchresponse_\(ODataGuid.random())"
-        return (
-            MultipartBatch.writeResponse(answers, boundary: boundary), "multipart/mixed;boundary=\(boundary)"
-        )
+        return answers
+    }
+
+    /// The answers not written yet; what was written is let go of.
+    private actor AnswersInProgress {
+        private var rest: [Answer]
+        private var output: BatchResponseOutput
+        private var isFinished = false
+
+        init(_ answers: [Answer], _ form: BatchResponseOutput.Form) {
+            rest = answers.reversed()
+            output = BatchResponseOutput(form)
+        }
+
+        func next(
+            atLeast size: Int, _ encode: @Sendable (Answer) async -> BatchResponsePart
+        ) async throws -> [UInt8]? {
+            guard !isFinished else { return nil }
+            var bytes: [UInt8] = []
+            while bytes.count < size, let answer = rest.popLast() {
+                try Task.checkCancellation()
+                bytes += output.append(await encode(answer))
+            }
+            if rest.isEmpty {
+                isFinished = true
+                bytes += output.finish()
+            }
+            return bytes
+        }
     }
 
     private static func failure(
@@ -51,9 +92,8 @@ struct BatchResponseWriter {
         } ?? failures.first
     }
 
-    private func answer(
-        _ result: BatchResult, _ part: IncomingPart?, _ batch: IncomingRequest
-    ) async -> BatchResponsePart {
+    private func answer(_ answer: Answer, _ batch: IncomingRequest) async -> BatchResponsePart {
+        let (result, part) = (answer.result, answer.part)
         let (message, body) = await message(result, part, batch)
         var bytes: [UInt8]
         var head = message
@@ -69,7 +109,7 @@ struct BatchResponseWriter {
         return BatchResponsePart(
             id: part?.hasOwnID == true || batch.answersAsJSON ? result.id : nil, status: head.status.code,
             headers: head.headerFields.map { BatchHeader($0.name.rawName, $0.value) }, body: bytes,
-            atomicityGroup: part?.atomicityGroup)
+            atomicityGroup: answer.standsForGroup ? nil : part?.atomicityGroup)
     }
 
     private func message(

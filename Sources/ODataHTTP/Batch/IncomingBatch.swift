@@ -11,13 +11,16 @@ struct IncomingPart: Sendable {
     var hasOwnID: Bool
     var atomicityGroup: String?
     var dependsOn: [String]
+    /// What must hold of earlier answers instead of their success.
+    var condition: BatchCondition?
     var result: Result<IncomingRequest, ODataError>
 
     /// The request for the provider; `nil` when it cannot be read.
     var item: BatchItem? {
         guard case .success(let incoming) = result else { return nil }
         return BatchItem(
-            id: id, request: incoming.request, atomicityGroup: atomicityGroup, dependsOn: dependsOn)
+            id: id, request: incoming.request, atomicityGroup: atomicityGroup, dependsOn: dependsOn,
+            condition: condition)
     }
 }
 
@@ -35,8 +38,9 @@ struct IncomingBatch {
         for (position, part) in parts.enumerated() {
             let id = part.id ?? "part-\(position + 1)"
             var result: Result<IncomingRequest, ODataError>
+            var condition: BatchCondition?
             do {
-                guard part.condition == nil else { throw ODataError.notImplemented("if in a request of a batch") }
+                condition = try part.condition.map { text throws(ODataError) in try self.condition(text) }
                 let request = try await decoder.decode(
                     message(part), ByteStream(part.body), references: references)
                 result = .success(request)
@@ -51,9 +55,17 @@ struct IncomingBatch {
             incoming.append(
                 IncomingPart(
                     id: id, hasOwnID: part.id != nil, atomicityGroup: part.atomicityGroup, dependsOn: part.dependsOn,
-                    result: result))
+                    condition: condition, result: result))
         }
         return incoming
+    }
+
+    private func condition(_ text: String) throws(ODataError) -> BatchCondition {
+        do throws(QueryError) {
+            return try BatchCondition(text)
+        } catch {
+            throw ODataError(status: 400, code: "InvalidBatch", message: "if: \(error.description)", target: "if")
+        }
     }
 
     private func parts(_ body: ByteStream) async throws -> [BatchRequestPart] {

@@ -13,22 +13,22 @@ extension ODataRequest {
 
 /// `If-Match` and `If-None-Match` as they come (OData Protocol 4.01, 8.2.4 and 8.2.5).
 enum Conditions {
-    /// The tags of a field, checked for their form.
+    /// The tags of a field as one list.
+    ///
+    /// What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one
+    /// that is not to happen for it, happens.
     ///
     /// - Returns: `nil` where there is no such field.
-    /// - Throws: ``ODataError`` with status 400 where a tag is not quoted.
-    static func tags(_ values: [String], of field: String) throws(ODataError) -> String? {
-        guard !values.isEmpty else { return nil }
-        let text = values.joined(separator: ", ")
-        // The ETag of an earlier request of a batch is named by that request's id (11.7.7.3).
-        if text.hasPrefix("$") { return text }
-        do throws(QueryError) {
-            _ = try EntityTags(parsing: text)
-            return text
-        } catch {
-            throw ODataError(
-                status: 400, code: "InvalidHeader", message: "\(field) is no list of entity tags: \(text.prefix(80))",
-                target: field)
-        }
+    static func tags(_ values: [String]) -> String? {
+        values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// Whether a resource with an entity tag may be read under `If-Match`.
+    static func allowRead(_ condition: String?, of etag: String) -> Bool {
+        guard let condition else { return true }
+        guard let wanted = try? EntityTags(parsing: condition), case .list(let tags)? = try? EntityTags(parsing: etag),
+            let tag = tags.first
+        else { return false }
+        return wanted.contains(tag)
     }
 }

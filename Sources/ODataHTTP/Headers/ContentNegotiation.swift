@@ -118,14 +118,11 @@ struct ContentNegotiation {
 
     private func ranges() throws(ODataError) -> [MediaType] {
         if let formatOption {
-            switch formatOption.lowercased() {
-            case "json": return [MediaType("application", "json")]
-            case "xml": return [MediaType("application", "xml")]
-            case "atom": return [MediaType("application", "atom+xml")]
-            default: break
-            }
-            // A plus sign in a query may have been decoded to a space.
-            guard let type = MediaType(formatOption.replacing(" ", with: "+")) else {
+            let name = formatOption.prefix { $0 != ";" }
+            let subtype = ["json": "json", "xml": "xml", "atom": "atom+xml"][name.lowercased()]
+            // Format parameters may follow an abbreviation too. A plus sign may have been decoded to a space.
+            let text = subtype.map { "application/\($0)\(formatOption.dropFirst(name.count))" } ?? formatOption
+            guard let type = MediaType(text.replacing(" ", with: "+")) else {
                 throw ODataError(
                     status: 406, code: "NotAcceptable", message: "\(formatOption.prefix(80)) is no format known here.",
                     target: "$format")

@@ -20,21 +20,38 @@ enum PreferenceFields {
     ///
     /// - Parameter prefixed: 4.0 names its own preferences `odata.…`, 4.01 allows the names without.
     static func field(_ preferences: Preferences, prefixed: Bool) -> String? {
-        let prefix = prefixed ? "odata." : ""
-        var items: [String] = []
-        if preferences.respondAsync { items.append("respond-async") }
-        if let wait = preferences.wait { items.append("wait=\(wait)") }
-        if let returns = preferences.returns { items.append("return=\(returns.rawValue)") }
-        if let size = preferences.maxPageSize { items.append("\(prefix)maxpagesize=\(size)") }
-        if preferences.trackChanges { items.append("\(prefix)track-changes") }
-        if preferences.continueOnError { items.append("\(prefix)continue-on-error") }
-        if preferences.allowEntityReferences { items.append("\(prefix)allow-entityreferences") }
-        if let annotations = preferences.includeAnnotations {
-            items.append("\(prefix)include-annotations=\(HeaderTokens.quote(annotations))")
-        }
-        if let values = preferences.omitValues { items.append("omit-values=\(values)") }
-        items += preferences.others
+        let items = Self.stated(preferences).map { $0.description(prefixed: prefixed) } + preferences.others
         return items.isEmpty ? nil : items.joined(separator: ", ")
+    }
+
+    /// The preferences that a request holds, one by one.
+    private static func stated(_ preferences: Preferences) -> [Preference] {
+        var items: [Preference] = []
+        if preferences.respondAsync { items.append(.respondAsync) }
+        if let wait = preferences.wait { items.append(.wait(seconds: wait)) }
+        if let returns = preferences.returns {
+            items.append(.returns(returns == .minimal ? .minimal : .representation))
+        }
+        if let size = preferences.maxPageSize { items.append(.maxPageSize(size)) }
+        if preferences.trackChanges { items.append(.trackChanges) }
+        if preferences.continueOnError { items.append(.continueOnError(true)) }
+        if preferences.allowEntityReferences { items.append(.allowEntityReferences) }
+        if let text = preferences.includeAnnotations,
+            let annotations = try? Preference(parsing: "include-annotations=\(HeaderTokens.quote(text))")
+        {
+            items.append(annotations)
+        }
+        if let values = preferences.omitValues.flatMap({ Preference.OmittedValues(rawValue: $0) }) {
+            items.append(.omitValues(values))
+        }
+        return items
+    }
+
+    /// Whether `Prefer` says what is to become of a batch after an error.
+    static func statesContinueOnError(_ values: [String]) -> Bool {
+        values.flatMap { HeaderTokens.split($0, at: ",") }.contains { item in
+            if case .continueOnError? = try? Preference(parsing: item) { true } else { false }
+        }
     }
 
     /// The preferences named in `Preference-Applied`, without the prefix of 4.0.

@@ -8,28 +8,57 @@ struct MethodRules {
     /// The methods allowed.
     let allowed: [ODataRequest.Method]
 
+    /// The methods of a resource, without those that the model says a set does not have.
     init(_ resource: BoundResource) {
-        let isEach = resource.steps.contains { if case .each = $0 { true } else { false } }
+        let methods = Self.methods(resource)
         switch resource.target {
-        case .service, .metadata, .count, .all, .crossJoin: allowed = [.read]
-        case .batch: allowed = [.create]
-        case .entityByID: allowed = [.read, .update, .replace, .delete]
-        case .entities: allowed = isEach ? [.update, .replace, .delete] : [.read, .create, .update, .replace, .delete]
-        case .entity: allowed = [.read, .update, .replace, .delete]
-        case .property(let property, _):
-            let isCollection = property.type.isCollection
-            allowed = [.read, .update, .replace, .delete] + (isCollection ? [.create] : [])
-        case .rawValue: allowed = [.read, .replace, .delete]
-        case .references(_, _, _, let isCollection):
-            allowed = isCollection ? [.read, .create, .replace, .delete] : [.read, .replace, .delete]
-        case .operation(let operation): allowed = operation.kind == .action ? [.create] : [.read]
+        case .entities(_, let set?), .entity(_, let set?):
+            allowed = methods.filter { method in
+                switch method {
+                case .create: set.isCreatable
+                case .update, .replace: set.isUpdatable
+                case .delete: set.isDeletable
+                case .read: true
+                }
+            }
+        default: allowed = methods
         }
     }
 
-    /// The methods as `Allow` lists them: what can be read also has HEAD.
-    var names: [String] {
-        let names = allowed.map(\.rawValue)
-        return names.contains("GET") ? ["GET", "HEAD"] + names.filter { $0 != "GET" } : names
+    private static func methods(_ resource: BoundResource) -> [ODataRequest.Method] {
+        // What a function gives is read, whatever it is.
+        if case .operation(let operation, _)? = resource.steps.last {
+            return operation.kind == .action ? [.create] : [.read]
+        }
+        switch resource.target {
+        case .service, .metadata, .count, .all, .crossJoin: return [.read]
+        case .batch: return [.create]
+        case .entityByID: return [.read, .update, .replace, .delete]
+        case .entities:
+            // The collection itself is not deleted: its members are, by $each.
+            return resource.steps.contains(.each) ? [.update, .replace, .delete] : [.read, .create, .update, .replace]
+        case .entity:
+            if case .singleton? = resource.steps.last { return [.read, .update, .replace] }
+            return [.read, .update, .replace, .delete]
+        case .property(let property, _):
+            return [.read, .update, .replace, .delete] + (property.type.isCollection ? [.create] : [])
+        case .rawValue: return [.read, .replace, .delete]
+        case .references(_, _, _, let isCollection):
+            return isCollection ? [.read, .create, .replace, .delete] : [.read, .replace, .delete]
+        case .operation(let operation): return operation.kind == .action ? [.create] : [.read]
+        }
+    }
+
+    /// The methods as `Allow` lists them.
+    var names: [String] { Self.withHead(allowed.map(\.rawValue)) }
+
+    /// The value of `Allow`.
+    static func listed(_ methods: [String]) -> String { withHead(methods).joined(separator: ", ") }
+
+    /// What can be read also has HEAD.
+    private static func withHead(_ names: [String]) -> [String] {
+        guard names.contains("GET"), !names.contains("HEAD") else { return names }
+        return ["GET", "HEAD"] + names.filter { $0 != "GET" }
     }
 
     func check(_ method: ODataRequest.Method) throws(ODataError) {

@@ -40,6 +40,7 @@ public struct ODataHandler: Sendable {
     private let serviceRoot: ServiceRoot
     private let publicRoot: ServiceRoot?
     private let options: Options
+    private let metadata: PublishedMetadata
 
     /// Serves at the root of whatever host the request names.
     public init(provider: any ODataProvider) {
@@ -47,6 +48,7 @@ public struct ODataHandler: Sendable {
         serviceRoot = .slash
         publicRoot = nil
         options = Options()
+        metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
     /// Serves at a service root.
@@ -66,6 +68,7 @@ public struct ODataHandler: Sendable {
         if let url = options.publicURL { publicRoot = try ServiceRoot(url) }
         self.publicRoot = publicRoot
         self.options = options
+        metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
     /// Answers a request; whatever fails becomes an error object.
@@ -121,7 +124,8 @@ public struct ODataHandler: Sendable {
             }
             var incoming = try await decoder.decode(message, body: body)
             incoming.identify(principal)
-            let exchange = ProviderExchange(provider: provider, model: model, incoming: incoming)
+            let exchange = ProviderExchange(
+                provider: provider, model: model, metadata: metadata, incoming: incoming)
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
             if let asynchronous, preferences.respondAsync, !incoming.isUpload {

@@ -7,6 +7,7 @@ import ODataService
 struct ProviderExchange: Sendable {
     let provider: any ODataProvider
     let model: EntityDataModel
+    let metadata: PublishedMetadata
     let incoming: IncomingRequest
 
     /// Answers; `fields` are those of the request.
@@ -22,7 +23,7 @@ struct ProviderExchange: Sendable {
     private func execute() async throws -> ODataResponse {
         switch incoming.bound.resource.target {
         case .service: ODataResponse(body: .serviceDocument)
-        case .metadata: ODataResponse(body: .metadata(model))
+        case .metadata: ODataResponse(body: .metadata(try metadata.model(model, of: provider)))
         case .batch: try await BatchExecution(provider: provider, incoming: incoming).run()
         default: try await provider.execute(incoming.request)
         }

@@ -21,8 +21,8 @@ struct RequestBodyDecoder {
         // The changes to make to each member (11.4.13).
         case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
             return try await entity(shape, body)
-        case (.entities(let shape, _), .update): return try await changes(shape, body)
-        case (.entities, _): throw ODataError.notImplemented("replacing a whole collection")
+        // What is to change in it, or what it is to hold (11.4.12, 11.4.13).
+        case (.entities(let shape, _), _): return try await changes(shape, body)
         case (.entity(let shape, _), _): return try await entity(shape, body)
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
         case (.property(let property, _), _): return try await value(property, body)
@@ -93,7 +93,7 @@ struct RequestBodyDecoder {
         }
     }
 
-    /// Changes to many entities at once, as a delta (11.4.12).
+    /// Changes to many entities at once, as a delta, or all members that a collection is to have.
     private func changes(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         var reader = CollectionPayloadReader(model: decoder.model, type: shape.name, strictness: .strict)
@@ -106,6 +106,11 @@ struct RequestBodyDecoder {
                 switch element {
                 case .entity(let entity): page.entities.append(entity)
                 case .removed(let id, let entity, let reason):
+                    guard method == .update else {
+                        throw ODataError(
+                            status: 400, code: "InvalidBody",
+                            message: "PUT gives the members that stay; what is removed is left out.")
+                    }
                     guard id != nil || entity?.key != nil else {
                         throw ODataError(
                             status: 400, code: "InvalidBody", message: "What is removed needs an id or its key.")
@@ -183,32 +188,42 @@ struct RequestBodyDecoder {
     }
 
     private func parameters(of operation: Operation, _ body: ByteStream) async throws -> RequestBody {
-        let declared = operation.isBound ? operation.parameters.dropFirst() : operation.parameters[...]
         // An action without parameters may come without a body and without a Content-Type (11.5.5.1).
         if fields[.contentType] == nil {
             let bytes = try await body.collect(limit: decoder.maxBodySize)
             guard bytes.isEmpty else { throw unsupported("Content-Type is missing") }
-            return .parameters(try checked([:], declared, operation))
+            return .parameters(try checked([:], operation))
         }
         let bytes = try await json(body)
         do {
             return .parameters(
                 try checked(
-                    ParameterPayload.read(bytes, Array(declared), model: decoder.model), declared, operation))
+                    ParameterPayload.read(bytes, declared(operation), model: decoder.model), operation))
         } catch let error as PayloadError {
             throw ODataError(body: error)
         }
     }
 
+    /// The parameters that the body of a call may have: overloads of an action have one URL.
+    private func declared(_ operation: Operation) -> [Operation.Parameter] {
+        var declared: [Operation.Parameter] = []
+        for overload in decoder.model.overloads(of: operation) {
+            for parameter in overload.ownParameters where !declared.contains(where: { $0.name == parameter.name }) {
+                declared.append(parameter)
+            }
+        }
+        return declared
+    }
+
     private func checked(
-        _ values: [String: ODataValue], _ declared: ArraySlice<Operation.Parameter>, _ operation: Operation
+        _ values: [String: ODataValue], _ operation: Operation
     ) throws(ODataError) -> [String: ODataValue] {
-        let optional = "Org.OData.Core.V1.OptionalParameter"
-        for parameter in declared where !parameter.isNullable && parameter.annotations.annotation(optional) == nil {
+        let overload = decoder.model.overload(of: operation, taking: Set(values.keys))
+        for parameter in overload.ownParameters where !parameter.isNullable && !parameter.mayBeLeftOut {
             guard let value = values[parameter.name], !value.isNull else {
                 throw ODataError(
                     status: 400, code: "MissingParameter",
-                    message: "\(operation.name) needs the parameter \(parameter.name).", target: parameter.name)
+                    message: "\(overload.name) needs the parameter \(parameter.name).", target: parameter.name)
             }
         }
         return values

@@ -112,8 +112,8 @@ public struct RequestDecoder: Sendable {
         format.serviceRoot = publicRoot.resolved(for: message).description
         var request = ODataRequest(method, url, format: format)
         request.preferences = PreferenceFields.preferences(fields[values: .prefer])
-        request.ifMatch = try Conditions.tags(fields[values: .ifMatch], of: "If-Match")
-        request.ifNoneMatch = try Conditions.tags(fields[values: .ifNoneMatch], of: "If-None-Match")
+        request.ifMatch = Conditions.tags(fields[values: .ifMatch])
+        request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
         try requireSingleResource(request, bound.resource)
         request.repeatability = try repeatability(fields)
         request.isolation = isolation
@@ -124,12 +124,16 @@ public struct RequestDecoder: Sendable {
             namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
+            let isJSON = fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
+            if isJSON, !PreferenceFields.statesContinueOnError(fields[values: .prefer]) {
+                // A batch in JSON goes on unless it is told not to (OData JSON Format 4.01, 19.4).
+                incoming.request.preferences.continueOnError = true
+            }
             incoming.parts = try await IncomingBatch(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
             // Without a wish in Accept, the answer is of the same kind as the question.
             if fields[.accept] == nil || fields[.accept] == "*/*" {
-                incoming.answersAsJSON =
-                    fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
+                incoming.answersAsJSON = isJSON
             }
             return incoming
         }
@@ -176,8 +180,8 @@ public struct RequestDecoder: Sendable {
             if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
                 return try BatchReference(id: id, to: referenced, model: model).bind(rest)
             }
-            var url = try ODataURL(parsing: text)
-            if url.path.segments == [.entity], let id = url.options.id {
+            var url = try RequestURL(text).parsed()
+            if url.path.segments.first == .entity, let id = url.options.id {
                 url = try dereferenced(url, id)
             }
             return (url, url, try Binder(model: model).bind(url))
@@ -192,6 +196,7 @@ public struct RequestDecoder: Sendable {
             throw QueryError(.unknownName, "\(id) is no entity of this service.", part: "$id")
         }
         var target = try ODataURL(parsing: relative)
+        target.path.segments += url.path.segments.dropFirst()
         target.options = url.options
         target.options.id = nil
         return target

@@ -112,9 +112,12 @@ public struct RequestEncoder: Sendable {
         if let etag = request.ifMatch { fields[.ifMatch] = etag }
         if let etag = request.ifNoneMatch { fields[.ifNoneMatch] = etag }
         // The names with a prefix are understood by services of 4.0 and 4.01.
-        if let prefer = PreferenceFields.field(request.preferences, prefixed: version == .v4) {
-            fields[.prefer] = prefer
+        var preferences = request.preferences
+        if case .batch = request.body, batchFormat == .json, !preferences.continueOnError {
+            // A batch in JSON goes on after an error unless it is told not to (OData JSON Format 4.01, 19.4).
+            preferences.others.append(Preference.continueOnError(false).description(prefixed: version == .v4))
         }
+        if let prefer = PreferenceFields.field(preferences, prefixed: version == .v4) { fields[.prefer] = prefer }
         // The name that services of 4.0 and 4.01 understand.
         if let isolation = request.isolation { fields[.odataIsolation] = isolation.rawValue }
         if let repeatability = request.repeatability { repeatability.write(to: &fields) }

@@ -18,7 +18,7 @@ enum ErrorResponse {
         response.headerFields[.contentType] = ResponseFormat(version: format.version).mediaType
         response.headerFields[.contentLanguage] = "en"
         if !error.allowedMethods.isEmpty {
-            response.headerFields[.allow] = error.allowedMethods.joined(separator: ", ")
+            response.headerFields[.allow] = MethodRules.listed(error.allowedMethods)
         }
         if let seconds = error.retryAfter { response.headerFields[.retryAfter] = String(seconds) }
         if let result = error.repeatabilityResult { response.headerFields[.repeatabilityResult] = result.rawValue }

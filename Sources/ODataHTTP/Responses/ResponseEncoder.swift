@@ -26,7 +26,7 @@ public struct ResponseEncoder: Sendable {
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
         var response = response
         if incoming.request.method == .read {
-            response = RequestedContent(incoming.request).apply(to: unchanged(response, incoming.request))
+            response = RequestedContent(incoming.request).apply(to: try unchanged(response, incoming.request))
         }
         var message = HTTPResponse(status: .init(code: response.status))
         message.headerFields = fields(of: response, incoming)
@@ -46,11 +46,19 @@ public struct ResponseEncoder: Sendable {
     }
 
     /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
-    private func unchanged(_ response: ODataResponse, _ request: ODataRequest) -> ODataResponse {
+    ///
+    /// - Throws: 412 where the client wants to see another state than the present one (OData Protocol 4.01, 8.2.4).
+    private func unchanged(
+        _ response: ODataResponse, _ request: ODataRequest
+    ) throws(ODataError) -> ODataResponse {
         guard response.status == 200 else { return response }
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
-        guard let etag, request.alreadyHas(etag) else { return response }
+        guard let etag else { return response }
+        guard Conditions.allowRead(request.ifMatch, of: etag) else {
+            throw .preconditionFailed(request.url.urlEncoded())
+        }
+        guard request.alreadyHas(etag) else { return response }
         var unchanged = ODataResponse(status: 304, etag: etag)
         unchanged.headers = response.headers
         return unchanged
@@ -151,8 +159,8 @@ public struct ResponseEncoder: Sendable {
             return Body(CSDLWriter.xml(model, version: format.version), "application/xml" + charset)
         case .serviceDocument: return Body(writer.serviceDocument(), incoming.contentType)
         case .batch(let results):
-            let (bytes, contentType) = await BatchResponseWriter(encoder: self).write(results, to: incoming)
-            return Body(bytes, contentType)
+            let (stream, contentType) = BatchResponseWriter(encoder: self).write(results, to: incoming)
+            return Body(stream, contentType)
         }
     }
 
@@ -198,7 +206,11 @@ public struct ResponseEncoder: Sendable {
     }
 
     private func context(_ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false) -> String? {
-        guard let context = PayloadContext(for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta) else {
+        guard
+            let context = PayloadContext(
+                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta,
+                version: incoming.format.version)
+        else {
             return nil
         }
         // What POST to a collection creates is one of its entities.

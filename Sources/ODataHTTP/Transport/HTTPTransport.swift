@@ -11,7 +11,8 @@ import ODataService
 /// - The response is given as soon as its head has arrived; its body is read from the socket only as it is
 ///   pulled, and a request body is pulled only as the socket takes it.
 /// - A body that came as gzip or deflate is unpacked, and `Content-Encoding` and `Content-Length` are then gone
-///   from the head. Whether packing is asked for is the business of `Accept-Encoding`.
+///   from the head. Packing is asked for where the request has no `Accept-Encoding` of its own and
+///   ``TransferOptions/acceptsCompression`` does not refuse it.
 /// - Cancelling the task, or letting the body go unread, closes the connection (or resets its stream).
 public protocol HTTPTransport: Sendable {
     /// Sends a request and gives the response as soon as its head has arrived.

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// var trust = ServerTrust.system
-/// trust.authorities = .systemAnd(pem: bundledAuthority)
+/// trust.authorities = .systemAnd(.file("/etc/company/authority.pem"))
 /// trust.pins = [currentKey, nextKey]
 /// ```
 public struct ServerTrust: Sendable {
@@ -15,9 +15,9 @@ public struct ServerTrust: Sendable {
         /// Those of the operating system.
         case system
         /// Those of a PEM text alone, such as one that comes with the app.
-        case only(pem: [UInt8])
+        case only(CertificateSource)
         /// Those of the operating system and of a PEM text.
-        case systemAnd(pem: [UInt8])
+        case systemAnd(CertificateSource)
     }
 
     /// Those whose word counts.
@@ -40,6 +40,14 @@ public struct ServerTrust: Sendable {
 
     /// The authorities of the operating system and nobody else.
     public static let system = ServerTrust()
+}
+
+/// Where certificates are written down as PEM (RFC 7468).
+public enum CertificateSource: Sendable, Hashable {
+    /// In a file; read when the transport is made.
+    case file(String)
+    /// In memory, such as those that come with an app.
+    case pem([UInt8])
 }
 
 /// A chain that is not trusted by itself, and why.

@@ -11,10 +11,12 @@ public enum TransferEvent: Sendable {
     case secured(ContinuousClock.Instant)
     /// A kept connection is used again: neither connecting nor TLS takes time.
     case reusedConnection(ContinuousClock.Instant)
-    /// The last byte of the request was handed to the connection.
+    /// The last byte of the request was handed to the connection, or the answer came before it was.
     case requestSent(ContinuousClock.Instant)
     /// The head of the response began to arrive.
     case firstByte(ContinuousClock.Instant)
+    /// The body of the response came packed in this coding, `gzip` or `deflate`, and is unpacked on the way.
+    case unpacked(coding: String)
     /// The body of the response is complete.
     case lastByte(ContinuousClock.Instant)
     /// So many bytes of the request's body were taken by the transport, of so many in all where that is known.

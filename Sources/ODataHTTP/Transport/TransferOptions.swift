@@ -1,6 +1,7 @@
 /// What is different for one request, and who wants to know how it goes.
 ///
-/// Transports read the identity, the proxy's credentials and ``report``; the rest is for the steps around them.
+/// Transports read the identity, the proxy's credentials, the packing and ``report``; the rest is for the steps around
+/// them.
 public struct TransferOptions: Sendable {
     /// Where a request stands in a queue.
     public enum Priority: Sendable, Hashable, CaseIterable {
@@ -13,7 +14,7 @@ public struct TransferOptions: Sendable {
     /// How long the whole exchange may take, from its start (after waiting in a queue) to the last byte of the
     /// response; `nil` for what the session says.
     public var wholeTimeout: Duration?
-    /// Whether a packed answer is asked for; `nil` for what the session says.
+    /// Whether a packed answer is asked for; `nil` for what the transport is configured with.
     public var acceptsCompression: Bool?
     /// Where the request stands in the session's queue.
     public var priority: Priority
@@ -97,6 +98,9 @@ public struct ChunkSize: Hashable, Sendable {
 public struct ChunkSizeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The size that was asked for.
     public let bytes: Int
+
+    /// Makes an error.
+    public init(bytes: Int) { self.bytes = bytes }
 
     /// The size and the range.
     public var description: String {

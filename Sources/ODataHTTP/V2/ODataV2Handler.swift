@@ -54,7 +54,7 @@ public struct ODataV2Handler: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, _ principal: Principal?
     ) async -> (HTTPResponse, ByteStream) {
         do {
-            let model = try models.model(for: try await provider.model)
+            let model = try models.model(for: try await provider.model, capabilities: provider.capabilities)
             let local = serviceRoot.resolved(for: message)
             var root = publicRoot?.resolved(for: message) ?? local
             if publicRoot == nil, options.trustsForwarded {
@@ -63,6 +63,11 @@ public struct ODataV2Handler: Sendable {
             let addresses = V2Addresses(model: model, serviceRoot: root)
             let decoder = V2RequestDecoder(
                 addresses: addresses, serviceRoot: local, maxBodySize: options.maxBodySize)
+            if [.get, .head].contains(message.method),
+                let description = V2Search(addresses: addresses).description(at: try decoder.relativeURL(of: message))
+            {
+                return Self.description(description)
+            }
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             var request = try await decoder.decode(message, body)
             request.request.principal = principal
@@ -135,6 +140,13 @@ public struct ODataV2Handler: Sendable {
         case .failure(let error)?: return V2ResponseEncoder.encode(error, read.format)
         case nil: return V2ResponseEncoder.encode(.internalError, read.format)
         }
+    }
+
+    private static func description(_ bytes: [UInt8]) -> (HTTPResponse, ByteStream) {
+        var response = HTTPResponse(status: .ok)
+        response.headerFields[.dataServiceVersion] = "2.0"
+        response.headerFields[.contentType] = V2Search.mediaType
+        return (response, ByteStream(bytes))
     }
 
     private static func allowed(_ methods: [String]) -> (HTTPResponse, ByteStream) {

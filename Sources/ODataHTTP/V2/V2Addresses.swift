@@ -15,7 +15,7 @@ struct V2Addresses {
     ///
     /// - Throws: ``QueryError`` with the place.
     func url(_ text: String) throws(QueryError) -> ODataURL {
-        try url(ODataURL(parsing: text, options: ParsingOptions(dialect: .v2)))
+        try url(RequestURL(text).parsed(ParsingOptions(dialect: .v2)))
     }
 
     /// The service's URL for one of V2 that was parsed.

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataService
 import Synchronization
 
 /// What clients of OData 2.0 see of a service: its model as V2 metadata says it, with V2's types (rule 24).
@@ -15,9 +16,11 @@ struct V2Model: Sendable {
     /// Writes the metadata of a model and reads it as a client would.
     ///
     /// - Throws: ``CSDLError`` when the model has something that no V2 metadata can hold together.
-    init(_ service: EntityDataModel) throws(CSDLError) {
+    init(_ service: EntityDataModel, capabilities: ServiceCapabilities? = nil) throws(CSDLError) {
         self.service = service
-        metadata = CSDLWriter.document(service, as: .xml(.v2)).bytes
+        // A model that was made once can be made again with attributes more.
+        let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: service)) ?? service
+        metadata = CSDLWriter.document(described, as: .xml(.v2)).bytes
         visible = try CSDLReader.read(xml: metadata)
     }
 
@@ -28,9 +31,11 @@ struct V2Model: Sendable {
     final class Cache: Sendable {
         private let last = Mutex<V2Model?>(nil)
 
-        func model(for service: EntityDataModel) throws(CSDLError) -> V2Model {
+        func model(
+            for service: EntityDataModel, capabilities: ServiceCapabilities?
+        ) throws(CSDLError) -> V2Model {
             if let kept = last.withLock({ $0 }), kept.service === service { return kept }
-            let fresh = try V2Model(service)
+            let fresh = try V2Model(service, capabilities: capabilities)
             last.withLock { $0 = fresh }
             return fresh
         }

@@ -56,8 +56,8 @@ struct V2RequestDecoder {
         }
         let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
         var request = ODataRequest(try self.method(method, bound), url)
-        request.ifMatch = try Conditions.tags(fields[values: .ifMatch], of: "If-Match")
-        request.ifNoneMatch = try Conditions.tags(fields[values: .ifNoneMatch], of: "If-None-Match")
+        request.ifMatch = Conditions.tags(fields[values: .ifMatch])
+        request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
         // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
@@ -83,7 +83,7 @@ struct V2RequestDecoder {
 
     // MARK: URL
 
-    private func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
+    func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
         let path = message.path ?? "/"
         guard path.utf8.count <= RequestDecoder.maxURLLength else {
             throw ODataError(status: 414, code: "URITooLong", message: "The URL is too long.")
@@ -115,7 +115,7 @@ struct V2RequestDecoder {
                 url.path.segments.replaceSubrange(..<base.segments.count, with: [.name(Identifier("$" + id), .none)])
                 return (url, resolved, try Binder(model: model.service).bind(resolved))
             }
-            let url = try addresses.url(text)
+            let url = V2Search.applying(to: try addresses.url(text))
             return (url, url, try Binder(model: model.service).bind(url))
         } catch {
             throw ODataError(error)

@@ -76,6 +76,9 @@ struct V2ResponseEncoder {
             return data(encoder.references(ReferencePayload(ids: links, isCollection: isCollection)))
         case .metadata: return (ByteStream(model.metadata), "application/xml")
         case .serviceDocument:
+            if case .atom = request.format {
+                return data(V2Search(addresses: addresses).serviceDocument(), .serviceDocument)
+            }
             return data(
                 encoder.serviceDocument(baseURL: addresses.serviceRoot.description, context: nil), .serviceDocument)
         case .batch: return nil

@@ -1,133 +1,175 @@
-/// Entities as `Codable` values, for an app's own files and messages: the properties by name as OData's JSON has
-/// them, control information as annotations (OData JSON Format 4.01, 4.6).
-///
-/// Reading needs the model, in the decoder's `userInfo`. Numbers that JSON libraries round go as strings. Which
-/// properties were changed since the entity was read is not kept.
+/// Entities in any of Swift's coders, JSON as OData writes it among them: values under their properties' names, exact
+/// numbers and dates as text, what belongs to the instance under names that begin with `@` (OData JSON Format 4.01, 4.6).
 ///
 /// ```swift
-/// let data = try JSONEncoder().encode(order)
+/// let data = try JSONEncoder().encode(entity)
 /// let decoder = JSONDecoder()
 /// decoder.userInfo[.entityDataModel] = model
-/// let copy = try decoder.decode(Entity.self, from: data)
+/// let again = try decoder.decode(Entity.self, from: data)
 /// ```
+///
+/// What is not loaded stays so, and what was changed is still known as changed. Generated types need no model in
+/// `userInfo`: they have their own.
 extension Entity: Codable {
-    /// Writes the entity with its type.
+    /// Writes what is loaded, related entities, ETag, id and the names of what was changed.
+    ///
+    /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: MemberKey.self)
-        try container.encode("#\(shape.name)", forKey: "@odata.type")
-        try container.encodeIfPresent(control.id, forKey: "@odata.id")
-        try container.encodeIfPresent(control.etag, forKey: "@odata.etag")
-        try container.encodeIfPresent(control.editLink, forKey: "@odata.editLink")
-        try container.encodeIfPresent(control.readLink, forKey: "@odata.readLink")
-        try container.encodeIfPresent(control.mediaReadLink, forKey: "@odata.mediaReadLink")
-        try container.encodeIfPresent(control.mediaContentType, forKey: "@odata.mediaContentType")
-        try container.encodeIfPresent(control.mediaEtag, forKey: "@odata.mediaEtag")
+        var container = encoder.container(keyedBy: EntityCodingKey.self)
+        try container.encode("#\(shape.name)", forKey: .type)
+        for (key, path) in EntityCodingKey.control {
+            try container.encodeIfPresent(control[keyPath: path], forKey: EntityCodingKey(key))
+        }
+        if !changedProperties.isEmpty { try container.encode(changedProperties.sorted(), forKey: .changed) }
         for (property, value) in zip(shape.properties, values) {
             guard let value else { continue }
-            try container.encode(CodableValue(value), forKey: MemberKey(property.name))
+            try container.encode(CodableValue(value), forKey: EntityCodingKey(property.name))
         }
         for (name, value) in dynamicProperties {
-            if let type = value.statedType {
-                try container.encode("#\(type)", forKey: MemberKey("\(name)@odata.type"))
-            }
-            try container.encode(CodableValue(value), forKey: MemberKey(name))
+            let key = EntityCodingKey(name)
+            try container.encode(CodableValue(value), forKey: key)
+            if let type = value.statedType { try container.encode("#\(type)", forKey: key.annotated("type")) }
         }
         for (name, related) in related {
+            let key = EntityCodingKey(name)
             switch related {
-            case .none: try container.encodeNil(forKey: MemberKey(name))
-            case .one(let entity): try container.encode(entity, forKey: MemberKey(name))
+            case .none: try container.encodeNil(forKey: key)
+            case .one(let entity): try container.encode(entity, forKey: key)
             case .many(let entities, let count, let nextLink):
-                try container.encode(entities, forKey: MemberKey(name))
-                try container.encodeIfPresent(count, forKey: MemberKey("\(name)@odata.count"))
-                try container.encodeIfPresent(nextLink, forKey: MemberKey("\(name)@odata.nextLink"))
-            case .references(let ids): try container.encode(ids, forKey: MemberKey("\(name)@odata.bind"))
+                try container.encode(entities, forKey: key)
+                try container.encodeIfPresent(count, forKey: key.annotated("count"))
+                try container.encodeIfPresent(nextLink, forKey: key.annotated("nextLink"))
+            case .references(let ids): try container.encode(ids, forKey: key.annotated("bind"))
             }
         }
+    }
+
+    /// Reads an entity whose type stands in it, as ``encode(to:)`` writes it.
+    ///
+    /// - Throws: `DecodingError` when `userInfo` has no model, the model not the type, or a value is not of its
+    ///   property's type.
+    public init(from decoder: any Decoder) throws {
+        guard let model = decoder.userInfo[.entityDataModel] as? EntityDataModel else {
+            throw DecodingError.valueNotFound(
+                EntityDataModel.self,
+                .init(codingPath: decoder.codingPath, debugDescription: "userInfo[.entityDataModel] has no model."))
+        }
+        try self.init(from: decoder, as: nil, in: model)
     }
 
     /// Reads an entity.
     ///
-    /// - Throws: `DecodingError` when the model is missing in `userInfo`, the type is unknown to it, or a value is
-    ///   none of its property's type.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: MemberKey.self)
-        guard let model = decoder.userInfo[.entityDataModel] as? EntityDataModel else {
-            throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "An entity is read with the model in userInfo[.entityDataModel]."))
-        }
-        let type = try container.decode(String.self, forKey: "@odata.type")
-        if type == "#\(Shape.untyped.name)" {
-            self.init(shape: .untyped)
-        } else if let name = QualifiedName(String(type.dropFirst())), let shape = model.shape(name) {
-            self.init(shape: shape)
-        } else {
-            throw DecodingError.dataCorruptedError(
-                forKey: "@odata.type", in: container, debugDescription: "The model has no type \(type).")
-        }
-        if container.allKeys.contains(where: { $0.stringValue.hasPrefix("@") && $0.stringValue != "@odata.type" }) {
-            control.id = try container.decodeIfPresent(String.self, forKey: "@odata.id")
-            control.etag = try container.decodeIfPresent(String.self, forKey: "@odata.etag")
-            control.editLink = try container.decodeIfPresent(String.self, forKey: "@odata.editLink")
-            control.readLink = try container.decodeIfPresent(String.self, forKey: "@odata.readLink")
-            control.mediaReadLink = try container.decodeIfPresent(String.self, forKey: "@odata.mediaReadLink")
-            control.mediaContentType = try container.decodeIfPresent(String.self, forKey: "@odata.mediaContentType")
-            control.mediaEtag = try container.decodeIfPresent(String.self, forKey: "@odata.mediaEtag")
-        }
-        for key in container.allKeys {
-            let name = key.stringValue
-            if name.hasPrefix("@") { continue }
-            if let at = name.firstIndex(of: "@") {
-                if name.hasSuffix("@odata.bind") {
-                    related[String(name[..<at])] = .references(try container.decode([String].self, forKey: key))
-                }
-                continue
-            }
-            if let ordinal = shape.ordinal(of: name) {
-                values[ordinal] = try CodableValue.decode(container, key, shape.properties[ordinal].type)
-            } else if let navigation = shape.navigationProperty(name) {
-                related[name] = try Self.related(container, key, navigation)
-            } else {
-                let stated = try container.decodeIfPresent(String.self, forKey: MemberKey("\(name)@odata.type"))
-                let type = stated.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped")
-                dynamicProperties[name] = try CodableValue.decode(container, key, type)
+    /// - Parameters:
+    ///   - decoder: where from.
+    ///   - expected: its type, where it does not say; one that it says must be it or derive from it.
+    ///   - model: the model.
+    /// - Throws: `DecodingError` when the type is unknown or another, or a value is not of its property's type.
+    public init(from decoder: any Decoder, as expected: Shape?, in model: EntityDataModel) throws {
+        let container = try decoder.container(keyedBy: EntityCodingKey.self)
+        var shape = expected
+        if let text = try container.decodeIfPresent(String.self, forKey: .type) {
+            let name = QualifiedName(text.hasPrefix("#") ? text.dropFirst() : text[...])
+            shape = name.flatMap { model.shape($0) }
+            guard let name, shape != nil, expected.map({ model.isType(name, $0.name) }) ?? true else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .type, in: container,
+                    debugDescription: "\(text) is not \(expected?.name.description ?? "a type of the model").")
             }
         }
-        markUnchanged()
+        guard let shape else {
+            throw DecodingError.keyNotFound(
+                EntityCodingKey.type,
+                .init(codingPath: decoder.codingPath, debugDescription: "The type of the entity is not known."))
+        }
+        self.init(shape: shape)
+        try decode(container, model)
+        for (key, path) in EntityCodingKey.control {
+            if let text = try container.decodeIfPresent(String.self, forKey: EntityCodingKey(key)) {
+                control[keyPath: path] = text
+            }
+        }
+        markChanged(Set(try container.decodeIfPresent([String].self, forKey: .changed) ?? []))
     }
 
-    private static func related(
-        _ container: KeyedDecodingContainer<MemberKey>, _ key: MemberKey, _ navigation: NavigationProperty
-    ) throws -> RelatedEntities {
-        if try container.decodeNil(forKey: key) { return .none }
-        guard navigation.isCollection else { return .one(try container.decode(Entity.self, forKey: key)) }
-        let name = key.stringValue
-        return .many(
-            try container.decode([Entity].self, forKey: key),
-            count: try container.decodeIfPresent(Int64.self, forKey: MemberKey("\(name)@odata.count")),
-            nextLink: try container.decodeIfPresent(String.self, forKey: MemberKey("\(name)@odata.nextLink")))
+    private mutating func decode(
+        _ container: KeyedDecodingContainer<EntityCodingKey>, _ model: EntityDataModel
+    ) throws {
+        for key in container.allKeys {
+            if key.stringValue.hasSuffix("@odata.bind") {
+                related[String(key.stringValue.dropLast(11))] = .references(
+                    try container.decode([String].self, forKey: key))
+            }
+            guard !key.stringValue.contains("@") else { continue }
+            if let ordinal = shape.ordinal(of: key.stringValue) {
+                let type = shape.properties[ordinal].type
+                values[ordinal] = try CodableValue.decode(from: container.superDecoder(forKey: key), type, model)
+            } else if let navigation = shape.navigationProperty(key.stringValue) {
+                try decodeRelated(navigation, container, key, model)
+            } else {
+                let type = try container.decodeIfPresent(String.self, forKey: key.annotated("type"))
+                dynamicProperties[key.stringValue] = try CodableValue.decode(
+                    from: container.superDecoder(forKey: key),
+                    type.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped"),
+                    model)
+            }
+        }
+    }
+
+    private mutating func decodeRelated(
+        _ property: NavigationProperty, _ container: KeyedDecodingContainer<EntityCodingKey>, _ key: EntityCodingKey,
+        _ model: EntityDataModel
+    ) throws {
+        let target = model.shape(property.target)
+        guard property.isCollection else {
+            if try container.decodeNil(forKey: key) {
+                related[property.name] = RelatedEntities.none
+            } else {
+                related[property.name] = .one(
+                    try Entity(from: container.superDecoder(forKey: key), as: target, in: model))
+            }
+            return
+        }
+        var members: [Entity] = []
+        var list = try container.nestedUnkeyedContainer(forKey: key)
+        while !list.isAtEnd { members.append(try Entity(from: list.superDecoder(), as: target, in: model)) }
+        related[property.name] = .many(
+            members, count: try container.decodeIfPresent(Int64.self, forKey: key.annotated("count")),
+            nextLink: try container.decodeIfPresent(String.self, forKey: key.annotated("nextLink")))
     }
 }
 
 extension CodingUserInfoKey {
-    /// The ``EntityDataModel`` that entities are read with.
+    /// The ``EntityDataModel`` that entities are decoded with.
     public static let entityDataModel: CodingUserInfoKey = {
-        guard let key = CodingUserInfoKey(rawValue: "OData.entityDataModel") else {
-            // Any text makes a key; the initializer is failable for the sake of a protocol.
-            preconditionFailure("a text that is no key")
+        guard let key = CodingUserInfoKey(rawValue: "outpost.entityDataModel") else {
+            // The initializer is failable by its protocol alone: any text is a key.
+            preconditionFailure("a coding key of any text")
         }
         return key
     }()
 }
 
-/// The name of a property or annotation.
-struct MemberKey: CodingKey, ExpressibleByStringLiteral {
+/// A property's name, or control information.
+struct EntityCodingKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
+    static let type = EntityCodingKey("@odata.type")
+    static let changed = EntityCodingKey("@outpost.changed")
+
+    /// What the service says of the entity besides its properties, by its names in OData's JSON.
+    static var control: [(String, WritableKeyPath<ControlInformation, String?>)] {
+        [
+            ("@odata.id", \.id), ("@odata.etag", \.etag), ("@odata.editLink", \.editLink),
+            ("@odata.readLink", \.readLink), ("@odata.mediaReadLink", \.mediaReadLink),
+            ("@odata.mediaContentType", \.mediaContentType), ("@odata.mediaEtag", \.mediaEtag),
+        ]
+    }
+
     init(_ name: String) { stringValue = name }
-    init(stringLiteral value: String) { stringValue = value }
-    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { nil }
+
+    /// The control information of a property.
+    func annotated(_ name: String) -> EntityCodingKey { EntityCodingKey("\(stringValue)@odata.\(name)") }
 }

@@ -101,6 +101,13 @@ public struct Entity: Sendable {
         if !extras.isEmpty { extras[0].changedProperties = [] }
     }
 
+    /// Says which properties were changed: for entities that come from where that was kept.
+    package mutating func markChanged(_ names: Set<String>) {
+        if names.isEmpty { return markUnchanged() }
+        makeExtras()
+        extras[0].changedProperties = names
+    }
+
     /// The value of a property.
     ///
     /// - Throws: ``EntityError/notLoaded(property:type:)`` or

@@ -34,6 +34,11 @@ public protocol PropertyReader: ~Copyable {
     func value(of name: String) throws(EntityError) -> ODataValue
     /// The type of the row, for messages.
     var typeName: QualifiedName { get }
+    /// Everything that the row has, by ordinal: how types that keep what they were read from take it at once.
+    ///
+    /// - Parameter shape: the type wanted, where the row does not know its own.
+    /// - Throws: ``EntityError`` when a value is none of its property's type.
+    func entity(as shape: Shape) throws(EntityError) -> Entity
 }
 
 /// Takes the properties of one row.
@@ -67,6 +72,25 @@ extension PropertyReader where Self: ~Copyable {
     }
 }
 
+extension PropertyReader where Self: ~Copyable {
+    /// Asks for each property of the shape; what is not loaded stays so.
+    public func entity(as shape: Shape) throws(EntityError) -> Entity {
+        var values = [ODataValue?](repeating: nil, count: shape.properties.count)
+        for (ordinal, property) in shape.properties.enumerated() {
+            do throws(EntityError) {
+                values[ordinal] = try value(of: property.name)
+            } catch .notLoaded {
+                continue
+            } catch .unknownProperty {
+                continue
+            } catch {
+                throw error
+            }
+        }
+        return Entity(shape: shape, values: values)
+    }
+}
+
 extension PropertyWriter {
     /// Writes a property.
     @inlinable
@@ -84,6 +108,9 @@ extension PropertyWriter {
 extension Entity: PropertyReader, PropertyWriter {
     /// The shape's name.
     public var typeName: QualifiedName { shape.name }
+
+    /// The entity itself, whose shape may be that of a derived type.
+    public func entity(as shape: Shape) throws(EntityError) -> Entity { self }
 
     /// Sets a property.
     public mutating func set(_ value: ODataValue, for name: String) throws(EntityError) {

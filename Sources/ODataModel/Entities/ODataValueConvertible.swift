@@ -196,3 +196,30 @@ extension Array: ODataValueConvertible where Element: ODataValueConvertible {
         return .collection(map(\.odataValue))
     }
 }
+
+extension GeoValue: ODataValueConvertible {
+    /// Reads a value of any geography or geometry type.
+    public init?(odataValue: ODataValue) {
+        guard case .geo(let value) = odataValue else { return nil }
+        self = value
+    }
+    /// A geography or geometry value.
+    public var odataValue: ODataValue { .geo(self) }
+}
+
+extension ODataValue: ODataValueConvertible {
+    /// The value itself, whatever it is; null too.
+    public init?(odataValue: ODataValue) { self = odataValue }
+    /// The value itself.
+    public var odataValue: ODataValue { self }
+}
+
+extension Entity: ODataValueConvertible {
+    /// Reads an instance of a complex type.
+    public init?(odataValue: ODataValue) {
+        guard case .complex(let entity) = odataValue else { return nil }
+        self = entity
+    }
+    /// An instance of a complex type.
+    public var odataValue: ODataValue { .complex(self) }
+}

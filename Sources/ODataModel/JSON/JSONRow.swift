@@ -237,4 +237,15 @@ public final class JSONRow: PropertyReader {
         if let value { return value }
         throw .notLoaded(property: name, type: shape.name)
     }
+
+    /// Every property that the text has, converted.
+    public func entity(as shape: Shape) throws(EntityError) -> Entity {
+        var values = [ODataValue?](repeating: nil, count: count)
+        do throws(JSONError) {
+            for ordinal in 0..<count { values[ordinal] = try converted(ordinal) }
+        } catch {
+            throw .malformed(error)
+        }
+        return Entity(shape: self.shape, values: values)
+    }
 }

@@ -137,7 +137,7 @@ extension ResourceBinder {
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
             guard property.type.isCollection else {
-                try refuseCollectionOptions("a single value")
+                try refuseAllOptions("a single value")
                 return nil
             }
             let isAsked =
@@ -145,7 +145,10 @@ extension ResourceBinder {
                 || options.count == true || options.search != nil || !options.apply.isEmpty || !options.compute.isEmpty
             return isAsked ? try session.query(overMembersOf: property.type.element, options) : nil
         case .operation(let operation):
-            guard let type = operation.returnType, let shape = session.shape(of: type.element) else { return nil }
+            guard let type = operation.returnType, let shape = session.shape(of: type.element) else {
+                if operation.returnType?.isCollection == false { try refuseAllOptions("a single value") }
+                return nil
+            }
             if !type.isCollection { try refuseCollectionOptions("a single value") }
             return try session.query(options, shape: shape, source: source, set: source.flatMap { model.entitySet($0) })
         case .entityByID:
@@ -156,7 +159,16 @@ extension ResourceBinder {
             try refuseCollectionOptions("$all", except: ["$search", "$top", "$skip", "$count"])
             let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
             return try session.query(options, shape: shape, source: nil, set: nil)
-        case .service, .metadata, .batch, .rawValue: return nil
+        case .service:
+            try refuseAllOptions("the service document")
+            return nil
+        case .metadata:
+            try refuseAllOptions("the metadata")
+            return nil
+        case .rawValue:
+            try refuseAllOptions("a raw value")
+            return nil
+        case .batch: return nil
         }
     }
 
@@ -169,14 +181,19 @@ extension ResourceBinder {
         try refuse(given.filter { !allowed.contains($0.0) }, target)
     }
 
+    /// Nothing can be selected, expanded or computed where there are no properties.
+    private func refuseAllOptions(_ target: String) throws(QueryError) {
+        try refuseCollectionOptions(target)
+        try refuse(
+            [
+                ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),
+                ("$compute", !options.compute.isEmpty),
+            ], target)
+    }
+
     private func refuse(_ given: [(String, Bool)], _ target: String) throws(QueryError) {
         for (name, isGiven) in given where isGiven {
             throw QueryError(.syntax, "\(name) cannot be applied to \(target).", part: name)
         }
     }
-}
-
-extension Operation.Parameter {
-    /// Whether a call may leave it out (`Core.OptionalParameter`).
-    public var mayBeLeftOut: Bool { annotations.annotation("Org.OData.Core.V1.OptionalParameter") != nil }
 }

@@ -167,7 +167,7 @@ struct ResourceBinder {
             if let inner, try castOrCall(name, arguments, inner, set: nil, isCollection: property.type.isCollection) {
                 return
             }
-            throw QueryError(.syntax, "Nothing named \(name) can follow \(current).", offset: name.offset)
+            throw QueryError(.unknownName, "Nothing named \(name) can follow \(current).", offset: name.offset)
         case .end(.all):
             guard let shape = session.shape(named: name.text), shape.kind == .entity else {
                 throw QueryError(.unknownName, "The model has no entity type \(name).", offset: name.offset)
@@ -178,8 +178,13 @@ struct ResourceBinder {
                 throw QueryError(.unknownName, "The model has no entity type \(name).", offset: name.offset)
             }
             steps.append(.cast(shape))
-        case .end, .result:
-            throw QueryError(.syntax, "Nothing can follow \(current).", offset: name.offset)
+        case .result(let operation):
+            guard operation.isComposable, let type = operation.returnType, !type.isCollection,
+                let inner = session.shape(of: type)
+            else { throw QueryError(.unknownName, "Nothing can follow \(current).", offset: name.offset) }
+            try member(name, arguments, of: inner, set: nil)
+        case .end:
+            throw QueryError(.unknownName, "Nothing can follow \(current).", offset: name.offset)
         }
     }
 
@@ -306,6 +311,9 @@ struct ResourceBinder {
         case .property(let property, _, let inner) where property.type.isCollection:
             let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
             place = .end(.count(inner ?? none, set: nil))
+        case .result(let operation) where operation.isComposable && operation.returnType?.isCollection == true:
+            let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+            place = .end(.count(operation.returnType.flatMap { session.shape(of: $0.element) } ?? none, set: nil))
         default: throw misplaced("$count", "a collection")
         }
     }
@@ -315,8 +323,12 @@ struct ResourceBinder {
         case .property(let property, _, nil) where !property.type.isCollection:
             place = .end(.rawValue(property))
         case .entity(let shape, _) where shape.hasStream: place = .end(.rawValue(nil))
-        case .result(let operation) where operation.returnType?.primitive != nil:
-            throw session.unsupported("$value of an operation's result", at: nil)
+        case .result(let operation):
+            // The value of a function's result is raw as that of a property is (URL Conventions 4.01, 4.7).
+            guard operation.isComposable, let type = operation.returnType, !type.isCollection,
+                session.shape(of: type) == nil
+            else { throw misplaced("$value", "a primitive property or a media entity") }
+            place = .end(.rawValue(Property(name: operation.name.name, type: type)))
         default: throw misplaced("$value", "a primitive property or a media entity")
         }
     }

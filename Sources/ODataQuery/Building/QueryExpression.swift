@@ -23,7 +23,7 @@ public struct QueryExpression: Sendable {
         if case .collection(let members) = value {
             return QueryExpression(.list(members.map { QueryExpression.value($0).expression }))
         }
-        return QueryExpression(.literal(Literal(value, type: value.literalType)))
+        return QueryExpression(.literal(Literal(value, type: value.primitiveType)))
     }
 
     /// An enumeration value by its members' names, separated by commas.
@@ -84,26 +84,4 @@ extension QueryExpression: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
     public init(booleanLiteral value: Bool) { self = .value(.boolean(value)) }
     /// `null`.
     public init(nilLiteral: ()) { self = .value(.null) }
-}
-
-extension ODataValue {
-    /// The type that a literal of the value tells by its syntax.
-    var literalType: PrimitiveType? {
-        switch self {
-        case .boolean: .boolean
-        case .single: .single
-        case .double: .double
-        case .decimal: .decimal
-        case .string: .string
-        case .binary: .binary
-        case .guid: .guid
-        case .date: .date
-        case .timeOfDay: .timeOfDay
-        case .dateTimeOffset: .dateTimeOffset
-        case .dateTime: .dateTime
-        case .duration: .duration
-        case .geo(let value): value.type
-        case .null, .integer, .enumeration, .complex, .collection: nil
-        }
-    }
 }

@@ -3,6 +3,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOSSL
 
 extension ODataServer {
     /// Address, trust and limits of a server.
@@ -37,6 +38,8 @@ extension ODataServer {
         public var logsQueries: Bool
         /// How long a connection may be silent, and how long it may take to send the head of a request.
         public var idleTimeout: Duration
+        /// How long a client may take to agree on TLS.
+        public var handshakeTimeout: Duration
         /// What the `Server` header says; absent when `nil`.
         public var serverName: String?
 
@@ -47,7 +50,7 @@ extension ODataServer {
             authentication: [any Authentication] = [], csrf: CSRFProtection? = nil,
             crossOrigin: CrossOriginPolicy? = nil, compresses: Bool = true, health: HealthEndpoint? = nil,
             accessLog: Logger? = nil, logsQueries: Bool = false, idleTimeout: Duration = .seconds(60),
-            serverName: String? = nil
+            handshakeTimeout: Duration = .seconds(10), serverName: String? = nil
         ) {
             self.host = host
             self.port = port
@@ -64,6 +67,7 @@ extension ODataServer {
             self.accessLog = accessLog
             self.logsQueries = logsQueries
             self.idleTimeout = idleTimeout
+            self.handshakeTimeout = handshakeTimeout
             self.serverName = serverName
         }
 
@@ -86,14 +90,28 @@ extension ODataServer {
                 idleTimeout: .seconds(min(seconds, 86_400 * 365)),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))
-            guard let tls else { return .http1(configuration: http1) }
+            let census = ConnectionCensus()
+            guard let tls else {
+                return HTTPServerBuilder { responder in
+                    WatchedChannel(
+                        base: HTTP1Channel(responder: responder, configuration: http1), handshakeTimeout: nil,
+                        census: census)
+                }
+            }
             let configuration = try tls.configuration()
             do {
-                return try .http2Upgrade(
-                    tlsConfiguration: configuration,
-                    configuration: .init(idleTimeout: idleTimeout, streamConfiguration: http1))
+                _ = try NIOSSLContext(configuration: configuration)
             } catch {
                 throw .unusableCertificate(path: tls.certificateChainFile, reason: "\(error)")
+            }
+            let (handshake, _) = handshakeTimeout.components
+            return HTTPServerBuilder { [idleTimeout] responder in
+                WatchedChannel(
+                    base: try HTTP2UpgradeChannel(
+                        tlsConfiguration: configuration,
+                        configuration: .init(idleTimeout: idleTimeout, streamConfiguration: http1),
+                        responder: responder),
+                    handshakeTimeout: .seconds(min(handshake, 86_400)), census: census)
             }
         }
     }

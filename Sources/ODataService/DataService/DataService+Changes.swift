@@ -17,7 +17,12 @@ extension DataService {
     public func create(_ entity: Entity, at url: ODataURL) async throws -> Entity {
         let request = ODataRequest(
             .create, url, body: .entity(entity), preferences: Preferences(returns: .representation))
-        return try await created(entity, try await send(request))
+        return try await created(request, from: entity)
+    }
+
+    /// What a request creates, read again where the answer does not hold it.
+    func created(_ request: ODataRequest, from entity: Entity) async throws -> Entity {
+        try await created(entity, try await send(request))
     }
 
     /// What a creation gave: the body, else what its address leads to, else what was sent.
@@ -50,9 +55,16 @@ extension DataService {
         sendingEmpty: Bool = false
     ) async throws -> Entity {
         guard sendingEmpty || !entity.changedProperties.isEmpty else { return entity }
-        var request = try await self.request(.update, entity, in: set)
-        request.body = .entity(entity.changes)
-        return try await change(entity, request, overwriting, readingConflict)
+        return try await change(
+            entity, try await self.request(.update, entity, in: set), overwriting, readingConflict)
+    }
+
+    /// Sends what changed of the entity at a URL, as
+    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
+    @discardableResult
+    public func update(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+        guard !entity.changedProperties.isEmpty else { return entity }
+        return try await change(entity, ODataRequest(.update, url), overwriting)
     }
 
     /// Changes an entity together with related ones: what changed of it, and the related entities that it has
@@ -115,9 +127,13 @@ extension DataService {
     public func replace(
         _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false
     ) async throws -> Entity {
-        var request = try await self.request(.replace, entity, in: set)
-        request.body = .entity(entity)
-        return try await change(entity, request, overwriting, readingConflict)
+        try await change(entity, try await self.request(.replace, entity, in: set), overwriting, readingConflict)
+    }
+
+    /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:readingConflict:)`` does.
+    @discardableResult
+    public func replace(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+        try await change(entity, ODataRequest(.replace, url), overwriting)
     }
 
     /// Deletes an entity (OData Protocol 4.01, 11.4.5), on condition that nobody changed it.
@@ -163,9 +179,12 @@ extension DataService {
     }
 
     private func change(
-        _ entity: Entity, _ request: ODataRequest, _ overwriting: Bool, _ readingConflict: Bool
+        _ entity: Entity, _ request: ODataRequest, _ overwriting: Bool, _ readingConflict: Bool = false
     ) async throws -> Entity {
         var request = request
+        if case .none = request.body {
+            request.body = .entity(request.method == .update ? entity.changes : entity)
+        }
         request.preferences.returns = .representation
         request.ifMatch = condition(entity, overwriting)
         let response: ODataResponse

@@ -165,6 +165,8 @@ public struct DataService: Sendable {
 public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The provider's answer is of another kind.
     case unexpectedAnswer(expected: String)
+    /// The provider's model has no such type: the code was generated from other metadata.
+    case unknownType(QualifiedName)
     /// The model has no such entity set.
     case unknownEntitySet(String)
     /// Which set an entity belongs to cannot be told from its type: these have it.
@@ -182,6 +184,7 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
         case .unexpectedAnswer(let expected): "The answer is not \(expected)."
         case .unknownOperation(let name): "There is no function or action \(name) that can be called so."
         case .unansweredRequest(let id): "The batch has no answer to a request \(id)."
+        case .unknownType(let name): "The service has no type \(name); generate the code from its metadata again."
         case .unknownEntitySet(let name): "There is no entity set \(name)."
         case .ambiguousEntitySet(let type, let candidates):
             candidates.isEmpty

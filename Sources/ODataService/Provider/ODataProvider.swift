@@ -15,6 +15,10 @@ public protocol ODataProvider: Sendable {
     /// elsewhere refuses them otherwise, as they must never be answered without it (OData Protocol 4.01, 8.2.6).
     var supportsIsolation: Bool { get }
 
+    /// What the provider can do with its sets, where that is not for the model alone to say: what serves it says so in
+    /// the metadata.
+    var capabilities: ServiceCapabilities? { get }
+
     /// Answers a request.
     ///
     /// - Throws: ``ODataError`` when the request is refused, and what the way to the data can throw:
@@ -25,4 +29,6 @@ public protocol ODataProvider: Sendable {
 extension ODataProvider {
     /// Most give none.
     public var supportsIsolation: Bool { false }
+    /// Most say no more than their model does.
+    public var capabilities: ServiceCapabilities? { nil }
 }

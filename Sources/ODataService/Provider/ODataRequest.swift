@@ -124,11 +124,17 @@ public struct BatchItem: Sendable {
     public var request: ODataRequest
     /// The change set that it belongs to; requests with one name succeed or fail together.
     public var atomicityGroup: String?
-    /// Requests or groups that must have succeeded before.
+    /// Requests or groups that must have succeeded before, unless there is a condition.
     public var dependsOn: [String]
+    /// What must hold of earlier answers, where their success is not what counts.
+    public var condition: BatchCondition?
 
     /// Makes an item.
-    public init(id: String, request: ODataRequest, atomicityGroup: String? = nil, dependsOn: [String] = []) {
+    public init(
+        id: String, request: ODataRequest, atomicityGroup: String? = nil, dependsOn: [String] = [],
+        condition: BatchCondition? = nil
+    ) {
+        self.condition = condition
         self.id = id
         self.request = request
         self.atomicityGroup = atomicityGroup

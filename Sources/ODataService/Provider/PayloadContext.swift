@@ -34,50 +34,11 @@ public struct PayloadContext: Hashable, Sendable {
     ///   - url: the request as written: key values and the selection are taken from it.
     ///   - bound: the same request resolved.
     ///   - isDelta: whether the payload has changes instead of entities.
-    public init?(for url: ODataURL, bound: BoundURL, isDelta: Bool = false) {
-        let selection = Self.selection(url.options, bound.query)
-        var path = url.path
-        switch bound.resource.target {
-        case .service, .metadata: text = "$metadata"
-        case .batch, .rawValue, .count, .entityByID: return nil
-        case .entities(let shape, let set):
-            text =
-                "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + (isDelta ? "/$delta" : "")
-        case .entity(let shape, let set):
-            if case .singleton(let singleton, _)? = bound.resource.steps.last {
-                text = "$metadata#\(singleton.name)\(selection)"
-            } else if set == nil, Self.hasOperation(bound.resource) {
-                text = "$metadata#\(shape.name)\(selection)"
-            } else {
-                path = Self.withoutLastKey(path)
-                text = "$metadata#" + Self.entities(path, bound.resource, shape, set) + selection + "/$entity"
-            }
-        case .property(let property, _):
-            // The path of an entity set ends in the property; of anything else the type alone is told.
-            if case .entitySet? = bound.resource.steps.first, !Self.hasOperation(bound.resource) {
-                text = "$metadata#\(ODataURL(path: path).urlEncoded())\(selection)"
-            } else {
-                text = "$metadata#\(property.type)"
-            }
-        case .all:
-            if case .cast(let shape)? = bound.resource.steps.last {
-                text = "$metadata#Collection(\(shape.name))"
-            } else {
-                text = "$metadata#Collection(Edm.EntityType)"
-            }
-        case .crossJoin: text = "$metadata#Collection(Edm.ComplexType)\(selection)"
-        case .references(_, _, _, let isCollection):
-            text = isCollection ? "$metadata#Collection($ref)" : "$metadata#$ref"
-        case .operation(let operation):
-            guard let type = operation.returnType else { return nil }
-            if case .entity(let name?) = type.element, let set = bound.query?.set {
-                // Entities of a set are what they are wherever they are read (10.14).
-                text = "$metadata#" + set.name + (name == set.type ? "" : "/\(name)") + selection
-                if !type.isCollection { text += "/$entity" }
-            } else {
-                text = "$metadata#\(type)"
-            }
-        }
+    ///   - version: the version of the response: 4.0 names fewer of the expanded properties.
+    public init?(for url: ODataURL, bound: BoundURL, isDelta: Bool = false, version: ODataVersion = .v401) {
+        let writer = PayloadContextWriter(url: url, bound: bound, version: version)
+        guard let fragment = writer.fragment(isDelta: isDelta) else { return nil }
+        text = fragment.isEmpty ? "$metadata" : "$metadata#\(fragment)"
     }
 
     /// A context URL as it came, absolute or relative.
@@ -183,69 +144,5 @@ public struct PayloadContext: Hashable, Sendable {
             }
         }
         return segments.filter { !$0.isEmpty }
-    }
-
-    // MARK: Writing
-
-    private static func entities(
-        _ path: ResourcePath, _ resource: BoundResource, _ shape: Shape, _ set: EntitySet?
-    ) -> String {
-        var cast = ""
-        if case .cast(let shape)? = resource.steps.last(where: { if case .key = $0 { false } else { true } }) {
-            cast = "/\(shape.name)"
-        }
-        if let set { return set.name + cast }
-        if hasOperation(resource) { return "Collection(\(shape.name))" }
-        // Contained entities are known by their path.
-        return ODataURL(path: path).urlEncoded()
-    }
-
-    private static func hasOperation(_ resource: BoundResource) -> Bool {
-        resource.steps.contains { if case .operation = $0 { true } else { false } }
-    }
-
-    private static func withoutLastKey(_ path: ResourcePath) -> ResourcePath {
-        var path = path
-        switch path.segments.last {
-        case .key?: path.segments.removeLast()
-        case .name(let name, .key)?, .name(let name, .named)?:
-            path.segments[path.segments.count - 1] = .name(name, .none)
-        default: break
-        }
-        return path
-    }
-
-    private static func selection(_ options: QueryOptions, _ query: BoundQuery?) -> String {
-        if let query, !query.apply.isEmpty {
-            let names =
-                query.resultShape.properties.map(\.name) + query.resultShape.navigationProperties.map { "\($0.name)()" }
-            return query.resultShape == query.shape || names.isEmpty ? "" : "(\(names.joined(separator: ",")))"
-        }
-        let items = items(options)
-        return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
-    }
-
-    private static func items(_ options: QueryOptions) -> [String] {
-        var items: [String] = []
-        let expanded = Set(options.expand.map { $0.path.map(\.text).joined(separator: "/") })
-        for item in options.select {
-            switch item.kind {
-            case .all: items.append("*")
-            case .operations(let namespace): items.append("\(namespace).*")
-            case .operation(let path, _): items.append(path.map(\.text).joined(separator: "/"))
-            case .path(let path):
-                let name = path.map(\.text).joined(separator: "/")
-                // Selected and expanded as well: the expanded item says more.
-                if expanded.contains(name) { continue }
-                let nested = Self.items(item.options)
-                items.append(nested.isEmpty ? name : "\(name)(\(nested.joined(separator: ",")))")
-            }
-        }
-        for item in options.expand where item.form == .entities {
-            let name = item.path.map(\.text).joined(separator: "/")
-            let recursion = item.options.levels == nil ? "" : "+"
-            items.append("\(name)\(recursion)(\(Self.items(item.options).joined(separator: ",")))")
-        }
-        return items
     }
 }

@@ -62,7 +62,7 @@ struct StoreAccess: Sendable {
 
 extension StoreError {
     /// Classifies a refusal by the encryption.
-    init(_ error: EncryptedDatabaseError, path: String) {
+    package init(_ error: EncryptedDatabaseError, path: String) {
         switch error {
         case .notFound: self = .notFound(path: path)
         case .wrongKey, .wrongKindOfKey, .secret: self = .wrongKey(path: path)
@@ -72,6 +72,7 @@ extension StoreError {
             self = .newerVersion(path: path, found: version, supported: 1)
         case .damagedKeyBlock, .alreadyExists: self = .corrupt(message: error.description)
         case .busy: self = .locked
+        case .locked: self = .wrongKey(path: path)
         case .sqlite(_, _, let code), .unavailable(let code):
             self = .database(code: Int(code), message: error.description)
         }

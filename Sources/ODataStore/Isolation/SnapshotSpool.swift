@@ -60,7 +60,8 @@ actor SnapshotSpool {
                 + String(UInt64.random(in: .min ... .max), radix: 36)
             snapshots[id] = Snapshot(
                 file: file, principal: request.principal,
-                head: reader.head(query, bound.resource.target, renderer, total), prefix: renderer.prefix,
+                head: reader.head(query, segments, bound.resource.target, request, renderer, total),
+                prefix: renderer.prefix,
                 contentType: StoreReader.contentType(format), count: count, lastUsed: now.seconds)
             return try await page(id, from: 0, request)
         } catch {

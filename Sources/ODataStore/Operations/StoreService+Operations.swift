@@ -14,7 +14,7 @@ extension StoreService {
         guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
         guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
         let result = try await StoreReader.translating {
-            try await database.read { [self] in try call(operation, at: position, of: bound, request, in: $0) }
+            try await database.read { [self] in try call(operation, at: position, of: bound, request, in: $0).0 }
         }
         return try await answer(result, operation, at: position, of: bound, request, provider)
     }
@@ -23,13 +23,15 @@ extension StoreService {
     func call(
         _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL, _ request: ODataRequest,
         in database: Database
-    ) throws -> ComposedResult {
+    ) throws -> (ComposedResult, RememberedRequests.Answer) {
         var arguments: [String: ODataValue] = [:]
         if operation.kind == .action, case .parameters(let given) = request.body { arguments = given }
         if case .operation(_, let given) = bound.resource.steps[position] {
             for (name, expression) in given { arguments[name] = try Self.constant(expression, name) }
         }
-        let overload = try overload(operation, for: arguments)
+        // The overloads of an action are told apart by the body alone.
+        let overload =
+            operation.kind == .action ? model.overload(of: operation, taking: Set(arguments.keys)) : operation
         guard let handler = core.definition.operations[OperationSignature(overload)] else {
             throw ODataError.notImplemented(operation.name.description)
         }
@@ -41,7 +43,8 @@ extension StoreService {
         }
         let call = ServiceCall(
             operation: overload, arguments: arguments, request: request, transaction: transaction, binding: binding)
-        return try ComposedResult(try handler(call), overload, transaction)
+        let result = try handler(call)
+        return (try ComposedResult(result, overload, transaction), RememberedRequests.Answer(result))
     }
 
     /// What an operation is called on; an entity must be there.
@@ -80,24 +83,6 @@ extension StoreService {
         }
     }
 
-    /// The overload that takes the arguments: those of an action are told apart by the body alone.
-    private func overload(
-        _ operation: ODataModel.Operation, for arguments: [String: ODataValue]
-    ) throws -> ODataModel.Operation {
-        guard operation.kind == .action else { return operation }
-        let names = Set(arguments.keys)
-        let candidates = model.operations(operation.name).filter {
-            $0.kind == operation.kind && $0.isBound == operation.isBound
-                && $0.parameters.first?.type
-                    == (operation.isBound ? operation.parameters.first?.type : $0.parameters.first?.type)
-        }
-        return candidates.first { names == Set($0.ownParameters.map(\.name)) }
-            ?? candidates.first { candidate in
-                names.isSubset(of: candidate.ownParameters.map(\.name))
-                    && candidate.ownParameters.allSatisfy { names.contains($0.name) || $0.mayBeLeftOut }
-            } ?? operation
-    }
-
     /// Checks arguments against the declaration: none missing, none too many, each of its type.
     private func check(_ arguments: [String: ODataValue], of operation: ODataModel.Operation) throws {
         let parameters = operation.ownParameters
@@ -123,7 +108,9 @@ extension StoreService {
     // MARK: Actions
 
     /// Calls an action in a transaction; the caller answers with the result when it is committed.
-    func callAction(_ bound: BoundURL, _ request: ODataRequest, in database: Database) throws -> ComposedResult {
+    func callAction(
+        _ bound: BoundURL, _ request: ODataRequest, in database: Database
+    ) throws -> (ComposedResult, RememberedRequests.Answer) {
         guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
         guard operation.kind == .action else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         guard request.method == .create else {
@@ -143,33 +130,20 @@ extension StoreService {
         switch result {
         case .none: return ODataResponse(status: 204)
         case .value(let value, let type):
+            if case .collection(let members) = value, case .count = bound.resource.target {
+                return ODataResponse(body: .count(Int64(members.count)))
+            }
             if value.isNull { return ODataResponse(status: 204) }
             guard rest.isEmpty, !bound.resource.target.isRawValue else {
                 return try Self.part(of: value, type, rest, bound.resource.target, model)
             }
-            return ODataResponse(body: .value(try narrowed(value, by: bound.query), type))
+            return ODataResponse(body: .value(try core.reader.narrowed(value, by: bound.query), type))
         case .transient(let entities, let isCollection):
             return try transient(entities, isCollection: isCollection, rest, bound, request)
         case .stored(let place, let order):
             var continued = try ComposedRead(place, rest, bound, request, binder: core.binder)
             continued.order = order
             return try await read(continued, request, provider)
-        }
-    }
-
-    /// Complex values as query options want them.
-    private func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
-        guard let query else { return value }
-        switch value {
-        case .complex(let instance):
-            let memory = EntitiesInMemory([instance], model: model, now: options.now())
-            return try memory.page(query).entities.first.map { .complex($0) } ?? value
-        case .collection(let members):
-            let instances = members.compactMap { if case .complex(let instance) = $0 { instance } else { nil } }
-            guard instances.count == members.count else { return value }
-            let memory = EntitiesInMemory(instances, model: model, now: options.now())
-            return .collection(try memory.page(query).entities.map { .complex($0) })
-        default: return value
         }
     }
 
@@ -251,9 +225,4 @@ extension BoundResource.Target {
     fileprivate var isRawValue: Bool {
         if case .rawValue = self { true } else { false }
     }
-}
-
-extension ODataModel.Operation {
-    /// The parameters without the binding parameter.
-    var ownParameters: [Parameter] { Array(parameters.dropFirst(isBound ? 1 : 0)) }
 }

@@ -23,22 +23,23 @@ struct BatchRun {
         var results: [BatchResult] = []
         var references = ContentReferences(model: model)
         var failed: Set<String> = []
+        var outcomes: [String: Result<ODataResponse, ODataError>] = [:]
         var position = 0
         while position < items.count {
             try Task.checkCancellation()
             let unit = Self.unit(of: items, from: position)
             position += unit.count
             let outcome: [BatchResult]
-            if let missing = unit.lazy.flatMap(\.dependsOn).first(where: failed.contains) {
-                let error = ODataError(
-                    status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
-                outcome = unit.map { BatchResult(id: $0.id, result: .failure(error)) }
+            if let refusal = refusal(of: unit, failed, outcomes) {
+                outcome = unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
             } else if let item = unit.first, item.atomicityGroup == nil {
                 outcome = [await answer(item, &references)]
             } else {
                 outcome = await answer(unit, &references)
             }
             results += outcome
+            for result in outcome { outcomes[result.id] = result.result }
+            if let group = unit.first?.atomicityGroup, let last = outcome.last { outcomes[group] = last.result }
             guard outcome.contains(where: { (try? $0.result.get()) == nil }) else { continue }
             for item in unit {
                 failed.insert(item.id)
@@ -47,6 +48,29 @@ struct BatchRun {
             if !continueOnError { break }
         }
         return ODataResponse(body: .batch(results))
+    }
+
+    /// Why requests are not to be done: one before them failed, or what they ask of the answers before does not hold.
+    private func refusal(
+        of unit: [BatchItem], _ failed: Set<String>, _ outcomes: [String: Result<ODataResponse, ODataError>]
+    ) -> ODataError? {
+        for item in unit {
+            guard let condition = item.condition else {
+                guard let missing = item.dependsOn.first(where: failed.contains) else { continue }
+                return ODataError(
+                    status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
+            }
+            do {
+                guard try condition.holds(after: outcomes, model: model) else {
+                    return ODataError(
+                        status: 424, code: "FailedDependency",
+                        message: "The condition \(condition.text) does not hold.", target: "if")
+                }
+            } catch {
+                return ODataError(translating: error)
+            }
+        }
+        return nil
     }
 
     /// The requests from a position on that succeed or fail together.

@@ -72,6 +72,8 @@ private final class CollectionChange {
     var failures = 0
     private let target: WriteTarget
     private let request: ODataRequest
+    /// Whether what a member does not give is taken from it.
+    private let replaces: Bool
     private let writer: RowWriter
     private let database: Database
 
@@ -81,6 +83,7 @@ private final class CollectionChange {
         }
         self.shape = shape
         target = try WriteTarget(bound.resource, writer: writer, database: database)
+        replaces = request.method == .replace
         var single = writer.unconditional(request)
         single.method = .update
         self.request = single
@@ -108,8 +111,8 @@ private final class CollectionChange {
         }
         let key = try writer.key(of: entity)
         if let key, try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil {
-            return try writer.update(
-                entity, key: key, in: target.set, parent: target.parent, request: request, database: database)
+            let change = replaces ? writer.replace : writer.update
+            return try change(entity, key, target.set, target.parent, request, database)
         }
         var creating = request
         creating.method = .create

@@ -113,6 +113,18 @@ public final class StoreProvider: ODataProvider {
     /// The model; reading it never fails.
     public var model: EntityDataModel { mapping.model }
 
+    /// The whole query language, whatever the service can do that the data come from.
+    public var capabilities: ServiceCapabilities? { storeCapabilities }
+
+    /// What the tables allow.
+    var storeCapabilities: ServiceCapabilities {
+        var capabilities = ServiceCapabilities()
+        capabilities.isReadOnly = options.isReadOnly
+        capabilities.readOnlySets = Set(mapping.tables.values.filter(\.isReadOnly).map(\.set))
+        capabilities.supportsDeepChanges = writer.rules.updatesRelated
+        return capabilities
+    }
+
     /// Answers a request.
     ///
     /// - Throws: ``ODataError`` alone: what the database refuses is translated.

@@ -31,7 +31,7 @@ extension StoreReader {
                 reader: reader, limits: configuration.limits, mapping: mapping, options: options, query: query,
                 paging: paging, renderer: renderer,
                 run: run,
-                head: head(query, target, renderer, total), nextLink: link)
+                head: head(query, segments, target, request, renderer, total), nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
         } else {
@@ -44,6 +44,9 @@ extension StoreReader {
         }
         if let wanted = request.preferences.maxPageSize {
             response.preferencesApplied.append("maxpagesize=\(pageSize ?? wanted)")
+        }
+        if request.format != nil, request.preferences.omitValues == "nulls" {
+            response.preferencesApplied.append("omit-values=nulls")
         }
         return response
     }
@@ -104,12 +107,17 @@ extension StoreReader {
 
     /// What stands before the first row.
     func head(
-        _ query: BoundQuery, _ target: BoundResource.Target, _ renderer: JSONRowRenderer, _ total: Int64?
+        _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
+        _ renderer: JSONRowRenderer, _ total: Int64?
     ) -> [UInt8] {
         var text = "{"
-        if renderer.format.metadata != .none {
+        let format = renderer.format
+        let bound = BoundURL(resource: BoundResource(steps: segments, target: target), query: query)
+        if format.metadata != .none,
+            let context = PayloadContext(for: request.url, bound: bound, version: format.version)
+        {
             text += "\"\(renderer.prefix)context\":"
-            StoredJSON.appendQuoted(ContextURL.of(query, target, renderer.format, mapping.model), to: &text)
+            StoredJSON.appendQuoted(format.serviceRoot + context.text, to: &text)
             text += ","
         }
         if let total {

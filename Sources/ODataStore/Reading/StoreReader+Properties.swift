@@ -6,7 +6,7 @@ import ODataService
 /// Single properties and raw values (OData Protocol 4.01, 11.2.4 and 11.2.5).
 extension StoreReader {
     func property(
-        _ resource: BoundResource, _ request: ODataRequest, _ reader: any DatabaseReader
+        _ resource: BoundResource, _ options: BoundQuery?, _ request: ODataRequest, _ reader: any DatabaseReader
     ) async throws -> ODataResponse {
         let isRaw: Bool
         switch resource.target {
@@ -30,8 +30,26 @@ extension StoreReader {
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
         let (value, type) = try Self.follow(resource.steps[first...], in: entity)
         if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
-        guard isRaw else { return ODataResponse(body: .value(value, type), etag: entity.control.etag) }
+        guard isRaw else {
+            return ODataResponse(body: .value(try narrowed(value, by: options), type), etag: entity.control.etag)
+        }
         return ODataResponse(body: try Self.raw(value, type, mapping.model), etag: entity.control.etag)
+    }
+
+    /// Complex values as query options want them.
+    func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
+        guard let query else { return value }
+        switch value {
+        case .complex(let instance):
+            let memory = EntitiesInMemory([instance], model: mapping.model, now: configuration.now())
+            return try memory.page(query).entities.first.map { .complex($0) } ?? value
+        case .collection(let members):
+            let instances = members.compactMap { if case .complex(let instance) = $0 { instance } else { nil } }
+            guard instances.count == members.count else { return value }
+            let memory = EntitiesInMemory(instances, model: mapping.model, now: configuration.now())
+            return .collection(try memory.page(query).entities.map { .complex($0) })
+        default: return value
+        }
     }
 
     /// `$count` of a collection of values: all of them stand in one column, so they are counted as they are read.
@@ -40,7 +58,7 @@ extension StoreReader {
     ) async throws -> ODataResponse {
         var resource = url.resource
         resource.target = .property(property, of: owner)
-        let response = try await self.property(resource, request, reader)
+        let response = try await self.property(resource, nil, request, reader)
         guard case .value(.collection(let members), _) = response.body else { return response }
         guard let query = url.query, query.filter != nil || query.search != nil || !query.apply.isEmpty else {
             return ODataResponse(body: .count(Int64(members.count)))

@@ -98,7 +98,7 @@ public struct StoreReader: Sendable {
                 url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
         case .property where url.query.map { $0.variable.shape == nil } == true:
             throw ODataError.notImplemented("Query options on a collection of primitive values")
-        case .property, .rawValue: return try await property(url.resource, request, reader)
+        case .property, .rawValue: return try await property(url.resource, url.query, request, reader)
         case .crossJoin(let sets, _):
             guard let query = url.query else { throw ODataError.notImplemented("$crossjoin here") }
             // A path has one set; several are a cross join.

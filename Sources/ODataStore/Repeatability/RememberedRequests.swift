@@ -33,6 +33,49 @@ enum RememberedRequests {
         var preferencesApplied: [String]
         /// The id of the entity that was returned; `nil` when none was.
         var returned: String?
+        /// What an action gave; `nil` for any other request, and an action that gives nothing.
+        var result: ActionResult?
+
+        /// What an action gave: a repeat gives the same value, and the same entities as they are now.
+        enum ActionResult: Codable, Hashable, Sendable {
+            /// A value of the type that the action declares, as JSON.
+            case value(String)
+            /// Stored entities by their ids, in order.
+            case entities([String], isCollection: Bool)
+            /// Entities that are stored nowhere: their types, and their properties as JSON.
+            case transient([Transient], isCollection: Bool)
+            /// The entities at a URL.
+            case query(String)
+        }
+
+        /// An entity that is stored nowhere.
+        struct Transient: Codable, Hashable, Sendable {
+            var type: String
+            var properties: String
+        }
+
+        /// The answer of an action.
+        init(_ result: OperationResult) {
+            status = 204
+            preferencesApplied = []
+            switch result {
+            case .none: return
+            case .value(let value): self.result = .value(StoredJSON.encode(value) ?? "null")
+            case .entity(let entity): self.result = Self.entities([entity], isCollection: false)
+            case .entities(let entities): self.result = Self.entities(entities, isCollection: true)
+            case .query(let url): self.result = .query(url)
+            }
+            status = 200
+        }
+
+        private static func entities(_ entities: [Entity], isCollection: Bool) -> ActionResult {
+            let ids = entities.compactMap(\.control.id)
+            if ids.count == entities.count { return .entities(ids, isCollection: isCollection) }
+            let transient = entities.map {
+                Transient(type: $0.shape.name.description, properties: StoredJSON.encode(.complex($0)) ?? "null")
+            }
+            return .transient(transient, isCollection: isCollection)
+        }
 
         init(_ response: ODataResponse) {
             status = response.status
@@ -129,6 +172,33 @@ extension RememberedRequests.Answer {
             response.entityID = response.entityID ?? id
         }
         return response
+    }
+}
+
+extension RememberedRequests.Answer.ActionResult {
+    /// The result again: values as they were, entities as they are now. One that is gone since is left out.
+    ///
+    /// - Parameters:
+    ///   - operation: the action.
+    ///   - transaction: reads the entities.
+    func result(of operation: ODataModel.Operation, in transaction: ServiceTransaction) throws -> OperationResult {
+        let model = transaction.model
+        switch self {
+        case .value(let text):
+            return .value(try StoredJSON.decode(text, as: operation.returnType ?? .untyped("Edm.Untyped"), in: model))
+        case .query(let url): return .query(url)
+        case .entities(let ids, let isCollection):
+            let entities = try ids.compactMap { try transaction.entity($0) }
+            return isCollection ? .entities(entities) : entities.first.map { .entity($0) } ?? .none
+        case .transient(let items, let isCollection):
+            let entities = try items.compactMap { item -> Entity? in
+                guard let type = QualifiedName(item.type),
+                    case .complex(let entity) = try StoredJSON.decode(item.properties, as: .complex(type), in: model)
+                else { return nil }
+                return entity
+            }
+            return isCollection ? .entities(entities) : entities.first.map { .entity($0) } ?? .none
+        }
     }
 }
 

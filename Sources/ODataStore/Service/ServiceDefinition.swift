@@ -159,7 +159,9 @@ public struct ServiceDefinition: Sendable {
                     isInServiceDocument: kind == .function && parameters.isEmpty))
             schemas[index].container = container
         }
-        model = try EntityDataModel(schemas: schemas, version: model.version)
+        model = try EntityDataModel(
+            schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
+            references: model.references)
         operations[signature] = handler
     }
 

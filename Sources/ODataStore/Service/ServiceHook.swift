@@ -38,6 +38,7 @@ struct ServiceHook: WriteHook {
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
         try giveValues(to: &patch, context) { $0 == .change }
+        if request.method == .replace { try giveInitialValues(to: &patch, context) }
         if case .counter(let property)? = core.etags[table.set], let ordinal = patch.shape.ordinal(of: property) {
             patch.values[ordinal] = Self.next(before.entity[property])
         }
@@ -80,6 +81,17 @@ struct ServiceHook: WriteHook {
             guard let ordinal = entity.shape.ordinal(of: rule.property) else { continue }
             if entity.values[ordinal] != nil, !rule.overrides || isSeeding { continue }
             if let value = try rule.value(context) { entity.values[ordinal] = value }
+        }
+    }
+
+    /// What must have a value and is not given by a replacement begins anew, as in a new entity.
+    private func giveInitialValues(to patch: inout Entity, _ context: ValueRule.Context) throws {
+        for rule in core.definition.values
+        where rule.moment == .insert && !rule.overrides && rule.applies(to: patch.shape, in: core.mapping.model) {
+            guard let ordinal = patch.shape.ordinal(of: rule.property), patch.values[ordinal]?.isNull == true,
+                !patch.shape.properties[ordinal].isNullable
+            else { continue }
+            if let value = try rule.value(context) { patch.values[ordinal] = value }
         }
     }
 

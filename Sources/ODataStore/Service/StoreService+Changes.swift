@@ -16,12 +16,14 @@ extension StoreService {
         do {
             let prepared =
                 uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
-            let outcome = try await transact([request]) { [self] database in
+            let outcome = try await transact([request], [bound]) { [self] database in
                 [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
             }
             if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
             guard let performed = outcome.performed.first else { throw ODataError.notImplemented("This request") }
-            return try await completed(performed, request, bound, provider)
+            var response = try await completed(performed, request, bound, provider)
+            if request.repeatability != nil { response.repeatabilityResult = .accepted }
+            return response
         } catch {
             if let stream = uploaded.stream { try? await streams.discard(stream.id) }
             throw error
@@ -32,8 +34,8 @@ extension StoreService {
     enum Performed: Sendable {
         /// The answer.
         case response(ODataResponse)
-        /// The result of an action, which is read when everything is committed.
-        case result(ComposedResult)
+        /// The result of an action, which is read when everything is committed, and what is remembered of it.
+        case result(ComposedResult, RememberedRequests.Answer)
     }
 
     /// Performs one request inside a transaction.
@@ -46,7 +48,10 @@ extension StoreService {
             try provider.reader.checkParents(
                 bound.resource.steps, provider.reader.restricting(compiler), database)
         }
-        if bound.resource.operation != nil { return .result(try callAction(bound, uploaded.request, in: database)) }
+        if bound.resource.operation != nil {
+            let (result, answer) = try callAction(bound, uploaded.request, in: database)
+            return .result(result, answer)
+        }
         if let response = try changeStream(uploaded, bound, provider, in: database) { return .response(response) }
         return .response(try provider.perform(uploaded.request, bound, in: database))
     }
@@ -65,7 +70,7 @@ extension StoreService {
         _ performed: Performed, _ request: ODataRequest, _ bound: BoundURL, _ provider: StoreProvider
     ) async throws -> ODataResponse {
         switch performed {
-        case .result(let result):
+        case .result(let result, _):
             guard let (operation, position) = bound.resource.operation else { return ODataResponse(status: 204) }
             if request.preferences.returns == .minimal {
                 var response = ODataResponse(status: 204)
@@ -121,7 +126,8 @@ extension StoreService {
     /// Runs one transaction that acts once, however often it is asked for with the same id
     /// (OData Repeatable Requests 1.0; rules 1 and 2).
     private func transact(
-        _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [Performed]
+        _ requests: [ODataRequest], _ bound: [BoundURL] = [],
+        _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
         if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
             try await forgetOldChanges()
@@ -140,11 +146,10 @@ extension StoreService {
                 let memory = try RememberedRequests.find(repeatable, fingerprint: fingerprint, in: side)
                 if case .answered(let answers) = memory { return ([Performed](), answers) }
                 let performed = try body(database)
-                // The result of an action is not kept: a repeat is told that it acted.
                 let kept = performed.map { performed -> RememberedRequests.Answer in
                     switch performed {
                     case .response(let response): .init(response)
-                    case .result: .init(ODataResponse(status: 204))
+                    case .result(_, let answer): answer
                     }
                 }
                 try RememberedRequests.keep(
@@ -154,8 +159,13 @@ extension StoreService {
             var outcome = Outcome(performed: performed)
             if performed.isEmpty {
                 outcome.isRepeat = true
-                for answer in answers {
-                    outcome.performed.append(.response(try await answer.response { try await execute($0) }))
+                for (position, answer) in answers.enumerated() {
+                    let url = bound.dropFirst(position).first
+                    if let repeated = try await repeated(answer, url, requests[position]) {
+                        outcome.performed.append(.result(repeated, answer))
+                    } else {
+                        outcome.performed.append(.response(try await answer.response { try await execute($0) }))
+                    }
                 }
             }
             outcome.performed = outcome.performed.map { performed in
@@ -169,6 +179,50 @@ extension StoreService {
             // The request was taken as a repeatable one, whatever became of it.
             if refusal.repeatabilityResult == nil { refusal.repeatabilityResult = .accepted }
             throw refusal
+        }
+    }
+
+    /// The answer to an action of a change set: what it gave, read while the transaction is still open.
+    private func response(to result: ComposedResult, in database: Database) throws -> ODataResponse {
+        switch result {
+        case .none: return ODataResponse(status: 204)
+        case .value(let value, let type):
+            return value.isNull ? ODataResponse(status: 204) : ODataResponse(body: .value(value, type))
+        case .transient(let entities, let isCollection): return Self.response(entities, isCollection: isCollection)
+        case .stored(let place, let order):
+            var query = StoreReader.query(place.shape, place.set)
+            query.orderBy = place.orderBy
+            let (compiled, options) = try core.reader.prepare(query, place.steps, now: options.now(), database)
+            var entities = try StoreReader.entities(
+                compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1)
+            if let order {
+                let positions = Dictionary(
+                    order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+                entities.sort {
+                    positions[$0.control.id ?? "", default: .max] < positions[$1.control.id ?? "", default: .max]
+                }
+            }
+            return Self.response(entities, isCollection: place.isCollection)
+        }
+    }
+
+    private static func response(_ entities: [Entity], isCollection: Bool) -> ODataResponse {
+        if isCollection { return ODataResponse(body: .page(EntityPage(entities: entities))) }
+        guard let entity = entities.first else { return ODataResponse(status: 204) }
+        return ODataResponse(body: .entity(entity), etag: entity.control.etag)
+    }
+
+    /// What an action gave the first time; `nil` for any other request.
+    private func repeated(
+        _ answer: RememberedRequests.Answer, _ bound: BoundURL?, _ request: ODataRequest
+    ) async throws -> ComposedResult? {
+        guard let result = answer.result, let operation = bound?.resource.operation?.operation else { return nil }
+        return try await StoreReader.translating { [core] in
+            try await database.read { database in
+                let transaction = ServiceTransaction(core: core, database: database, request: request)
+                return try ComposedResult(
+                    result.result(of: operation, in: transaction), operation, transaction)
+            }
         }
     }
 
@@ -199,7 +253,7 @@ extension StoreService {
                 try refuseVirtual(bound, request)
                 switch try perform(Uploaded(request: request), bound, provider, in: database) {
                 case .response(let response): return response
-                case .result: return ODataResponse(status: 204)
+                case .result(let result, _): return try response(to: result, in: database)
                 }
             }.map { .response($0) }
         }

@@ -72,6 +72,20 @@ public final class StoreService: ODataProvider {
     /// Collections are read from a snapshot where that is asked for.
     public var supportsIsolation: Bool { true }
 
+    /// The whole query language, deep changes, delta links, snapshots and repeatable requests.
+    public var capabilities: ServiceCapabilities? {
+        var capabilities = ServiceCapabilities()
+        capabilities.isReadOnly = options.isReadOnly
+        capabilities.readOnlySets = Set(core.definition.virtualSets.keys)
+        capabilities.trackedSets = Set(
+            model.container.entitySets.map(\.name).filter {
+                model.tracksChanges(of: $0) && core.definition.virtualSets[$0] == nil
+            })
+        capabilities.supportsSnapshots = true
+        capabilities.supportsRepeatableRequests = true
+        return capabilities
+    }
+
     /// Opens a service, or makes its empty store.
     ///
     /// - Throws: ``StoreError``; ``StoreError/notAStore(path:)`` also for a store of another model.

@@ -9,11 +9,11 @@ public enum EntityID {
     ///
     /// - Parameters:
     ///   - set: the entity set's name; for contained entities the path of the collection.
-    ///   - key: the key; `nil` for a singleton, whose name is its id.
+    ///   - key: the key; for a singleton it says nothing, whose name is its id.
     ///   - shape: the type, which tells how enumeration keys are written.
     ///   - model: where enumeration types are found.
     public static func canonical(set: String, key: EntityKey?, shape: Shape, model: EntityDataModel) -> String {
-        guard let key else { return set }
+        guard let key, model.singleton(set) == nil else { return set }
         let parts = key.parts.map { part -> (String, String) in
             let path = shape.key.first { $0.name == part.name }?.path ?? part.name
             return (part.name, literal(part.value, type: shape.property(path)?.type, model: model))

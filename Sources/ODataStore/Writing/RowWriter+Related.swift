@@ -102,6 +102,14 @@ extension RowWriter {
                 target: navigation.name)
         }
         var row: Entity?
+        if rules.watchesReferences {
+            // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
+            row = try read(key: key, in: set, database: database)?.entity
+            guard row != nil else {
+                throw ODataError(
+                    status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation.name)
+            }
+        }
         for constraint in navigation.constraints {
             guard entity.shape.ordinal(of: constraint.property) != nil else {
                 throw ODataError.notImplemented("Binding \(navigation.name)")

@@ -233,6 +233,9 @@ extension RowWriter {
         return property.type.primitive.flatMap { try? ODataValue(lexical: text, type: $0) }
     }
 
+    /// The code of the refusal of an insert that leaves out what must have a value.
+    static let missingValue = "MissingValue"
+
     /// Checks all values of an entity that is to be inserted, and that none is missing.
     func checkInsert(_ entity: Entity, plan: WritePlan) throws {
         let storages = plan.storage.properties(of: entity.shape)
@@ -244,7 +247,7 @@ extension RowWriter {
             guard !property.isNullable, !property.isComputed, !property.hasComputedDefault else { continue }
             guard case .column(let column)? = storages.dropFirst(ordinal).first, !column.isGenerated else { continue }
             throw ODataError(
-                status: 400, code: "InvalidValue", message: "\(property.name) must have a value.",
+                status: 400, code: Self.missingValue, message: "\(property.name) must have a value.",
                 target: property.name)
         }
         try checkDynamic(entity)

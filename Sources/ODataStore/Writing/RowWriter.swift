@@ -182,7 +182,12 @@ public struct RowWriter: Sendable {
                 let path = plan.storage.shape.key.first { $0.name == part.name }?.path ?? part.name
                 entity[path] = part.value
             }
-            return try create(entity, in: set, parent: parent, request: request, database: database)
+            do {
+                return try create(entity, in: set, parent: parent, request: request, database: database)
+            } catch let error as ODataError where !replaces && error.code == Self.missingValue {
+                // A patch that says too little to make an entity was meant for one that is there.
+                throw missing(set, key, request)
+            }
         }
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
@@ -202,8 +207,8 @@ public struct RowWriter: Sendable {
         let principals = try resolveReferences(
             in: &patch, of: plan, before: row, request: request, database: database)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
-        try checkGiven(patch)
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
+        try checkGiven(patch)
         try checkReferences(patch, plan: plan, database: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)

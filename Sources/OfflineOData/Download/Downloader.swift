@@ -79,7 +79,7 @@ struct Downloader: Sendable {
         repeat {
             let page: EntityPage
             do {
-                page = try await fetch(try request(query, table, link: link))
+                page = try await fullPage(query, table, link: link)
             } catch let error as ODataError where link != nil && (error.status == 410 || error.status == 404) {
                 // The link to the next page has expired.
                 link = nil
@@ -88,7 +88,7 @@ struct Downloader: Sendable {
                     try applier.startAgain()
                     try QueryTable.setNextLink(nil, of: query.id, in: database)
                 }
-                page = try await fetch(try request(query, table, link: nil))
+                page = try await fullPage(query, table, link: nil)
             }
             let next = page.nextLink
             let time = environment.instant.description
@@ -164,7 +164,7 @@ struct Downloader: Sendable {
         var link: String?
         var deltaLink: String?
         repeat {
-            let page = try await fetch(request(query, table, link: link))
+            let page = try await fullPage(query, table, link: link)
             try await stage(page, query, table)
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
@@ -335,6 +335,26 @@ struct Downloader: Sendable {
     }
 
     // MARK: Requests
+
+    /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
+    /// meanwhile then move no others over the border of a page (rule 15).
+    private func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
+        let unordered = try request(query, table, link: link)
+        let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
+        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable else { return try await fetch(unordered) }
+        var ordered = unordered
+        ordered.url.options.orderBy = table.shape.key.map { key in
+            OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
+        }
+        do {
+            return try await fetch(ordered)
+        } catch let error as ODataError where Self.refusals.contains(error.status) {
+            return try await fetch(unordered)
+        }
+    }
+
+    /// How services say that they do not order.
+    private static let refusals: Set = [400, 405, 501]
 
     private func request(_ query: StoredQuery, _ table: TableStorage, link: String?) throws -> ODataRequest {
         let preferences = Preferences(maxPageSize: pageSize, trackChanges: true)

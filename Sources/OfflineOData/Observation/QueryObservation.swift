@@ -34,7 +34,13 @@ public struct QueryObservation: AsyncSequence, Sendable {
             while true {
                 if let seen, try await !source.changes.wait(beyond: seen) { return nil }
                 seen = await source.changes.version()
-                let result = try await source.read()
+                let result: [Entity]
+                do {
+                    result = try await source.read()
+                } catch {
+                    guard !source.changes.isClosed else { return nil }
+                    throw error
+                }
                 if let last, last == result { continue }
                 last = result
                 return result

@@ -58,8 +58,11 @@ final class StoreChanges: Sendable {
         } onCancel: {
             state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
         }
-        return state.withLock { !$0.isClosed }
+        return !isClosed
     }
+
+    /// Whether the store was closed.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Ends every wait.
     func close() {

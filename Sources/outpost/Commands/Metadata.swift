@@ -253,7 +253,7 @@ struct Metadata: AsyncParsableCommand {
 }
 
 /// Where metadata are: a file, the address of a document, or the root of a service.
-private struct MetadataSource {
+struct MetadataSource {
     private let text: String
     private let service: ServiceOptions
 

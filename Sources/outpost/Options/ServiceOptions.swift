@@ -23,7 +23,7 @@ struct ServiceOptions: ParsableArguments {
     /// Makes what connects to services with these options.
     func connector() throws -> Connector {
         var configuration = NIOTransport.Configuration()
-        if let trust { configuration.trustRoots = .systemAndFile(trust) }
+        if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
         let transport = MeteredTransport(try NIOTransport(configuration: configuration))
         return Connector(transport: transport, authentication: try authentication())
     }

@@ -6,8 +6,11 @@ import Secrets
 final class Folder {
     let url: URL
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+    /// - Parameter inMemory: Where no disk is behind it, if the system has such a place.
+    init(inMemory: Bool = false) throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        url = (isThere ? memory : FileManager.default.temporaryDirectory.resolvingSymlinksInPath())
             .appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }

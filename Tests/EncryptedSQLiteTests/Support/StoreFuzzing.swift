@@ -5,7 +5,9 @@ import Secrets
 /// What the fuzzer `store` runs for each input: an encrypted database, its log or its journal with any bytes
 /// at all, opened and read. It uses public functions alone.
 ///
-/// The first byte of an input chooses the file; the rest is the file itself, or changes to one that was whole.
+/// The first byte of an input chooses the file; the rest is the file itself, or changes to one that was whole. Files
+/// lie in memory where the system has a folder for that, and are not synced: a run is what opening costs, so that a
+/// million of them are a matter of minutes. The key is a raw one, as a derivation would be all that is measured.
 final class StoreFuzzing {
     /// What came of an input.
     enum Outcome: Equatable {
@@ -19,53 +21,110 @@ final class StoreFuzzing {
 
     /// How many rows are written, a transaction each.
     static let rowCount = 6
-    private let whole: Folder
-    private let attacked: Folder
+    /// The files of a store, by what stands behind its name.
+    private static let suffixes = ["", "-wal", "-journal", "-shm"]
+
+    private let folder: Folder
+    private var path: String { folder.path("a.db") }
     private let key = EncryptionKey.generate()
+    /// A database with a log that has six transactions, and one with a hot journal.
+    private let logged: [String: [UInt8]]
+    private let journalled: [String: [UInt8]]
 
     /// - Throws: When the whole files cannot be made.
     init() throws {
-        let folder = try Folder()
-        let database = try folder.database(key: key)
-        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        for row in 0..<Self.rowCount { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
-        whole = try folder.crashCopy()
-        try? FileManager.default.removeItem(atPath: whole.path("a.db-shm"))
-        attacked = try Folder()
+        let key = key
+        func files(mode: String, _ work: (Connection) throws -> Void) throws -> [String: [UInt8]] {
+            let folder = try Folder()
+            let database = try folder.database(key: key, mode: mode)
+            try work(database)
+            let contents = try folder.crashCopy().contents()
+            var files: [String: [UInt8]] = [:]
+            for suffix in Self.suffixes where suffix != "-shm" {
+                files[suffix] = contents["a.db" + suffix].map(Array.init)
+            }
+            return files
+        }
+        logged = try files(mode: "wal") { database in
+            try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for row in 0..<Self.rowCount { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
+        }
+        journalled = try files(mode: "delete") { database in
+            for row in 0..<Self.rowCount { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
+            // With one page of cache, the change is in the file before it is committed, and the journal is hot.
+            try database.execute("PRAGMA cache_size = 1; BEGIN; UPDATE t SET body = 'changed'")
+            try database.insert(100..<150)
+        }
+        folder = try Folder(inMemory: true)
+    }
+
+    /// For a program that can do nothing without: ends it when the files cannot be made.
+    static func whole() -> StoreFuzzing {
+        do {
+            return try StoreFuzzing()
+        } catch {
+            preconditionFailure("the files cannot be made: \(error)")
+        }
     }
 
     /// Opens and reads what an input makes of the files.
-    func run(_ input: [UInt8]) throws -> Outcome {
-        try EncryptedDatabase.lock(at: attacked.path("a.db"))
-        for name in attacked.names { try FileManager.default.removeItem(atPath: attacked.path(name)) }
-        for (name, content) in try whole.contents() {
-            let isChosen = name == (input.first.map { $0 % 4 < 2 } ?? true ? "a.db" : "a.db-wal")
-            let bytes = isChosen ? changed(content, by: input) : content
-            try bytes.write(to: URL(fileURLWithPath: attacked.path(name)))
+    func run(_ input: [UInt8]) -> Outcome {
+        let choice = input.first ?? 0
+        let files = choice & 4 == 0 ? logged : journalled
+        let chosen = choice & 2 == 0 ? "" : choice & 4 == 0 ? "-wal" : "-journal"
+        try? EncryptedDatabase.lock(at: path)
+        for suffix in Self.suffixes {
+            guard let content = files[suffix] else {
+                unlink(path + suffix)
+                continue
+            }
+            guard write(suffix == chosen ? changed(content, by: input) : content, to: path + suffix) else {
+                return .refused
+            }
         }
         do {
-            try EncryptedDatabase.unlock(at: attacked.path("a.db"), with: .key(key))
-            let database = try Connection.encrypted(attacked.path("a.db"))
+            try EncryptedDatabase.unlock(at: path, with: .key(key))
+            let database = try Connection.encrypted(path)
+            try database.execute("PRAGMA synchronous = OFF")
             let rows = try database.values("SELECT id || ' ' || body FROM t ORDER BY id")
-            // A log that ends early loses its last transactions, and nothing in between.
-            return rows == (0..<rows.count).map { "\($0) row \($0)" } && rows.count <= Self.rowCount ? .whole : .wrong
-        } catch is SQLiteFailure {
-            return .refused
-        } catch is EncryptedDatabaseError {
+            // A log that ends early loses its last transactions, and nothing in between. A journal that is cut
+            // rolls back a part, as the documentation says; what is read is then of one moment or the other.
+            return files[""] == journalled[""] ? judgeJournal(rows) : judgeLog(rows)
+        } catch {
             return .refused
         }
     }
 
-    private func changed(_ content: Data, by input: [UInt8]) -> Data {
+    private func judgeLog(_ rows: [String]) -> Outcome {
+        rows == (0..<rows.count).map { "\($0) row \($0)" } && rows.count <= Self.rowCount ? .whole : .wrong
+    }
+
+    private func judgeJournal(_ rows: [String]) -> Outcome {
+        let written = (0..<Self.rowCount).flatMap { ["\($0) row \($0)", "\($0) changed"] }
+        return rows.allSatisfy { row in
+            written.contains(row) || (100..<150).contains { row.hasPrefix("\($0) row \($0)000") }
+        } ? .whole : .wrong
+    }
+
+    private func changed(_ content: [UInt8], by input: [UInt8]) -> [UInt8] {
         guard let first = input.first else { return content }
-        let rest = Array(input.dropFirst())
-        if first % 2 == 0 { return Data(rest) }
+        let rest = input.dropFirst()
+        if first & 1 == 0 { return Array(rest) }
         var content = content
+        guard !content.isEmpty else { return content }
         // Changes of four bytes each: where, and what is toggled there.
-        for start in stride(from: 0, to: rest.count - rest.count % 4, by: 4) {
+        for start in stride(from: rest.startIndex, to: rest.endIndex - rest.count % 4, by: 4) {
             let place = Int(rest[start]) << 16 | Int(rest[start + 1]) << 8 | Int(rest[start + 2])
-            content[content.startIndex + place % content.count] ^= rest[start + 3]
+            content[place % content.count] ^= rest[start + 3]
         }
         return content
+    }
+
+    /// Replaces a file's content without a rename, which a file in memory does not need.
+    private func write(_ bytes: [UInt8], to path: String) -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return Foundation.write(descriptor, bytes, bytes.count) == bytes.count
     }
 }

@@ -16,9 +16,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Products", "GET, HEAD, POST, PATCH, PUT, DELETE, OPTIONS"),
+        ("Products", "GET, HEAD, POST, PATCH, PUT, OPTIONS"),
         ("Products(1)", "GET, HEAD, PATCH, PUT, DELETE, OPTIONS"),
-        ("Contoso", "GET, HEAD, PATCH, PUT, DELETE, OPTIONS"),
+        ("Contoso", "GET, HEAD, PATCH, PUT, OPTIONS"),
         ("Products(1)/Name/$value", "GET, HEAD, PUT, DELETE, OPTIONS"),
         ("Categories(1)/Products/$ref", "GET, HEAD, POST, PUT, DELETE, OPTIONS"), ("", "GET, HEAD, OPTIONS"),
         ("$metadata", "GET, HEAD, OPTIONS"), ("$batch", "POST, OPTIONS"), ("Products/$count", "GET, HEAD, OPTIONS"),

@@ -28,6 +28,33 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Customers").isEmpty)
     }
 
+    @Test("is read in the order of the key, unless its query orders or the service does not (rule 15)")
+    func ordered() async throws {
+        let shop = try await Shop()
+        let orders = LockedList()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.link == nil, case .name(let set, .none)? = request.url.path.segments.last else {
+                    return nil
+                }
+                orders.append(request)
+                guard set.text == "Products", !request.url.options.orderBy.isEmpty else { return nil }
+                throw ODataError(status: 501, code: "NotImplemented", message: "no $orderby")
+            })
+        let store = try await shop.clone(
+            [
+                DefiningQuery("lines", "Order_Lines"), DefiningQuery("late", "Orders?$orderby=OrderedAt desc"),
+                DefiningQuery("products", "Products"),
+            ], through: service)
+        #expect(
+            orders.requests.map(\.url.description).sorted() == [
+                "Order_Lines?$orderby=OrderID,LineNumber", "Orders?$orderby=OrderedAt desc", "Products",
+                "Products?$orderby=ProductID",
+            ])
+        #expect(try await store.rows("Products").count == 30)
+    }
+
     @Test("goes on at the last complete page after the connection was lost (rule 14)")
     func resumed() async throws {
         let shop = try await Shop(pageSize: 50)

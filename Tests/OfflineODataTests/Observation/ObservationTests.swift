@@ -91,14 +91,14 @@ struct ObservationTests {
     func closed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        let observation = store.observe(try ODataURL(parsing: norway))
-        let task = Task {
-            var count = 0
-            for try await _ in observation { count += 1 }
-            return count
+        var results = store.observe(try ODataURL(parsing: norway)).makeAsyncIterator()
+        #expect(try await results.next() != nil)
+        let next = Task { [results] in
+            var results = results
+            return try await results.next()
         }
-        try await Task.sleep(for: .milliseconds(100))
+        try await Task.sleep(for: .milliseconds(50))
         try store.close()
-        #expect(try await task.value == 1)
+        #expect(try await next.value == nil)
     }
 }

@@ -277,7 +277,7 @@ struct ForeignModelBuilder {
         return (model, StorageMapping(model: model, tables: tables), functions, warnings)
     }
 
-    /// What may be done with a set, said truthfully (Capabilities vocabulary).
+    /// What a set does not allow whoever asks (Capabilities vocabulary); what it can do beyond, whoever serves it says.
     private func capabilities(of draft: ForeignTableDraft) -> [Annotation] {
         func restriction(_ term: String, _ property: String, _ value: Bool) -> Annotation {
             Annotation(
@@ -287,17 +287,11 @@ struct ForeignModelBuilder {
                     properties: [.init(name: property, value: .constant(kind: "Bool", text: value ? "true" : "false"))])
             )
         }
-        var annotations = [
-            restriction("ChangeTracking", "Supported", !draft.table.isView),
-            restriction("SearchRestrictions", "Searchable", false),
+        guard options.isReadOnly || draft.table.isView else { return [] }
+        return [
+            restriction("InsertRestrictions", "Insertable", false),
+            restriction("UpdateRestrictions", "Updatable", false),
+            restriction("DeleteRestrictions", "Deletable", false),
         ]
-        if options.isReadOnly || draft.table.isView {
-            annotations += [
-                restriction("InsertRestrictions", "Insertable", false),
-                restriction("UpdateRestrictions", "Updatable", false),
-                restriction("DeleteRestrictions", "Deletable", false),
-            ]
-        }
-        return annotations
     }
 }

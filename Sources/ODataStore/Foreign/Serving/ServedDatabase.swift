@@ -155,6 +155,14 @@ public final class ServedDatabase: ODataProvider {
     /// The model; reading it never fails.
     public var model: EntityDataModel { foreign.model }
 
+    /// The whole query language; changes and delta links where the file can be written and its versions kept.
+    public var capabilities: ServiceCapabilities? {
+        var capabilities = writing.storeCapabilities
+        capabilities.trackedSets = Set(tracker?.tables.keys.map(\.self) ?? [])
+        capabilities.supportsRepeatableRequests = tracker != nil && !options.isReadOnly
+        return capabilities
+    }
+
     /// Answers a request.
     ///
     /// - Throws: ``ODataError`` alone: what the database refuses is translated.

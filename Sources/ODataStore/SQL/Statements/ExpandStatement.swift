@@ -63,7 +63,10 @@ struct ExpandStatement {
             builder.allPartitions = "SELECT \"p\" AS \"$p.0\" FROM \"parents\""
             builder.mayHaveLostPartitions = true
         }
-        compiled = try builder.build(expand.query)
+        var query = expand.query
+        // A reference is an id, whatever the entity has.
+        if expand.form == .references { query.projection = .some(ordinals: [], names: []) }
+        compiled = try builder.build(query)
         parent = builder.partition.first?.sql ?? number.sql
         let isPaged = expand.navigation.isCollection && compiled.canResume
         let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil

@@ -1,0 +1,154 @@
+import Foundation
+import Synchronization
+
+/// A server in a process of its own.
+final class RunningProcess {
+    let port: Int
+    private let process = Process()
+
+    init(_ kind: ServerKind, database: String, folder: URL) throws {
+        let announcement = folder.appendingPathComponent("\(kind.rawValue).port").path
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = [kind.rawValue, database, announcement]
+        try process.run()
+        var found: Int?
+        for _ in 0..<1200 where found == nil {
+            usleep(100_000)
+            found = (try? String(contentsOfFile: announcement, encoding: .utf8)).flatMap { Int($0) }
+        }
+        guard let found else {
+            process.terminate()
+            throw CocoaError(.executableLoad)
+        }
+        port = found
+    }
+
+    /// User and system time so far, in seconds.
+    var processorSeconds: Double {
+        guard let stat = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8),
+            let end = stat.lastIndex(of: ")")
+        else { return 0 }
+        let fields = stat[end...].split(separator: " ")
+        return (Double(fields[12]) ?? 0) / 100 + (Double(fields[13]) ?? 0) / 100
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
+
+/// Clients that ask for pages at random places as fast as they are answered, each on its own connection.
+struct Load {
+    let port: Int
+    let rows: Int
+    let connections: Int
+    /// How many of a hundred requests change a row.
+    let writesPerHundred: Int
+
+    func run(seconds: Double, _ server: RunningProcess) -> Figure {
+        let done = Atomic<Int>(0)
+        let failed = Atomic<Int>(0)
+        let before = server.processorSeconds
+        let start = ContinuousClock.now
+        let end = start + .seconds(seconds)
+        DispatchQueue.concurrentPerform(iterations: connections) { number in
+            guard let connection = Connection(port: port) else {
+                failed.add(1, ordering: .relaxed)
+                return
+            }
+            var random = Random(state: UInt64(number + 1))
+            while ContinuousClock.now < end {
+                let id = 1 + Int(random.next() % UInt64(max(1, rows - 60)))
+                let isWrite = Int(random.next() % 100) < writesPerHundred
+                let isAnswered = isWrite ? connection.patch(id) : connection.page(after: id)
+                if isAnswered { done.add(1, ordering: .relaxed) } else { failed.add(1, ordering: .relaxed) }
+            }
+            connection.close()
+        }
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        return Figure(
+            requests: done.load(ordering: .relaxed), failures: failed.load(ordering: .relaxed), seconds: elapsed,
+            processorSeconds: server.processorSeconds - before)
+    }
+}
+
+/// The same numbers in each run (SplitMix64).
+private struct Random {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A connection that is kept open, and reads no more of an answer than where it ends.
+private final class Connection {
+    private let descriptor: Int32
+    private var buffer = [UInt8](repeating: 0, count: 262_144)
+
+    init?(port: Int) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let file = descriptor
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard descriptor >= 0, status == 0 else { return nil }
+    }
+
+    func page(after id: Int) -> Bool {
+        let path = "/Items?$filter=ID%20gt%20\(id)&$orderby=ID&$top=50"
+        return exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", expects: 200)
+    }
+
+    func patch(_ id: Int) -> Bool {
+        let body = "{\"Quantity\":\(id % 400)}"
+        return exchange(
+            "PATCH /Items(\(id)) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", expects: 204)
+    }
+
+    private func exchange(_ request: String, expects status: Int) -> Bool {
+        var text = request
+        let isSent = text.withUTF8 { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
+        guard isSent else { return false }
+        var count = 0
+        while true {
+            let received = buffer.withUnsafeMutableBytes { bytes in
+                recv(descriptor, bytes.baseAddress.map { $0 + count }, bytes.count - count, 0)
+            }
+            guard received > 0 else { return false }
+            count += received
+            if let isGood = isComplete(count, status) { return isGood }
+            if count == buffer.count { return false }
+        }
+    }
+
+    /// Whether a whole answer has the status; `nil` while more is to come.
+    private func isComplete(_ count: Int, _ status: Int) -> Bool? {
+        let bytes = buffer[..<count]
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
+        let isGood = head.hasPrefix("http/1.1 \(status)")
+        if let field = head.firstRange(of: "content-length: ") {
+            let length = Int(head[field.upperBound...].prefix { $0.isNumber }) ?? 0
+            return count >= end.upperBound + length ? isGood : nil
+        }
+        if head.contains("transfer-encoding: chunked") {
+            return bytes.suffix(5).elementsEqual("0\r\n\r\n".utf8) ? isGood : nil
+        }
+        return isGood
+    }
+
+    func close() { _ = Foundation.close(descriptor) }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import Hummingbird
+import NIOCore
+import ODataHTTP
+import ODataServer
+import ODataStore
+
+/// What is measured.
+enum ServerKind: String, CaseIterable {
+    case outpost
+    case handwritten
+    case constant
+
+    /// Serves until the process ends, and writes the port into a file when it listens.
+    func serve(database: String, announcement: String) async throws {
+        switch self {
+        case .outpost:
+            let served = try await ServedDatabase.open(path: database)
+            let running = try await ODataServer(
+                configuration: .init(), handler: ODataHandler(provider: served, serviceRoot: "/").handle
+            ).start()
+            try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
+            await running.waitUntilStopped()
+        case .handwritten:
+            let pages = try HandwrittenPages(path: database)
+            try await Self.run(announcement) { request, _ in try await pages.respond(to: request) }
+        case .constant:
+            let page = try await HandwrittenPages(path: database).page(after: 1)
+            try await Self.run(announcement) { _, _ in HandwrittenPages.response(page) }
+        }
+    }
+
+    private static func run(
+        _ announcement: String,
+        _ respond: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
+    ) async throws {
+        let application = Application(
+            responder: CallbackResponder(callback: respond),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? 0
+                try? "\(port)".write(toFile: announcement, atomically: true, encoding: .utf8)
+            })
+        try await application.runService()
+    }
+}
+
+/// The one query and the one change, written by hand on GRDB: what somebody would write who needs no OData.
+final class HandwrittenPages: Sendable {
+    private let pool: DatabasePool
+
+    init(path: String) throws { pool = try DatabasePool(path: path) }
+
+    func respond(to request: Request) async throws -> Response {
+        if request.method == .patch {
+            let body = try await request.body.collect(upTo: 65_536)
+            let id = request.uri.path.dropFirst("/Items(".count).prefix { $0 != ")" }
+            let patch = try JSONDecoder().decode([String: Int].self, from: Data(buffer: body))
+            try await pool.write { database in
+                try database.cachedStatement(sql: "UPDATE Items SET Quantity = ? WHERE ID = ?")
+                    .execute(arguments: [patch["Quantity"], Int(id)])
+            }
+            return Response(status: .noContent)
+        }
+        let query = request.uri.query ?? ""
+        let digits = query.firstRange(of: "gt%20").map { query[$0.upperBound...].prefix { $0.isNumber } } ?? ""
+        return Self.response(try await page(after: Int64(digits) ?? 0))
+    }
+
+    static func response(_ page: [UInt8]) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json;metadata=minimal"],
+            body: .init(byteBuffer: ByteBuffer(bytes: page)))
+    }
+
+    func page(after id: Int64) async throws -> [UInt8] {
+        try await pool.read { database in
+            let columns = ItemDatabase.columns.joined(separator: ", ")
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(columns) FROM Items WHERE ID > ? ORDER BY ID LIMIT 50")
+            var text = "{\"@context\":\"http://localhost/$metadata#Items\",\"value\":["
+            text.reserveCapacity(16_384)
+            var isFirst = true
+            let rows = try Row.fetchCursor(statement, arguments: [id])
+            while let row = try rows.next() {
+                if !isFirst { text += "," }
+                isFirst = false
+                text += "{\"ID\":\(row[0] as Int64),\"Name\":"
+                append(row[1], to: &text)
+                text += ",\"Category\":"
+                append(row[2], to: &text)
+                text += ",\"Price\":\(row[3] as Double),\"Weight\":\(row[4] as Double),\"Quantity\":\(row[5] as Int64)"
+                text += ",\"Rating\":\(row[6] as Int64),\"Released\":"
+                append(row[7], to: &text)
+                text += ",\"Changed\":"
+                append((row[8] as String).replacingOccurrences(of: " ", with: "T") + "Z", to: &text)
+                text += ",\"IsActive\":\((row[9] as Int64) != 0),\"Code\":"
+                append(row[10], to: &text)
+                text += ",\"Note\":"
+                if let note = row[11] as String? { append(note, to: &text) } else { text += "null" }
+                text += "}"
+            }
+            return Array((text + "]}").utf8)
+        }
+    }
+
+    /// A string in quotation marks, with what JSON gives a meaning escaped.
+    private func append(_ string: String, to text: inout String) {
+        text += "\""
+        if string.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
+            for character in string.unicodeScalars {
+                switch character {
+                case "\"": text += "\\\""
+                case "\\": text += "\\\\"
+                case "\u{0}"..."\u{1F}": text += "\\u" + String(format: "%04x", character.value)
+                default: text.unicodeScalars.append(character)
+                }
+            }
+        } else {
+            text += string
+        }
+        text += "\""
+    }
+}

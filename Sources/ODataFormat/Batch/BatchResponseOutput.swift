@@ -1,0 +1,56 @@
+import ODataModel
+
+/// Writes a batch response answer by answer, so that none has to wait for the others in memory
+/// (OData Protocol 4.01, 11.7.4).
+///
+/// ```swift
+/// var output = BatchResponseOutput(.json)
+/// var bytes = output.append(first)
+/// bytes += output.append(second)
+/// bytes += output.finish()
+/// ```
+public struct BatchResponseOutput: Sendable {
+    /// How the response is written.
+    public enum Form: Hashable, Sendable {
+        /// OData JSON Format 4.01, 19.5.
+        case json
+        /// `multipart/mixed` with a boundary between the answers.
+        case multipart(boundary: String)
+    }
+
+    private var multipart: MultipartOutput?
+    private var isFirst = true
+
+    /// Begins a response.
+    public init(_ form: Form) {
+        if case .multipart(let boundary) = form {
+            multipart = MultipartOutput(boundary: boundary, changeSetPrefix: "changesetresponse_")
+        }
+    }
+
+    /// The bytes of an answer with what stands before it. Answers side by side with one atomicity group become a change
+    /// set.
+    public mutating func append(_ part: BatchResponsePart) -> [UInt8] {
+        defer { isFirst = false }
+        guard multipart != nil else {
+            return Array((isFirst ? "{\"responses\":[" : ",").utf8) + JSONBatch.response(part)
+        }
+        let line = "HTTP/1.1 \(part.status) \(MultipartBatch.reason(part.status))"
+        multipart?.append(part.id, part.atomicityGroup, line, part.headers, part.body)
+        return multipart?.take() ?? []
+    }
+
+    /// The bytes behind the last answer.
+    public mutating func finish() -> [UInt8] {
+        guard multipart != nil else { return Array((isFirst ? "{\"responses\":[]}" : "]}").utf8) }
+        return multipart?.finish() ?? []
+    }
+
+    /// The bytes of a whole response.
+    static func write(_ parts: [BatchResponsePart], _ form: Form) -> [UInt8] {
+        var output = BatchResponseOutput(form)
+        var bytes: [UInt8] = []
+        for part in parts { bytes += output.append(part) }
+        return bytes + output.finish()
+    }
+}

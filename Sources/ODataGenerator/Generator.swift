@@ -1,0 +1,151 @@
+import ODataModel
+
+/// Makes Swift of metadata: a structure for each type, the service with its sets and operations, and what queries
+/// name properties with.
+///
+/// ```swift
+/// let model = try CSDLReader.read(bytes)
+/// let code = try Generator(model, GeneratorConfiguration(sets: ["Orders"])).generate()
+/// for file in code.files { print(file.path) }
+/// ```
+///
+/// The same metadata and configuration give the same bytes, whenever and wherever.
+public struct Generator {
+    private let model: EntityDataModel
+    private let configuration: GeneratorConfiguration
+
+    /// A generator of code for a model.
+    public init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration = GeneratorConfiguration()) {
+        self.model = model
+        self.configuration = configuration
+    }
+
+    /// Generates all files.
+    ///
+    /// - Throws: ``GeneratorError`` when the configuration does not fit the metadata.
+    public func generate() throws(GeneratorError) -> GeneratedCode {
+        if let files = configuration.files, !(1...GeneratorConfiguration.maxFiles).contains(files) {
+            throw .files(files)
+        }
+        var translator = try Translator(model, configuration)
+        let types = translator.typeUnits()
+        let service = try translator.serviceUnits()
+        let container = model.container
+        guard !types.isEmpty || !container.entitySets.isEmpty || !container.operationImports.isEmpty else {
+            throw .nothingToGenerate
+        }
+        var files = service.map { GeneratedFile(path: "\($0.file).swift", text: text($0.declarations)) }
+        if let count = configuration.files {
+            files += parts(types, count, translator.names.prefix)
+        } else {
+            files += separate(types)
+        }
+        let overridden = Set(configuration.names.keys)
+        var code = GeneratedCode(
+            files: files.sorted { $0.path < $1.path }, serviceName: translator.names.service,
+            structuredTypes: translator.subset.structuredTypes.count, enumTypes: translator.subset.enumTypes.count,
+            omissions: translator.subset.omissions.sorted { $0.description < $1.description })
+        for element in overridden.sorted() where !isKnown(element) {
+            code.omissions.append(Omission(element: element, reason: "the configuration names it, the metadata do not"))
+        }
+        return code
+    }
+
+    /// Whether the metadata have what a name in the configuration is for.
+    private func isKnown(_ element: String) -> Bool {
+        let parts = element.split(separator: "/", maxSplits: 1).map(String.init)
+        guard let owner = QualifiedName(parts[0]) else { return false }
+        guard parts.count == 2 else {
+            return model.structuredType(owner) != nil || model.enumType(owner) != nil
+                || !model.operations(owner).isEmpty
+        }
+        if owner == model.container.name {
+            return model.entitySet(parts[1]) != nil || model.singleton(parts[1]) != nil
+                || !model.operationImports(parts[1]).isEmpty
+        }
+        if let shape = model.shape(owner) {
+            return shape.property(parts[1]) != nil || shape.navigationProperty(parts[1]) != nil
+        }
+        if let type = model.enumType(owner) { return type.members.contains { $0.name == parts[1] } }
+        return model.operations(owner).contains { $0.parameters.contains { $0.name == parts[1] } }
+    }
+
+    // MARK: Files
+
+    private func text(_ declarations: [SwiftDeclaration]) -> String {
+        var renderer = SwiftRenderer(access: configuration.access)
+        renderer.render(declarations)
+        return Self.head + renderer.text
+    }
+
+    private static let head = """
+        // Generated from the metadata of an OData service. Changes made here are lost.
+        // swift-format-ignore-file
+        import ODataModel
+        import ODataQuery
+        import ODataService
+
+
+        """
+
+    /// A file per type. Names that differ in case alone are one to some file systems.
+    private func separate(_ units: [Translator.Unit]) -> [GeneratedFile] {
+        var taken: Set<String> = []
+        return units.map { unit in
+            var path = "\(unit.folder)/\(unit.file)"
+            var number = 2
+            while !taken.insert(path.lowercased()).inserted {
+                path = "\(unit.folder)/\(unit.file)-\(number)"
+                number += 1
+            }
+            return GeneratedFile(path: "\(path).swift", text: text(unit.declarations))
+        }
+    }
+
+    /// A number of files with fixed names and about as much in each; some may hold nothing.
+    private func parts(_ units: [Translator.Unit], _ count: Int, _ prefix: String) -> [GeneratedFile] {
+        let sizes = units.map { unit -> Int in
+            var renderer = SwiftRenderer(access: configuration.access)
+            renderer.render(unit.declarations)
+            return renderer.text.utf8.count
+        }
+        let share = max(1, (sizes.reduce(0, +) + count - 1) / count)
+        var contents = [[SwiftDeclaration]](repeating: [], count: count)
+        var written = 0
+        for (unit, size) in zip(units, sizes) {
+            contents[min(count - 1, written / share)] += unit.declarations
+            written += size
+        }
+        return contents.enumerated().map { index, declarations in
+            GeneratedFile(path: "\(prefix)Types\(index + 1).swift", text: text(declarations))
+        }
+    }
+}
+
+/// What a ``Generator`` made.
+public struct GeneratedCode: Hashable, Sendable {
+    /// The files, sorted by path.
+    public var files: [GeneratedFile]
+    /// The name of the generated service, such as `NorthwindService`.
+    public var serviceName: String
+    /// How many entity and complex types there are.
+    public var structuredTypes: Int
+    /// How many enumeration types there are.
+    public var enumTypes: Int
+    /// What no code was generated for, and why.
+    public var omissions: [Omission]
+
+    /// How many lines all files have together.
+    public var lineCount: Int { files.reduce(0) { $0 + $1.lineCount } }
+}
+
+/// One file of generated code.
+public struct GeneratedFile: Hashable, Sendable {
+    /// The path below the output folder, with slashes.
+    public var path: String
+    /// The content.
+    public var text: String
+
+    /// How many lines it has.
+    public var lineCount: Int { text.utf8.count { $0 == UInt8(ascii: "\n") } }
+}

@@ -1,0 +1,166 @@
+import ODataModel
+
+/// The Swift names of everything that code is generated for.
+///
+/// They are given in the order of the names in the metadata, not of the document, so that they stay as they are when
+/// the document is written in another order. Names from the configuration come first.
+struct NameTable {
+    /// `NorthwindService`.
+    private(set) var service = ""
+    /// `NorthwindMetadata`.
+    private(set) var metadata = ""
+    /// What both begin with.
+    let prefix: String
+
+    private var types: [QualifiedName: String] = [:]
+    private var protocols: [QualifiedName: String] = [:]
+    private var pathProtocols: [QualifiedName: String] = [:]
+    private var members: [QualifiedName: [String: String]] = [:]
+    private var container: [String: String] = [:]
+    private let overrides: [String: String]
+
+    init(_ model: EntityDataModel, _ subset: ModelSubset, _ configuration: GeneratorConfiguration)
+        throws(GeneratorError)
+    {
+        overrides = configuration.names
+        for (element, name) in overrides.sorted(by: { $0.key < $1.key }) where !SwiftName.isIdentifier(name) {
+            throw .illegalName(name, for: element)
+        }
+        if let name = configuration.name, !SwiftName.isIdentifier(name) {
+            throw .illegalName(name, for: "the service")
+        }
+        prefix = configuration.name ?? Self.prefix(model)
+        try nameTypes(model, subset)
+        try nameMembers(model, subset)
+        try nameContainer(model, subset)
+    }
+
+    /// The name of a type.
+    func type(_ name: QualifiedName) -> String { types[name] ?? SwiftName.type(name.name) }
+
+    /// The protocol of a type that others derive from; `nil` where none does.
+    func protocolName(_ name: QualifiedName) -> String? { protocols[name] }
+
+    /// The protocol of the paths of a type that others derive from.
+    func pathProtocol(_ name: QualifiedName) -> String? { pathProtocols[name] }
+
+    /// The name of a property, navigation property or enumeration member.
+    func member(_ name: String, of type: QualifiedName) -> String {
+        members[type]?[name] ?? SwiftName.member(name)
+    }
+
+    /// The name of a set or singleton.
+    func set(_ name: String) -> String { container[name] ?? SwiftName.member(name) }
+
+    /// The name of an operation or of its import.
+    func operation(_ name: String, _ qualified: QualifiedName) -> String {
+        let name = overrides[qualified.description] ?? SwiftName.member(name)
+        return ReservedNames.requests.contains(name) || ReservedNames.service.contains(name) ? name + "_" : name
+    }
+
+    /// The names of the parameters of an operation.
+    func parameters(_ operation: Operation) -> [String] {
+        var scope = NameScope(reserved: ReservedNames.parameters)
+        return operation.parameters.map { parameter in
+            let override = overrides["\(operation.name)/\(parameter.name)"]
+            return scope.name(override ?? SwiftName.member(parameter.name))
+        }
+    }
+
+    // MARK: Giving names
+
+    /// `NorthwindEntities` is `Northwind`; a container that says nothing is called after its namespace.
+    private static func prefix(_ model: EntityDataModel) -> String {
+        var name = SwiftName.type(model.container.name.name)
+        for ending in ["Container", "Entities", "Context", "Service", "Default"] where name.hasSuffix(ending) {
+            name.removeLast(ending.count)
+        }
+        if !name.isEmpty { return name }
+        let namespace = model.container.name.namespace
+        return SwiftName.type(namespace.split(separator: ".").last.map(String.init) ?? "OData")
+    }
+
+    private mutating func nameTypes(_ model: EntityDataModel, _ subset: ModelSubset) throws(GeneratorError) {
+        let reserved = ReservedNames.swiftTypes.union(ReservedNames.libraryTypes).union(["Paths"])
+        var scope = NameScope(reserved: SwiftName.cannotBeQuoted)
+        service = scope.name("\(prefix)Service", reserved: reserved)
+        metadata = scope.name("\(prefix)Metadata", reserved: reserved)
+        let names = (subset.structuredTypes + subset.enumTypes).sorted { $0.description < $1.description }
+        for name in names {
+            guard let override = overrides[name.description] else { continue }
+            guard !reserved.contains(override), scope.take(override) else {
+                throw .nameTaken(override, for: name.description)
+            }
+            types[name] = override
+        }
+        for name in names where types[name] == nil {
+            let own = SwiftName.type(name.name)
+            let last = name.namespace.split(separator: ".").last.map(String.init) ?? name.namespace
+            types[name] = scope.name(own, SwiftName.type(last) + own, reserved: reserved)
+        }
+        for name in subset.structuredTypes where model.derivedTypes(of: name).contains(where: subset.contains) {
+            protocols[name] = scope.name("\(type(name))Protocol", reserved: reserved)
+            pathProtocols[name] = scope.name("\(type(name))Paths", reserved: reserved)
+        }
+    }
+
+    private mutating func nameMembers(_ model: EntityDataModel, _ subset: ModelSubset) throws(GeneratorError) {
+        for name in subset.structuredTypes { try nameProperties(of: name, model) }
+        for name in subset.enumTypes {
+            guard let type = model.enumType(name) else { continue }
+            var reserved = ReservedNames.enumerationMembers
+            if type.isFlags { reserved.formUnion(ReservedNames.flags) }
+            var scope = NameScope()
+            members[name] = try named(type.members.map(\.name), of: name, &scope, reserved)
+        }
+    }
+
+    /// Names the properties of a type after those of its base types, whose names it has too.
+    private mutating func nameProperties(of name: QualifiedName, _ model: EntityDataModel) throws(GeneratorError) {
+        guard members[name] == nil, let type = model.structuredType(name) else { return }
+        var inherited: [String: String] = [:]
+        if let base = type.baseType {
+            try nameProperties(of: base, model)
+            inherited = members[base] ?? [:]
+        }
+        var scope = NameScope()
+        for taken in inherited.values { _ = scope.take(taken) }
+        let own = (type.properties.map(\.name) + type.navigationProperties.map(\.name)).filter { inherited[$0] == nil }
+        members[name] = inherited.merging(try named(own, of: name, &scope, ReservedNames.members)) { first, _ in first }
+    }
+
+    private func named(
+        _ names: [String], of type: QualifiedName, _ scope: inout NameScope, _ reserved: Set<String>
+    ) throws(GeneratorError) -> [String: String] {
+        var result: [String: String] = [:]
+        let names = names.sorted()
+        for name in names {
+            guard let override = overrides["\(type)/\(name)"] else { continue }
+            guard !reserved.contains(override), scope.take(override) else {
+                throw .nameTaken(override, for: "\(type)/\(name)")
+            }
+            result[name] = override
+        }
+        for name in names where result[name] == nil {
+            result[name] = scope.name(SwiftName.member(name), reserved: reserved)
+        }
+        return result
+    }
+
+    private mutating func nameContainer(_ model: EntityDataModel, _ subset: ModelSubset) throws(GeneratorError) {
+        var scope = NameScope()
+        let names = (model.container.entitySets.map(\.name) + model.container.singletons.map(\.name))
+            .filter(subset.isWanted).sorted()
+        for name in names {
+            let element = "\(model.container.name)/\(name)"
+            guard let override = overrides[element] else { continue }
+            guard !ReservedNames.service.contains(override), scope.take(override) else {
+                throw .nameTaken(override, for: element)
+            }
+            container[name] = override
+        }
+        for name in names where container[name] == nil {
+            container[name] = scope.name(SwiftName.member(name), reserved: ReservedNames.service)
+        }
+    }
+}

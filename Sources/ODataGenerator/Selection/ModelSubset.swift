@@ -1,0 +1,184 @@
+import ODataModel
+
+/// The part of a model that code is generated for: the sets wanted, and all that their types need.
+///
+/// A type needs its base types and the types of its properties; a complex type also those that derive from it, since a
+/// property may hold any of them, and so does the type of a set that is wanted. Navigation properties bring their
+/// types as the configuration has it.
+struct ModelSubset {
+    /// What was not generated.
+    private(set) var omissions: [Omission] = []
+    /// The types that code is generated for, sorted by name.
+    var structuredTypes: [QualifiedName] { structured.sorted { $0.description < $1.description } }
+    /// The enumeration types that code is generated for, sorted by name.
+    var enumTypes: [QualifiedName] { enumerations.sorted { $0.description < $1.description } }
+
+    private let model: EntityDataModel
+    private let configuration: GeneratorConfiguration
+    private var structured: Set<QualifiedName> = []
+    private var enumerations: Set<QualifiedName> = []
+    private var definitions: Set<QualifiedName> = []
+    /// The names of sets, singletons and imports; `nil` for all.
+    private let wanted: Set<String>?
+    private var operations: [QualifiedName: Set<Int>] = [:]
+    private var waiting: [QualifiedName] = []
+
+    init(of model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
+        self.model = model
+        self.configuration = configuration
+        wanted = try Self.checkedSets(configuration, model.container)
+        try chooseRoots()
+        followAll()
+        chooseOperations()
+        followAll()
+        chooseOperations()
+    }
+
+    private static func checkedSets(
+        _ configuration: GeneratorConfiguration, _ container: EntityContainer
+    ) throws(GeneratorError) -> Set<String>? {
+        guard let sets = configuration.sets else { return nil }
+        let known =
+            container.entitySets.map(\.name) + container.singletons.map(\.name)
+            + container.operationImports.map(\.name)
+        for name in sets where !known.contains(name) {
+            let lowered = name.lowercased()
+            let similar = known.filter {
+                let other = $0.lowercased()
+                return other == lowered || other.contains(lowered) || lowered.contains(other)
+            }
+            throw .unknownSet(name, similar: Array(Set(similar)).sorted())
+        }
+        return Set(sets)
+    }
+
+    func isWanted(_ name: String) -> Bool { wanted?.contains(name) ?? true }
+
+    /// Whether code is generated for a type.
+    func contains(_ name: QualifiedName) -> Bool { structured.contains(name) }
+
+    /// Whether code is generated for what a type reference names.
+    func contains(_ type: TypeReference) -> Bool {
+        switch type.element {
+        case .complex(let name), .entity(let name): name.map { structured.contains($0) } ?? true
+        case .enumeration(let name): enumerations.contains(name)
+        default: true
+        }
+    }
+
+    /// The overloads of an operation that code is generated for.
+    func overloads(of name: QualifiedName) -> [Operation] {
+        let all = model.operations(name)
+        return (operations[name] ?? []).sorted().map { all[$0] }
+    }
+
+    // MARK: Types
+
+    private mutating func chooseRoots() throws(GeneratorError) {
+        guard wanted != nil else {
+            for schema in model.schemas + model.includedSchemas {
+                for type in schema.structuredTypes { add(type.name) }
+                for type in schema.enumTypes { enumerations.insert(type.name) }
+                for type in schema.typeDefinitions { definitions.insert(type.name) }
+            }
+            return
+        }
+        for set in model.container.entitySets where isWanted(set.name) { addWithDerived(set.type) }
+        for singleton in model.container.singletons where isWanted(singleton.name) { addWithDerived(singleton.type) }
+        for text in configuration.types {
+            guard let name = QualifiedName(text) else { throw .unknownType(text) }
+            if model.enumType(name) != nil {
+                enumerations.insert(name)
+            } else if model.structuredType(name) != nil {
+                addWithDerived(name)
+            } else {
+                throw .unknownType(text)
+            }
+        }
+    }
+
+    private mutating func add(_ name: QualifiedName) {
+        if model.structuredType(name) != nil, structured.insert(name).inserted { waiting.append(name) }
+    }
+
+    private mutating func addWithDerived(_ name: QualifiedName) {
+        add(name)
+        for derived in model.derivedTypes(of: name) { addWithDerived(derived) }
+    }
+
+    private mutating func followAll() {
+        while let name = waiting.popLast() {
+            guard let type = model.structuredType(name) else { continue }
+            if let base = type.baseType { add(base) }
+            if type.kind == .complex { addWithDerived(name) }
+            for property in type.properties { add(property.type) }
+            for property in type.navigationProperties {
+                switch configuration.navigation {
+                case .selected: break
+                case .contained: if property.isContainment { add(property.target) }
+                case .all: add(property.target)
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ type: TypeReference) {
+        switch type.element {
+        case .complex(let name?): add(name)
+        case .enumeration(let name): enumerations.insert(name)
+        case .typeDefinition(let name, _): definitions.insert(name)
+        default: break
+        }
+    }
+
+    // MARK: Operations
+
+    /// Takes the operations that are bound to a type that is there, and those of imports; with them the complex and
+    /// enumeration types of their parameters. Entity types must be there already.
+    private mutating func chooseOperations() {
+        guard configuration.operations == .all else { return }
+        var imported: Set<QualifiedName> = []
+        for operation in model.container.operationImports where isWanted(operation.name) {
+            imported.insert(operation.operation)
+        }
+        for schema in model.schemas + model.includedSchemas {
+            for name in Set(schema.operations.map(\.name)) {
+                for (index, operation) in model.operations(name).enumerated() {
+                    guard operation.isBound ? isBoundHere(operation) : imported.contains(name) else { continue }
+                    let types = operation.parameters.map(\.type) + (operation.returnType.map { [$0] } ?? [])
+                    guard types.allSatisfy(hasEntityType) else { continue }
+                    for type in types { add(type) }
+                    operations[name, default: []].insert(index)
+                }
+            }
+        }
+    }
+
+    private func hasEntityType(_ type: TypeReference) -> Bool {
+        guard case .entity(let name?) = type.element else { return true }
+        return structured.contains(name)
+    }
+
+    private func isBoundHere(_ operation: Operation) -> Bool {
+        guard case .entity(let name?)? = operation.parameters.first?.type.element else { return false }
+        return structured.contains(name)
+    }
+}
+
+/// Something in the metadata that no code is generated for.
+public struct Omission: Hashable, Sendable, CustomStringConvertible {
+    /// What it is, such as `Shop.Order/Customer`.
+    public var element: String
+    /// Why it was left out.
+    public var reason: String
+
+    /// The element and the reason.
+    public var description: String { "\(element): \(reason)" }
+}
+
+extension ModelSubset {
+    /// Notes what is left out.
+    mutating func omit(_ element: String, _ reason: String) {
+        omissions.append(Omission(element: element, reason: reason))
+    }
+}

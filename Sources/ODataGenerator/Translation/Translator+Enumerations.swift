@@ -1,0 +1,63 @@
+import ODataModel
+
+extension Translator {
+    /// An enumeration; an option set where values combine members, and where there are no members.
+    func enumeration(_ type: EnumType) -> SwiftDeclaration {
+        let isOptionSet = type.isFlags || type.members.isEmpty
+        var seen: [Int64: String] = [:]
+        var members: [SwiftDeclaration] = []
+        var aliases: [SwiftDeclaration] = []
+        for member in type.members {
+            let name = names.member(member.name, of: type.name)
+            let documentation = Self.documentation(member, Self.code(member.name) + ".")
+            if isOptionSet {
+                members.append(
+                    constant(documentation, name, "\(names.type(type.name))(rawValue: \(member.value))", type.name))
+            } else if let first = seen[member.value] {
+                // Several members may have one number, cases of a Swift enumeration may not.
+                aliases.append(
+                    .property(
+                        SwiftProperty(
+                            documentation: documentation, isStatic: true, name: name, type: names.type(type.name),
+                            body: .computed(".\(SwiftName.quoted(first))"))))
+            } else {
+                seen[member.value] = name
+                members.append(.enumerationCase(documentation: documentation, name: name, value: "\(member.value)"))
+            }
+        }
+        var requirements = [
+            SwiftDeclaration.property(
+                SwiftProperty(
+                    isStatic: true, name: "typeName", type: "QualifiedName",
+                    body: .constant(Self.literal(type.name)))),
+            .property(
+                SwiftProperty(
+                    isStatic: true, name: "odataModel", type: "EntityDataModel",
+                    body: .computed("\(names.metadata).model"))),
+        ]
+        if isOptionSet {
+            requirements.append(.property(SwiftProperty(name: "rawValue", type: "Int64", body: .variable)))
+            requirements.append(
+                .function(
+                    SwiftFunction(
+                        parameters: [.init(name: "rawValue", type: "Int64")], body: ["self.rawValue = rawValue"])))
+        }
+        return .type(
+            SwiftType(
+                kind: isOptionSet ? .struct : .enum,
+                documentation: Self.documentation(
+                    type, "\(Self.code(type.name))\(type.isFlags ? ", whose values combine members" : "")."),
+                name: names.type(type.name),
+                inherits: isOptionSet ? ["TypedFlags"] : ["Int64", "TypedEnumeration", "CaseIterable"],
+                members: members + requirements + aliases))
+    }
+
+    private func constant(
+        _ documentation: [String], _ name: String, _ value: String, _ type: QualifiedName
+    ) -> SwiftDeclaration {
+        .property(
+            SwiftProperty(
+                documentation: documentation, isStatic: true, name: name, type: names.type(type),
+                body: .constant(value)))
+    }
+}

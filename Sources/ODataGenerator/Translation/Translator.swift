@@ -1,0 +1,157 @@
+import ODataModel
+
+/// Makes structured Swift of a model: the middle of the three layers, document, Swift in parts, text.
+struct Translator {
+    let model: EntityDataModel
+    let configuration: GeneratorConfiguration
+    let names: NameTable
+    /// What code is generated for; it takes notes of what is left out on the way.
+    var subset: ModelSubset
+    /// The names of all operations, sorted.
+    let operationNames: [QualifiedName]
+
+    init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
+        self.model = model
+        self.configuration = configuration
+        subset = try ModelSubset(of: model, configuration)
+        names = try NameTable(model, subset, configuration)
+        let operations = (model.schemas + model.includedSchemas).flatMap { $0.operations.map(\.name) }
+        operationNames = Set(operations).sorted { $0.description < $1.description }
+    }
+
+    /// The declarations that belong together, and where they go when each type has a file.
+    struct Unit {
+        /// The folder.
+        var folder: String
+        /// The file without ending.
+        var file: String
+        var declarations: [SwiftDeclaration]
+    }
+
+    /// Everything but the service itself, in the order of the names in Swift.
+    mutating func typeUnits() -> [Unit] {
+        var units: [Unit] = []
+        for name in subset.structuredTypes {
+            guard let type = model.structuredType(name), let shape = model.shape(name) else { continue }
+            let folder = type.kind == .entity ? "Entities" : "ComplexTypes"
+            units.append(Unit(folder: folder, file: names.type(name), declarations: structure(type, shape)))
+        }
+        for name in subset.enumTypes {
+            guard let type = model.enumType(name) else { continue }
+            units.append(Unit(folder: "Enumerations", file: names.type(name), declarations: [enumeration(type)]))
+        }
+        return units.sorted { ($0.folder, $0.file) < ($1.folder, $1.file) }
+    }
+
+    /// The service, and the metadata.
+    mutating func serviceUnits() throws(GeneratorError) -> [Unit] {
+        omitOperations()
+        return [
+            Unit(folder: "", file: names.service, declarations: service()),
+            Unit(folder: "", file: names.metadata, declarations: [.type(try metadata())]),
+        ]
+    }
+
+    // MARK: Types of values
+
+    /// The Swift type of a value that is not null.
+    func swiftType(_ type: TypeReference) -> String {
+        switch type {
+        case .primitive(let primitive), .typeDefinition(_, let primitive): Self.swiftType(primitive)
+        case .enumeration(let name): subset.contains(type) ? names.type(name) : "ODataValue"
+        case .complex(let name?), .entity(let name?): subset.contains(type) ? names.type(name) : "Entity"
+        case .complex(nil), .entity(nil): "Entity"
+        case .collection(let element): "[\(swiftType(element))]"
+        case .untyped: "ODataValue"
+        }
+    }
+
+    private static func swiftType(_ type: PrimitiveType) -> String {
+        switch type {
+        case .binary: "[UInt8]"
+        case .boolean: "Bool"
+        case .byte: "UInt8"
+        case .sbyte: "Int8"
+        case .int16: "Int16"
+        case .int32: "Int32"
+        case .int64: "Int64"
+        case .single: "Float"
+        case .double: "Double"
+        case .decimal: "ODataDecimal"
+        case .string: "String"
+        case .guid: "ODataGuid"
+        case .date: "ODataDate"
+        case .timeOfDay: "ODataTimeOfDay"
+        case .dateTime: "ODataDateTime"
+        case .dateTimeOffset: "ODataDateTimeOffset"
+        case .duration, .time: "ODataDuration"
+        case .stream: "ODataValue"
+        default: "GeoValue"
+        }
+    }
+
+    // MARK: Texts
+
+    /// A text as a literal of Swift.
+    static func literal(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                if isInvisible(scalar) {
+                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: scalar.properties.isWhitespace && scalar != " "
+        }
+    }
+
+    /// A qualified name as an expression of Swift.
+    static func literal(_ name: QualifiedName) -> String {
+        "QualifiedName(\(literal(name.namespace)), \(literal(name.name)))"
+    }
+
+    /// What the metadata say of an element, as lines of a documentation comment; `facts` when they say nothing.
+    static func documentation(_ element: some AnnotatedElement, _ facts: String) -> [String] {
+        let short = element.summary ?? element.label ?? element.quickInfo
+        var lines = short.map { self.lines($0) } ?? []
+        if lines.isEmpty { return [facts] }
+        if lines.count == 1, lines[0].count + facts.count < 110 {
+            lines[0] += lines[0].hasSuffix(".") ? " \(facts)" : ". \(facts)"
+        } else {
+            lines += ["", facts]
+        }
+        if let long = element.longDescription, long != short { lines += [""] + self.lines(long) }
+        return lines
+    }
+
+    /// A text in lines, without what would end a comment's line or hide text.
+    static func lines(_ text: String) -> [String] {
+        text.split(whereSeparator: \.isNewline).map { line in
+            let scalars = line.unicodeScalars.map { scalar in
+                scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+                    ? Character(" ") : Character(scalar)
+            }
+            return String(scalars).split(separator: " ").joined(separator: " ")
+        }.filter { !$0.isEmpty }
+    }
+
+    /// A name between backticks, for documentation comments.
+    static func code(_ text: some CustomStringConvertible) -> String {
+        "`\(lines(text.description).joined(separator: " ").replacing("`", with: "'"))`"
+    }
+}

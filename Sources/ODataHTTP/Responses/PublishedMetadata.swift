@@ -1,0 +1,73 @@
+import ODataModel
+import ODataService
+import Synchronization
+
+/// The model as `$metadata` shows it: with what the provider and the protocol can do said in annotations, where the
+/// model does not say it (OData Protocol 4.01, 13.2.1 (13)).
+final class PublishedMetadata: Sendable {
+    private struct Made {
+        var model: EntityDataModel
+        var capabilities: ServiceCapabilities
+        var published: EntityDataModel
+    }
+
+    /// Whether requests may be answered later.
+    private let isAsynchronous: Bool
+    private let last = Mutex<Made?>(nil)
+
+    init(isAsynchronous: Bool) { self.isAsynchronous = isAsynchronous }
+
+    /// The model to show; the model itself for a provider that says nothing of its own, as one that stands before
+    /// another service.
+    func model(_ model: EntityDataModel, of provider: any ODataProvider) throws -> EntityDataModel {
+        guard let capabilities = provider.capabilities else { return model }
+        if let made = last.withLock({ $0 }), made.model === model, made.capabilities == capabilities {
+            return made.published
+        }
+        let published = try capabilities.annotating(model, protocolAnnotations: annotations)
+        last.withLock { $0 = Made(model: model, capabilities: capabilities, published: published) }
+        return published
+    }
+
+    private static let capabilities = "Org.OData.Capabilities.V1."
+
+    private var annotations: [Annotation] {
+        [
+            Annotation(term: "Org.OData.Core.V1.ODataVersions", value: Self.string("4.0,4.01")),
+            Annotation(
+                term: Self.capabilities + "ConformanceLevel",
+                value: .constant(
+                    kind: "EnumMember", text: "Org.OData.Capabilities.V1.ConformanceLevelType/Advanced")),
+            Self.collection("SupportedFormats", ["application/json;odata.metadata=full;odata.streaming=true"]),
+            Self.collection("SupportedMetadataFormats", ["application/xml", "application/json"]),
+            Self.flag("AsynchronousRequestsSupported", isAsynchronous),
+            Self.flag("BatchContinueOnErrorSupported", true), Self.flag("KeyAsSegmentSupported", true),
+            Self.flag("QuerySegmentSupported", true),
+            Annotation(
+                term: Self.capabilities + "BatchSupport",
+                value: .record(
+                    type: nil,
+                    properties: [
+                        "Supported", "ContinueOnErrorSupported", "ReferencesInRequestBodiesSupported",
+                        "ReferencesAcrossChangeSetsSupported", "EtagReferencesSupported",
+                        "RequestDependencyConditionsSupported",
+                    ].map { .init(name: $0, value: Self.boolean(true)) } + [
+                        .init(
+                            name: "SupportedFormats",
+                            value: .collection(["multipart/mixed", "application/json"].map(Self.string)))
+                    ])),
+        ]
+    }
+
+    private static func string(_ text: String) -> AnnotationExpression { .constant(kind: "String", text: text) }
+
+    private static func boolean(_ flag: Bool) -> AnnotationExpression { .constant(kind: "Bool", text: "\(flag)") }
+
+    private static func flag(_ term: String, _ value: Bool) -> Annotation {
+        Annotation(term: capabilities + term, value: boolean(value))
+    }
+
+    private static func collection(_ term: String, _ texts: [String]) -> Annotation {
+        Annotation(term: capabilities + term, value: .collection(texts.map(string)))
+    }
+}

@@ -1,0 +1,70 @@
+import ODataModel
+import ODataService
+
+/// The attributes of `http://www.sap.com/Protocols/SAPData` in V2 metadata: what V4 says in annotations of what can be
+/// done with sets and properties, for the clients of V2 that know no other words for it (SAP Annotations for OData
+/// Version 2.0).
+///
+/// Only what differs from the attributes' defaults is written. What the model states already, stays as it is.
+struct SAPAnnotations {
+    let capabilities: ServiceCapabilities?
+
+    /// The model with the attributes.
+    ///
+    /// - Throws: ``ModelError`` where the model cannot be made again.
+    func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
+        var schemas = model.schemas
+        for index in schemas.indices {
+            for type in schemas[index].structuredTypes.indices {
+                for position in schemas[index].structuredTypes[type].properties.indices {
+                    let property = schemas[index].structuredTypes[type].properties[position]
+                    schemas[index].structuredTypes[type].properties[position].annotations = Self.completed(
+                        property.annotations, attributes(of: property))
+                }
+            }
+            for set in schemas[index].container?.entitySets.indices ?? 0..<0 {
+                guard let stated = schemas[index].container?.entitySets[set] else { continue }
+                schemas[index].container?.entitySets[set].annotations = Self.completed(
+                    stated.annotations, attributes(of: stated))
+            }
+        }
+        return try EntityDataModel(
+            schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
+            references: model.references)
+    }
+
+    private static func completed(_ stated: [Annotation], _ attributes: [(String, String)]) -> [Annotation] {
+        let known = Set(stated.map(\.term))
+        return stated
+            + attributes.map { name, value in
+                Annotation(term: "sap:\(name)", value: .constant(kind: "String", text: value))
+            }.filter { !known.contains($0.term) }
+    }
+
+    private func attributes(of set: EntitySet) -> [(String, String)] {
+        let isChangeable = capabilities.map { !$0.isReadOnly && !$0.readOnlySets.contains(set.name) } ?? true
+        var attributes: [(String, String)] = []
+        if !isChangeable || !set.isCreatable { attributes.append(("creatable", "false")) }
+        if !isChangeable || !set.isUpdatable { attributes.append(("updatable", "false")) }
+        if !isChangeable || !set.isDeletable { attributes.append(("deletable", "false")) }
+        if !set.isAddressable { attributes.append(("addressable", "false")) }
+        if set.requiresFilter { attributes.append(("requires-filter", "true")) }
+        // The default is that nothing can be searched.
+        if capabilities != nil || set.isSearchable { attributes.append(("searchable", "true")) }
+        return attributes + texts(of: set)
+    }
+
+    private func attributes(of property: Property) -> [(String, String)] {
+        var attributes: [(String, String)] = []
+        if !property.isCreatable { attributes.append(("creatable", "false")) }
+        if !property.isUpdatable { attributes.append(("updatable", "false")) }
+        return attributes + texts(of: property)
+    }
+
+    /// What people are shown.
+    private func texts(of element: some AnnotatedElement) -> [(String, String)] {
+        [("label", element.label), ("quickinfo", element.quickInfo ?? element.summary)].compactMap { name, text in
+            text.map { (name, $0) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPTypes
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Free text search for clients of V2: an OpenSearch description for each set that can be searched, and the query
+/// option that its template names (OpenSearch 1.1; OData 2.0 has none of its own).
+struct V2Search {
+    let addresses: V2Addresses
+
+    /// What follows the name of a set in the URL of its description.
+    static let documentName = "OpenSearchDescription.xml"
+    static let mediaType = "application/opensearchdescription+xml"
+    /// The query option with the words.
+    static let option = "search"
+
+    private var searchable: [EntitySet] { addresses.model.visible.container.entitySets.filter(\.isSearchable) }
+
+    /// The description that a URL relative to the root names; `nil` for any other URL.
+    func description(at relative: String) -> [UInt8]? {
+        let parts = relative.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1] == Self.documentName,
+            let set = searchable.first(where: { $0.name == parts[0] })
+        else { return nil }
+        let url = addresses.serviceRoot.url(for: "\(set.name)?\(Self.option)={searchTerms}")
+        return OpenSearchDescription(
+            shortName: String(set.name.prefix(16)), text: set.summary ?? "Searches the texts of \(set.name).",
+            templates: [.init(template: url, type: "application/atom+xml")]
+        ).write()
+    }
+
+    /// The service document as Atom has it, with the links to the descriptions.
+    func serviceDocument() -> [UInt8] {
+        var document = AtomServiceDocument(
+            model: addresses.model.visible, baseURL: addresses.serviceRoot.description)
+        let names = Set(searchable.map(\.name))
+        for workspace in document.workspaces.indices {
+            for index in document.workspaces[workspace].collections.indices {
+                let collection = document.workspaces[workspace].collections[index]
+                guard names.contains(collection.title) else { continue }
+                document.workspaces[workspace].collections[index].links.append(
+                    AtomLink(
+                        relation: "search", url: "\(collection.url)/\(Self.documentName)", type: Self.mediaType,
+                        title: collection.title))
+            }
+        }
+        return document.write(version: .v2)
+    }
+
+    /// A URL with the words of the option as its search: all of them must be found.
+    static func applying(to url: ODataURL) -> ODataURL {
+        guard let option = url.options.custom.first(where: { $0.name == Self.option }) else { return url }
+        var url = url
+        let words = option.value.split(whereSeparator: \.isWhitespace).map { SearchExpression.phrase(String($0)) }
+        guard let first = words.first else { return url }
+        url.options.search = words.dropFirst().reduce(first) { .and($0, $1) }
+        return url
+    }
+}

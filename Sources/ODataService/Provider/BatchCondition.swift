@@ -1,0 +1,140 @@
+import ODataModel
+import ODataQuery
+
+/// What must hold of earlier answers for a request of a batch to be done (`if`; OData JSON Format 4.01, 19.1).
+///
+/// ```swift
+/// let condition = try BatchCondition("$1/$succeeded and $2/Price gt 100")
+/// ```
+///
+/// `$ID/$succeeded` tells whether a request before succeeded, `$ID` stands for what it was answered with, and
+/// `$ID/PATH` for a property of that.
+public struct BatchCondition: Hashable, Sendable {
+    /// The condition as it was written.
+    public let text: String
+    private let expression: Expression
+    private let references: [Reference]
+    /// Requests that are known to have failed before the batch is run.
+    private var failed: Set<String> = []
+
+    /// A reference to an earlier request, which stands in the expression as a parameter alias.
+    private struct Reference: Hashable, Sendable {
+        var alias: String
+        var id: String
+        var path: [String]
+
+        var asksForSuccess: Bool { path == ["$succeeded"] }
+    }
+
+    /// Reads a condition.
+    ///
+    /// - Throws: ``QueryError`` where it is no expression.
+    public init(_ text: String) throws(QueryError) {
+        var references: [Reference] = []
+        var plain = ""
+        var rest = text[...]
+        var isQuoted = false
+        while let character = rest.first {
+            rest.removeFirst()
+            if character == "'" { isQuoted.toggle() }
+            guard character == "$", !isQuoted, let next = rest.first, next.isLetter || next.isNumber else {
+                plain.append(character)
+                continue
+            }
+            let reference = rest.prefix { $0.isLetter || $0.isNumber || "-._~/$".contains($0) }
+            rest = rest.dropFirst(reference.count)
+            let parts = reference.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            let alias = "batch\(references.count)"
+            references.append(Reference(alias: alias, id: parts[0], path: Array(parts.dropFirst())))
+            plain += "@\(alias)"
+        }
+        self.text = text
+        self.references = references
+        expression = try Expression(parsing: plain, options: ParsingOptions())
+    }
+
+    /// The ids of the requests whose answers it looks at.
+    public var ids: Set<String> { Set(references.map(\.id)) }
+
+    /// The same condition where some requests are known to have failed.
+    public func assuming(failed ids: some Sequence<String>) -> BatchCondition {
+        var condition = self
+        condition.failed.formUnion(ids)
+        return condition
+    }
+
+    /// Whether the condition holds.
+    ///
+    /// - Parameters:
+    ///   - outcomes: the answers so far, by the ids of their requests and groups.
+    ///   - model: the service's model.
+    /// - Throws: ``ODataError`` 400 for a reference to no request before, 424 for one to an answer that has no such
+    ///   part.
+    public func holds(
+        after outcomes: [String: Result<ODataResponse, ODataError>], model: EntityDataModel
+    ) throws -> Bool {
+        var aliases: [String: Expression] = [:]
+        for reference in references {
+            aliases[reference.alias] = .literal(Literal(try value(of: reference, outcomes)))
+        }
+        let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+        do {
+            let bound = try Binder(model: model).bind(expression, shape: none, set: nil, aliases: aliases)
+            let evaluator = Evaluator(model: model, source: NothingStored(), now: ODataDateTimeOffset(seconds: 0))
+            return try evaluator.evaluate(bound, on: Entity(shape: none)) == .boolean(true)
+        } catch let error as QueryError {
+            throw ODataError(status: 400, code: "InvalidBatch", message: "if: \(error.description)", target: "if")
+        } catch let error as EvaluationError {
+            throw ODataError(status: 400, code: "InvalidBatch", message: "if: \(error.description)", target: "if")
+        }
+    }
+
+    private func value(
+        of reference: Reference, _ outcomes: [String: Result<ODataResponse, ODataError>]
+    ) throws -> ODataValue {
+        if failed.contains(reference.id) {
+            guard reference.asksForSuccess else { throw missing(reference) }
+            return .boolean(false)
+        }
+        guard let outcome = outcomes[reference.id] else {
+            throw ODataError(
+                status: 400, code: "InvalidBatch", message: "if refers to \(reference.id), which is no request before.",
+                target: "if")
+        }
+        if reference.asksForSuccess {
+            if case .success = outcome { return .boolean(true) }
+            return .boolean(false)
+        }
+        guard case .success(let response) = outcome else { throw missing(reference) }
+        var value: ODataValue
+        switch response.body {
+        case .entity(let entity): value = .complex(entity)
+        case .value(let given, _): value = given
+        case .count(let count): value = .integer(count)
+        case .none: value = .null
+        default: throw missing(reference)
+        }
+        for name in reference.path {
+            guard case .complex(let holder) = value, let next = holder[name] else { throw missing(reference) }
+            value = next
+        }
+        if case .complex = value { throw missing(reference) }
+        return value
+    }
+
+    private func missing(_ reference: Reference) -> ODataError {
+        ODataError(
+            status: 424, code: "FailedDependency",
+            message: "The answer to \(reference.id) has no value \(reference.path.joined(separator: "/")).",
+            target: "if")
+    }
+}
+
+/// Conditions look at answers alone.
+private struct NothingStored: EvaluationSource {
+    func rows(of set: String) throws -> [any EvaluationRow] { throw ODataError.notImplemented("$root/\(set) in if") }
+
+    func singleton(_ name: String) throws -> (any EvaluationRow)? {
+        throw ODataError.notImplemented("$root/\(name) in if")
+    }
+}

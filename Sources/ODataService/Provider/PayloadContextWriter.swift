@@ -1,0 +1,178 @@
+import ODataModel
+import ODataQuery
+
+/// Says for a request what its context URL names (OData Protocol 4.01, 10.1 to 10.18).
+struct PayloadContextWriter {
+    let url: ODataURL
+    let bound: BoundURL
+    let version: ODataVersion
+
+    private var resource: BoundResource { bound.resource }
+
+    /// What stands after `$metadata#`; empty for the service document, `nil` for what has no context.
+    func fragment(isDelta: Bool) -> String? {
+        switch resource.target {
+        case .service, .metadata: return ""
+        case .batch, .rawValue, .count: return nil
+        case .entityByID:
+            guard case .cast(let shape)? = resource.steps.last else { return nil }
+            return "\(shape.name)\(selection)"
+        case .entities(let shape, let set):
+            return entities(url.path, shape, set) + selection + (isDelta ? "/$delta" : "")
+        case .entity(let shape, let set):
+            if case .singleton(let singleton, _)? = resource.steps.last { return "\(singleton.name)\(selection)" }
+            if set == nil, hasOperation { return "\(shape.name)\(selection)" }
+            return entities(withoutLastKey, shape, set) + selection + "/$entity"
+        case .property(let property, _): return self.property(property)
+        case .all:
+            if case .cast(let shape)? = resource.steps.last { return "Collection(\(shape.name))" }
+            return "Collection(Edm.EntityType)"
+        case .crossJoin: return "Collection(Edm.ComplexType)\(selection)"
+        case .references(_, _, _, let isCollection): return isCollection ? "Collection($ref)" : "$ref"
+        case .operation(let operation):
+            guard let type = operation.returnType else { return nil }
+            guard case .entity(let name?) = type.element, let set = bound.query?.set else { return "\(type)" }
+            // Entities of a set are what they are wherever they are read (10.14).
+            let cast = name == set.type ? "" : "/\(name)"
+            return set.name + cast + selection + (type.isCollection ? "" : "/$entity")
+        }
+    }
+
+    /// A property of an entity of a set or of a singleton is named by its path, of anything else the type alone
+    /// (10.15).
+    private func property(_ property: Property) -> String {
+        switch resource.steps.first {
+        case .entitySet?, .singleton?: hasOperation ? "\(property.type)" : path(canonicalPath) + selection
+        default: "\(property.type)"
+        }
+    }
+
+    private var hasOperation: Bool {
+        resource.steps.contains { if case .operation = $0 { true } else { false } }
+    }
+
+    private func path(_ path: ResourcePath) -> String { ODataURL(path: path).urlEncoded() }
+
+    // MARK: Entities
+
+    private func entities(_ path: ResourcePath, _ shape: Shape, _ set: EntitySet?) -> String {
+        if let set {
+            // Keys and filters do not change the type.
+            let last = resource.steps.last { step in
+                switch step {
+                case .key, .alternateKey, .filter, .each: false
+                default: true
+                }
+            }
+            if case .cast(let shape)? = last { return "\(set.name)/\(shape.name)" }
+            return set.name
+        }
+        if hasOperation { return "Collection(\(shape.name))" }
+        // Contained entities are known by their path.
+        return self.path(path)
+    }
+
+    private var withoutLastKey: ResourcePath {
+        var path = canonicalPath
+        switch path.segments.last {
+        case .key?: path.segments.removeLast()
+        case .name(let name, .key)?, .name(let name, .named)?:
+            path.segments[path.segments.count - 1] = .name(name, .none)
+        default: break
+        }
+        return path
+    }
+
+    /// The path with keys that are segments of their own in parentheses: the canonical form, whatever convention the
+    /// request follows.
+    private var canonicalPath: ResourcePath {
+        var path = ResourcePath()
+        var steps = resource.steps[...]
+        var keySegments = 0
+        for segment in url.path.segments {
+            guard case .key(let key)? = steps.first, segment.mayBeKey else {
+                // One segment is one step, and one more where a key stands in its parentheses.
+                if !steps.isEmpty { steps.removeFirst() }
+                if segment.hasArguments, case .key? = steps.first { steps.removeFirst() }
+                path.segments.append(segment)
+                continue
+            }
+            keySegments += 1
+            guard keySegments >= key.parts.count else { continue }
+            keySegments = 0
+            steps.removeFirst()
+            if case .name(let name, .none)? = path.segments.last {
+                path.segments[path.segments.count - 1] = .name(name, .key(KeyPredicate(key)))
+            } else {
+                path.segments.append(.key(KeyPredicate(key)))
+            }
+        }
+        return path
+    }
+
+    // MARK: Selection
+
+    private var selection: String {
+        if let query = bound.query, !query.apply.isEmpty {
+            let names =
+                query.resultShape.properties.map(\.name) + query.resultShape.navigationProperties.map { "\($0.name)()" }
+            return query.resultShape == query.shape || names.isEmpty ? "" : "(\(names.joined(separator: ",")))"
+        }
+        let items = items(url.options, bound.query?.expand ?? [])
+        return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
+    }
+
+    private func items(_ options: QueryOptions, _ expands: [BoundExpand]) -> [String] {
+        var items: [String] = []
+        let expanded = Set(options.expand.map { Self.text($0.path) })
+        for item in options.select {
+            switch item.kind {
+            case .all: items.append("*")
+            case .operations(let namespace): items.append("\(namespace).*")
+            case .operation(let path, _): items.append(Self.text(path))
+            case .path(let path):
+                let name = Self.text(path)
+                // Selected and expanded as well: the expanded item says more.
+                if expanded.contains(name) { continue }
+                // What is selected within a complex value is a path, as 4.0 has it (10.7).
+                let nested = self.items(item.options, [])
+                items += nested.isEmpty ? [name] : nested.map { "\(name)/\($0)" }
+            }
+        }
+        // Without a selection all declared properties come, and the computed ones with them.
+        if options.select.isEmpty, !options.compute.isEmpty { items = ["*"] + options.compute.map(\.name.text) }
+        for expand in expands where expand.form == .entities {
+            let stated = options.expand.first { item in
+                item.path.last?.text == expand.navigation.name || item.path.last?.text == "*"
+            }
+            let nested = self.items(stated?.options ?? QueryOptions(), expand.query.expand)
+            // 4.01 names every expanded property, 4.0 only those with a selection of their own.
+            guard version >= .v401 || !nested.isEmpty else { continue }
+            let isStar = stated?.path.last?.text == "*"
+            let name = isStar ? expand.navigation.name : stated.map { Self.text($0.path) } ?? expand.navigation.name
+            let recursion = stated?.options.levels == nil ? "" : "+"
+            items.append("\(name)\(recursion)(\(nested.joined(separator: ",")))")
+        }
+        return items
+    }
+
+    private static func text(_ path: [Identifier]) -> String { path.map(\.text).joined(separator: "/") }
+}
+
+extension PathSegment {
+    /// Whether it is a segment without parentheses that is no system resource.
+    fileprivate var mayBeKey: Bool {
+        switch self {
+        case .name(_, .none), .literal: true
+        default: false
+        }
+    }
+
+    /// Whether something stands in parentheses after a name.
+    fileprivate var hasArguments: Bool {
+        switch self {
+        case .name(_, .key), .name(_, .named): true
+        default: false
+        }
+    }
+}

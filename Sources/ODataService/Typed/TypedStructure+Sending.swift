@@ -1,0 +1,99 @@
+import ODataModel
+import ODataQuery
+
+extension TypedEntity {
+    /// Relates an entity that exists when this one is created or updated: `Customer@odata.bind`
+    /// (OData JSON Format 4.01, 8.5).
+    ///
+    /// ```swift
+    /// var order = Order()
+    /// order.bind(\.customer, to: northwind.customers.key("ALFKI"))
+    /// ```
+    public mutating func bind<Target>(_ path: KeyPath<Paths, NavigationPath<Target>>, to other: EntityRequest<Target>) {
+        let name = Self.paths[keyPath: path].odataPath
+        odataEntity.related[name] = .references([other.reference])
+    }
+
+    /// Relates entities that exist when this one is created.
+    public mutating func bind<Target>(
+        _ path: KeyPath<Paths, NavigationCollectionPath<Target>>, to others: [EntityRequest<Target>]
+    ) {
+        let name = Self.paths[keyPath: path].odataPath
+        odataEntity.related[name] = .references(others.map(\.reference))
+    }
+}
+
+extension Entity {
+    /// The related entity as a generated type; `nil` when there is none or it was not expanded.
+    public func typedRelated<Target: TypedEntity>(_ name: String) -> Target? {
+        guard case .one(let entity)? = related[name] else { return nil }
+        return Target(odataEntity: entity)
+    }
+
+    /// The related entities as values of a generated type; `nil` when they were not expanded.
+    public func typedRelatedCollection<Target: TypedEntity>(_ name: String) -> [Target]? {
+        guard case .many(let entities, _, _)? = related[name] else { return nil }
+        return entities.map { Target(odataEntity: $0) }
+    }
+
+    /// Sets the related entity, to be created along with this one; `nil` lets go of it.
+    public mutating func setTypedRelated(_ name: String, _ value: (some TypedEntity)?) {
+        related[name] = value.map { .one($0.odataEntity) }
+    }
+
+    /// Sets the related entities, to be created along with this one; `nil` lets go of them.
+    public mutating func setTypedRelatedCollection(_ name: String, _ values: [some TypedEntity]?) {
+        related[name] = values.map { .many($0.map(\.odataEntity)) }
+    }
+}
+
+extension DataService {
+    /// A typed value as an entity of the provider's own model, whose properties may stand elsewhere than in the model
+    /// that the code was generated from.
+    ///
+    /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` when the provider has no such property, and
+    ///   ``DataServiceError/unknownType(_:)`` when it has not the type.
+    func localized(_ value: some TypedStructure) async throws -> Entity {
+        try value.odataEntity.localized(in: try await provider.model)
+    }
+}
+
+extension ODataValue {
+    fileprivate func localized(in model: EntityDataModel) throws -> ODataValue {
+        switch self {
+        case .complex(let entity): .complex(try entity.localized(in: model))
+        case .collection(let members): .collection(try members.map { try $0.localized(in: model) })
+        default: self
+        }
+    }
+
+    /// The same for the parameters of an operation.
+    func parameter(in model: EntityDataModel) throws -> ODataValue { try localized(in: model) }
+}
+
+extension Entity {
+    func localized(in model: EntityDataModel) throws -> Entity {
+        guard let own = model.shape(shape.name) else { throw DataServiceError.unknownType(shape.name) }
+        var result = Entity(shape: own)
+        for (property, value) in zip(shape.properties, values) {
+            guard let value else { continue }
+            guard let ordinal = own.ordinal(of: property.name) else {
+                throw EntityError.unknownProperty(property.name, type: own.name)
+            }
+            result.values[ordinal] = try value.localized(in: model)
+        }
+        for (name, value) in dynamicProperties { result.dynamicProperties[name] = try value.localized(in: model) }
+        for (name, related) in related {
+            switch related {
+            case .one(let entity): result.related[name] = .one(try entity.localized(in: model))
+            case .many(let entities, let count, let link):
+                result.related[name] = .many(
+                    try entities.map { try $0.localized(in: model) }, count: count, nextLink: link)
+            case .none, .references: result.related[name] = related
+            }
+        }
+        result.control = control
+        result.markChanged(changedProperties)
+        return result
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPTypes
+import ODataHTTP
+import ODataServer
+import ODataService
+
+/// A transport that is checked: how one is made, and how it is ended.
+public struct TransportSubject: Sendable {
+    /// Answers requests.
+    public typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
+
+    private enum Kind: Sendable {
+        case sockets(make: @Sendable (Duration) throws -> any HTTPTransport)
+        case memory(make: @Sendable (@escaping Handler) -> any HTTPTransport)
+    }
+
+    private let kind: Kind
+    private let end: @Sendable (any HTTPTransport) async throws -> Void
+
+    /// A transport that goes over sockets.
+    ///
+    /// - Parameters:
+    ///   - shutdown: ends a transport that was made.
+    ///   - make: makes one that takes the given time of silence for a failure.
+    public init(
+        shutdown: @escaping @Sendable (any HTTPTransport) async throws -> Void = { _ in },
+        make: @escaping @Sendable (_ silence: Duration) throws -> any HTTPTransport
+    ) {
+        kind = .sockets(make: make)
+        end = shutdown
+    }
+
+    /// A transport that hands requests to a handler in the same process.
+    public init(inMemory make: @escaping @Sendable (@escaping Handler) -> any HTTPTransport) {
+        kind = .memory(make: make)
+        end = { _ in }
+    }
+
+    /// Runs a body with a transport and a service that it reaches.
+    func joined(
+        silence: Duration = .seconds(30), to handler: @escaping Handler,
+        _ body: (Wire) async throws -> Void
+    ) async throws {
+        switch kind {
+        case .memory(let make):
+            try await body(Wire(transport: make(handler), authority: "service.test"))
+        case .sockets:
+            let server = try await ODataServer(handler: handler).start()
+            do {
+                try await alone(silence: silence, port: server.port, body)
+            } catch {
+                await server.stop()
+                throw error
+            }
+            await server.stop()
+        }
+    }
+
+    /// Runs a body with a transport that is to reach a port of this machine.
+    func alone(silence: Duration = .seconds(30), port: Int, _ body: (Wire) async throws -> Void) async throws {
+        guard case .sockets(let make) = kind else {
+            throw ConformanceFailure("a transport in memory has no sockets")
+        }
+        let transport = try make(silence)
+        do {
+            try await body(Wire(transport: transport, authority: "127.0.0.1:\(port)"))
+        } catch {
+            try? await end(transport)
+            throw error
+        }
+        try await end(transport)
+    }
+
+    /// A transport and whom it reaches.
+    struct Wire: Sendable {
+        let transport: any HTTPTransport
+        let authority: String
+
+        /// Sends a request.
+        func send(
+            _ method: HTTPRequest.Method = .get, _ path: String = "/", scheme: String = "http",
+            authority: String? = nil, fields: [(HTTPField.Name, String)] = [], body: ByteStream? = nil,
+            options: TransferOptions = TransferOptions()
+        ) async throws -> (HTTPResponse, ByteStream) {
+            var request = HTTPRequest(
+                method: method, scheme: scheme, authority: authority ?? self.authority, path: path)
+            for (name, value) in fields { request.headerFields.append(HTTPField(name: name, value: value)) }
+            return try await transport.send(request, body: body, options: options)
+        }
+
+        /// Sends a request and reads the whole answer.
+        func text(
+            _ method: HTTPRequest.Method = .get, _ path: String = "/", fields: [(HTTPField.Name, String)] = [],
+            body: ByteStream? = nil, options: TransferOptions = TransferOptions()
+        ) async throws -> (HTTPResponse, String) {
+            let (response, stream) = try await send(method, path, fields: fields, body: body, options: options)
+            return (response, String(decoding: try await stream.collect(limit: 1 << 26), as: UTF8.self))
+        }
+    }
+}

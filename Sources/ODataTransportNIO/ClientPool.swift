@@ -1,0 +1,159 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+import ODataHTTP
+import Synchronization
+
+/// The clients underneath: one for all plain connections, one for each origin within TLS, and more where requests
+/// differ in their certificate or in their credentials for a proxy, which belong to connections.
+final class ClientPool: Sendable {
+    /// What connections have in common that may be shared.
+    struct Key: Hashable {
+        /// The origin within TLS; `nil` for plain connections, and for those whose TLS the library makes.
+        var origin: Origin?
+        var identity: ClientIdentity?
+        var proxyAuthorization: String?
+    }
+
+    private struct State {
+        var clients: [Key: HTTPClient] = [:]
+        var isShutDown = false
+    }
+
+    let moments = MomentRegistry()
+    private let configuration: NIOTransport.Configuration
+    private let authorities: TrustAuthorities
+    private let state = Mutex(State())
+
+    init(_ configuration: NIOTransport.Configuration) throws(TransportConfigurationError) {
+        self.configuration = configuration
+        let trust = configuration.trust
+        guard !configuration.allowsHTTP2 || (trust.pins.isEmpty && trust.decide == nil) else {
+            throw .http2WithOwnTrust
+        }
+        authorities = try TrustAuthorities(trust.authorities)
+        // A certificate that cannot be used is told of now, not with the first request.
+        _ = try tls(identity: configuration.clientIdentity)
+    }
+
+    /// The client for a request.
+    ///
+    /// - Throws: ``TransportConfigurationError`` for an identity that cannot be used,
+    ///   `TransportError.cannotConnect` after the shutdown.
+    func client(for key: Key) throws -> HTTPClient {
+        var key = key
+        if configuration.allowsHTTP2 { key.origin = nil }
+        let known = state.withLock { ($0.clients[key], $0.isShutDown) }
+        guard !known.1 else {
+            throw TransportError.cannotConnect(
+                host: key.origin?.host ?? "any host", reason: "the transport is shut down")
+        }
+        if let client = known.0 { return client }
+        let tls = try tls(identity: key.identity ?? configuration.clientIdentity)
+        return state.withLock { state in
+            if let client = state.clients[key] { return client }
+            let client = HTTPClient(
+                eventLoopGroupProvider: .singleton, configuration: clientConfiguration(key, tls: tls))
+            state.clients[key] = client
+            return client
+        }
+    }
+
+    /// Ends all connections; safe to call again.
+    func shutdown() async throws {
+        let clients = state.withLock { state in
+            state.isShutDown = true
+            defer { state.clients = [:] }
+            return Array(state.clients.values)
+        }
+        for client in clients { try await client.shutdown() }
+    }
+
+    private func tls(identity: ClientIdentity?) throws(TransportConfigurationError) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // The library's default, stated because everything rests on it.
+        tls.certificateVerification = .fullVerification
+        authorities.apply(to: &tls)
+        if let identity {
+            do {
+                try identity.apply(to: &tls)
+            } catch {
+                throw .unusableIdentity(error)
+            }
+        }
+        return tls
+    }
+
+    private func clientConfiguration(_ key: Key, tls: TLSConfiguration) -> HTTPClient.Configuration {
+        var pool = HTTPClient.Configuration.ConnectionPool(
+            idleTimeout: TimeAmount(configuration.idleTimeout),
+            concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, configuration.maxConnectionsPerHost))
+        // A refused connection is the caller's to retry: it knows how long to wait, the pool does not.
+        pool.retryConnectionEstablishment = false
+        let silence = TimeAmount(configuration.readTimeout)
+        var client = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(configuration.connectTimeout), read: silence, write: silence),
+            connectionPool: pool, proxy: proxy(key),
+            decompression: .enabled(limit: .ratio(configuration.maxDecompressionRatio)))
+        client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
+        // Spans are the client's, which knows what the request means.
+        client.tracing.tracer = nil
+        guard !configuration.allowsHTTP2 else { return client }
+        let moments = moments
+        if let origin = key.origin {
+            let upgrade = TLSUpgrade(
+                origin: origin, configuration: tls, trust: configuration.trust, authorities: authorities,
+                timeout: TimeAmount(configuration.connectTimeout))
+            client.http1_1ConnectionDebugInitializer = { channel in
+                let connected = ContinuousClock.now
+                return upgrade.start(on: channel).flatMap {
+                    moments.observe(channel, connected: connected, secured: .now)
+                }
+            }
+        } else {
+            client.http1_1ConnectionDebugInitializer = { moments.observe($0, connected: .now, secured: nil) }
+        }
+        return client
+    }
+
+    private func proxy(_ key: Key) -> HTTPClient.Configuration.Proxy? {
+        guard let proxy = configuration.proxy else { return nil }
+        guard proxy.kind == .http else { return .socksServer(host: proxy.host, port: proxy.port) }
+        guard let field = key.proxyAuthorization, let space = field.firstIndex(of: " ") else {
+            return .server(host: proxy.host, port: proxy.port)
+        }
+        let credentials = String(field[field.index(after: space)...])
+        let isBasic = field[..<space].lowercased() == "basic"
+        return .server(
+            host: proxy.host, port: proxy.port,
+            authorization: isBasic ? .basic(credentials: credentials) : .bearer(tokens: credentials))
+    }
+}
+
+extension ClientIdentity {
+    /// Puts the certificates and the key into a TLS configuration.
+    fileprivate func apply(to tls: inout TLSConfiguration) throws(ClientIdentityError) {
+        let chain: [NIOSSLCertificate]
+        let key: NIOSSLPrivateKey
+        do {
+            switch encoding {
+            case .pem(let certificates, let bytes, let passphrase):
+                chain = try NIOSSLCertificate.fromPEMBytes(certificates)
+                key = try NIOSSLPrivateKey(bytes: bytes, format: .pem) { setter in
+                    setter((passphrase ?? "").utf8)
+                }
+            case .pkcs12(let bytes, let passphrase):
+                let bundle = try NIOSSLPKCS12Bundle(buffer: bytes, passphrase: passphrase.map { Array($0.utf8) })
+                chain = bundle.certificateChain
+                key = bundle.privateKey
+            }
+        } catch {
+            // The library's errors name neither the key nor the passphrase.
+            throw ClientIdentityError(reason: "the file or its passphrase is wrong (\(error))")
+        }
+        guard !chain.isEmpty else { throw ClientIdentityError(reason: "it holds no certificate") }
+        tls.certificateChain = chain.map { .certificate($0) }
+        tls.privateKey = .privateKey(key)
+    }
+}

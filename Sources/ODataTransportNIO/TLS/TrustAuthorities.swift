@@ -1,0 +1,59 @@
+import NIOSSL
+import ODataHTTP
+import X509
+
+/// The authorities of a ``ServerTrust``, read once: for the library's own checks and for ours.
+struct TrustAuthorities: Sendable {
+    private let usesSystem: Bool
+    private let certificates: [NIOSSLCertificate]
+    private let parsed: [X509.Certificate]
+
+    init(_ authorities: ServerTrust.Authorities) throws(TransportConfigurationError) {
+        switch authorities {
+        case .system: (usesSystem, certificates) = (true, [])
+        case .only(let source): (usesSystem, certificates) = (false, try Self.certificates(source))
+        case .systemAnd(let source): (usesSystem, certificates) = (true, try Self.certificates(source))
+        }
+        do {
+            parsed = try certificates.map { try X509.Certificate(derEncoded: try $0.toDERBytes()) }
+        } catch {
+            throw .unusableCertificates(path: nil, reason: "\(error)")
+        }
+    }
+
+    /// Makes the library trust them.
+    func apply(to tls: inout TLSConfiguration) {
+        if usesSystem {
+            if !certificates.isEmpty { tls.additionalTrustRoots = [.certificates(certificates)] }
+        } else {
+            tls.trustRoots = .certificates(certificates)
+        }
+    }
+
+    /// Them as roots of chains.
+    var store: CertificateStore {
+        guard usesSystem else { return CertificateStore(parsed) }
+        var store = CertificateStore.systemTrustRoots
+        store.append(contentsOf: parsed)
+        return store
+    }
+
+    private static func certificates(
+        _ source: CertificateSource
+    ) throws(TransportConfigurationError) -> [NIOSSLCertificate] {
+        let certificates: [NIOSSLCertificate]
+        var path: String?
+        do {
+            switch source {
+            case .file(let file):
+                path = file
+                certificates = try NIOSSLCertificate.fromPEMFile(file)
+            case .pem(let bytes): certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
+            }
+        } catch {
+            throw .unusableCertificates(path: path, reason: "\(error)")
+        }
+        guard !certificates.isEmpty else { throw .unusableCertificates(path: path, reason: "it holds no certificate") }
+        return certificates
+    }
+}

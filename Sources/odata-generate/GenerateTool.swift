@@ -1,0 +1,77 @@
+import Foundation
+import ODataGenerator
+import ODataModel
+
+/// Generates Swift code from metadata in a file: what the build-tool plugin runs. `outpost generate` does the same and
+/// more, but builds a network client along.
+@main
+struct GenerateTool {
+    static let usage = "usage: odata-generate METADATA --output DIR [--config FILE] [--files N]"
+
+    static func main() {
+        do {
+            try run(Array(CommandLine.arguments.dropFirst()))
+        } catch let error as ToolError {
+            fail("\(error.message)", error.isUsage ? 2 : 1)
+        } catch {
+            fail("\(error)", 1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) throws {
+        if arguments.contains("--help") || arguments.contains("-h") { return print(usage) }
+        var options: [String: String] = [:]
+        var source: String?
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if ["--output", "--config", "--files"].contains(argument), let value = rest.popFirst() {
+                options[argument] = value
+            } else if !argument.hasPrefix("-"), source == nil {
+                source = argument
+            } else {
+                throw ToolError(message: usage, isUsage: true)
+            }
+        }
+        guard let source, let output = options["--output"] else { throw ToolError(message: usage, isUsage: true) }
+        var configuration = GeneratorConfiguration()
+        if let file = options["--config"] {
+            do {
+                configuration = try JSONDecoder().decode(GeneratorConfiguration.self, from: try contents(file))
+            } catch let error as DecodingError {
+                throw ToolError(message: "\(file): \(GeneratorConfiguration.explain(error))")
+            }
+        }
+        if let text = options["--files"] {
+            guard let count = Int(text) else { throw ToolError(message: usage, isUsage: true) }
+            configuration.files = count
+        }
+        let code: GeneratedCode
+        do {
+            code = try Generator(try CSDLReader.read([UInt8](try contents(source))), configuration).generate()
+        } catch let error as CSDLError {
+            throw ToolError(message: "\(source): \(error)")
+        } catch let error as GeneratorError {
+            throw ToolError(message: "\(source): \(error)")
+        }
+        try code.write(to: URL(fileURLWithPath: output))
+    }
+
+    private static func contents(_ path: String) throws -> Data {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ToolError(message: "\(path) cannot be read.")
+        }
+        return data
+    }
+
+    private static func fail(_ message: String, _ status: Int32) -> Never {
+        // What compilers say of errors is shown by build systems.
+        FileHandle.standardError.write(Data("error: \(message)\n".utf8))
+        exit(status)
+    }
+}
+
+/// Why the tool ends.
+private struct ToolError: Error {
+    var message: String
+    var isUsage = false
+}

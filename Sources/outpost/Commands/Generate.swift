@@ -1,0 +1,145 @@
+import ArgumentParser
+import Foundation
+import ODataGenerator
+import ODataModel
+
+/// `outpost generate`.
+struct Generate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write Swift types for a service: entities, sets, operations, and queries the compiler checks.",
+        discussion: """
+            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.
+            Files that an earlier run wrote and that are no longer needed are removed; no other files are touched.
+
+            The configuration file, in JSON, may have name, access (public, package, internal), sets, types,
+            navigation (selected, contained, all), operations (all, none), files, and names, which replaces
+            generated names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}.
+            Options given here come before what it says.
+
+            EXAMPLE
+              outpost generate metadata.xml --output Sources/Shop/Generated
+              outpost generate https://host/service/ --output Shop --sets Orders --sets Customers
+              outpost generate metadata.xml --output Shop --config generator.json --access internal
+            """)
+
+    @Argument(help: "A file or an address.") var source: String
+
+    @Option(name: .shortAndLong, help: "The folder to write to; made where it is missing.", completion: .directory)
+    var output: String
+
+    @Option(
+        name: .customLong("sets"),
+        help: ArgumentHelp(
+            "An entity set, singleton or operation wanted, with what its types need; several by commas, or given "
+                + "several times. All when left out.", valueName: "names"))
+    var sets: [String] = []
+
+    @Option(name: .customLong("config"), help: "A configuration file.", completion: .file())
+    var configurationFile: String?
+
+    @Option(help: "What the service is called: the generated type is <name>Service.") var name: String?
+
+    @Option(help: "public, package or internal.") var access: GeneratorConfiguration.Access?
+
+    @Option(help: "How many files hold the types; a file per type when left out.") var files: Int?
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let configuration = try merged()
+        let result = try await MetadataSource(source, service).read(CSDLReaderOptions(references: .custom))
+        let code = try Generator(result.model, configuration).generate()
+        let written: GeneratedCode.Written
+        do {
+            written = try code.write(to: URL(fileURLWithPath: output))
+        } catch {
+            throw Failure(
+                message: "\(output) cannot be written to: \(error.localizedDescription)",
+                advice: "Give a folder of your own with --output.")
+        }
+        if json {
+            print(JSONText(Report(code, written, warnings: result.warnings.map(\.description))).text)
+            return
+        }
+        for warning in result.warnings {
+            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+        }
+        tell(code, written)
+    }
+
+    /// The configuration file with the options in place of what it says.
+    private func merged() throws -> GeneratorConfiguration {
+        var configuration = GeneratorConfiguration()
+        if let configurationFile {
+            guard let data = FileManager.default.contents(atPath: configurationFile) else {
+                throw Failure(message: "\(configurationFile) cannot be read.")
+            }
+            do {
+                configuration = try JSONDecoder().decode(GeneratorConfiguration.self, from: data)
+            } catch let error as DecodingError {
+                throw Failure(
+                    message: "\(configurationFile): \(GeneratorConfiguration.explain(error))",
+                    advice: "See what it may have: outpost generate --help", status: .misused)
+            }
+        }
+        let wanted = sets.flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
+        if !wanted.isEmpty { configuration.sets = wanted }
+        if let name { configuration.name = name }
+        if let access { configuration.access = access }
+        if let files { configuration.files = files }
+        return configuration
+    }
+
+    /// How many things left out are named, where nobody asked for JSON.
+    private static let shownOmissions = 10
+
+    private func tell(_ code: GeneratedCode, _ written: GeneratedCode.Written) {
+        print(
+            "\(code.serviceName): \(Terminal.plural(code.structuredTypes, "structured type")), "
+                + "\(Terminal.plural(code.enumTypes, "enumeration")), \(Terminal.plural(code.files.count, "file")), "
+                + "\(Terminal.plural(code.lineCount, "line")) in \(output)")
+        print(
+            "\(Terminal.plural(written.changed.count, "file")) written, "
+                + "\(Terminal.number(code.files.count - written.changed.count)) unchanged, "
+                + "\(Terminal.number(written.removed.count)) removed")
+        guard !code.omissions.isEmpty else { return }
+        print("\(Terminal.plural(code.omissions.count, "element")) left out:")
+        for omission in code.omissions.prefix(Self.shownOmissions) {
+            print("  \(omission.description.withoutControls())")
+        }
+        if code.omissions.count > Self.shownOmissions { print("  … (all with --json)") }
+    }
+
+    private struct Report: Encodable {
+        var service: String
+        var structuredTypes: Int
+        var enumTypes: Int
+        var lines: Int
+        var files: [String]
+        var changed: [String]
+        var removed: [String]
+        var omissions: [Item]
+        var warnings: [String]
+
+        struct Item: Encodable {
+            var element: String
+            var reason: String
+        }
+
+        init(_ code: GeneratedCode, _ written: GeneratedCode.Written, warnings: [String]) {
+            service = code.serviceName
+            structuredTypes = code.structuredTypes
+            enumTypes = code.enumTypes
+            lines = code.lineCount
+            files = code.files.map(\.path)
+            changed = written.changed
+            removed = written.removed
+            omissions = code.omissions.map { Item(element: $0.element, reason: $0.reason) }
+            self.warnings = warnings
+        }
+    }
+}
+
+extension GeneratorConfiguration.Access: ExpressibleByArgument {}

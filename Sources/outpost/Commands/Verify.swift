@@ -1,0 +1,34 @@
+import ArgumentParser
+import Foundation
+import OfflineOData
+import Secrets
+
+/// `outpost verify`.
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read a whole clone and say what in it is damaged.",
+        discussion: """
+            Every byte of its files is read, then rows, indexes and the queue of changes. Nothing is changed. Ends with 1
+            when something is damaged. What waits to be pushed can often still be read: 'outpost status'.
+
+            EXAMPLE
+              outpost verify shop
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        MemoryDumps.forbid()
+        let found = try await OfflineODataProvider.verify(
+            at: store.directory, protection: try store.key.protection(ofCloneIn: store.directory))
+        for damage in found.damages { print("\(damage)") }
+        for problem in found.problems { print(problem) }
+        guard found.isWhole else {
+            let count = found.damages.count + found.problems.count
+            throw Failure(
+                message: "\(store.directory) is damaged in \(count) \(count == 1 ? "place" : "places").",
+                advice: "Keep a copy of it, then clone the service again.")
+        }
+        print("\(Terminal.bold(store.directory)) is whole.")
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+@Suite("OData 4.01, batches in detail")
+struct BatchDetailTests {
+    private func batch(
+        _ site: Site, _ requests: [[String: Any]], _ fields: [String: String] = [:]
+    ) async throws -> [[String: Any]] {
+        let answer = try await site.send("POST", "$batch", json: ["requests": requests], fields)
+        #expect(answer.status == 200, "\(answer.text.prefix(300))")
+        return try #require(try answer.json["responses"] as? [[String: Any]])
+    }
+
+    private func statuses(_ responses: [[String: Any]]) -> [Int] { responses.compactMap { $0["status"] as? Int } }
+
+    @Test("19.1 (JSON) a condition decides by earlier answers whether a request is done")
+    func conditions() async throws {
+        try await Site.reference { site async throws in
+            let laptop = try await site.product()
+            let requests: [[String: Any]] = [
+                ["id": "1", "method": "get", "url": laptop], ["id": "2", "method": "get", "url": "Nothing"],
+                ["id": "3", "method": "get", "url": "Products/$count", "dependsOn": ["1"], "if": "$1/Price gt 500"],
+                ["id": "4", "method": "get", "url": "Products/$count", "dependsOn": ["1"], "if": "$1/Price lt 500"],
+                ["id": "5", "method": "get", "url": "Products/$count", "dependsOn": ["2"], "if": "not $2/$succeeded"],
+                [
+                    "id": "6", "method": "get", "url": "Products/$count", "dependsOn": ["2"],
+                    "if": "$1/$succeeded and $2/$succeeded",
+                ],
+                ["id": "7", "method": "get", "url": "\(laptop)/Name"],
+                [
+                    "id": "8", "method": "get", "url": "Products/$count", "dependsOn": ["7"],
+                    "if": "$7 eq 'Laptop' and contains($1/ShippingAddress/City,'$1')",
+                ],
+                ["id": "9", "method": "get", "url": "Products/$count", "if": "$1/Price gt"],
+                ["id": "10", "method": "get", "url": "Products/$count", "if": "$2/Price gt 1"],
+                ["id": "11", "method": "get", "url": "Products/$count", "if": "$77/Price gt 1"],
+            ]
+            let found = statuses(try await batch(site, requests))
+            #expect(found == [200, 404, 200, 424, 200, 424, 200, 424, 400, 424, 400])
+        }
+    }
+
+    @Test("19.1 (JSON) a condition that does not hold keeps all requests of its group from being done")
+    func conditionOfGroup() async throws {
+        try await Site.reference { site async throws in
+            let responses = try await batch(
+                site,
+                [
+                    ["id": "1", "method": "get", "url": "Products/$count"],
+                    [
+                        "id": "2", "atomicityGroup": "g", "method": "post", "url": "Categories",
+                        "body": ["Name": "Garden"],
+                    ],
+                    [
+                        "id": "3", "atomicityGroup": "g", "method": "post", "url": "Categories",
+                        "body": ["Name": "Sports"], "if": "$1 eq 0",
+                    ],
+                ])
+            #expect(statuses(responses) == [200, 424, 424])
+            #expect(try await site.get("Categories/$count").text == "3")
+        }
+    }
+
+    @Test("19.4 (JSON) a batch in JSON goes on after an error unless it is told not to")
+    func continuesOnError() async throws {
+        try await Site.reference { site async throws in
+            let requests: [[String: Any]] = [
+                ["id": "1", "method": "get", "url": "Nothing"], ["id": "2", "method": "get", "url": "Products/$count"],
+            ]
+            #expect(statuses(try await batch(site, requests)) == [404, 200])
+            #expect(statuses(try await batch(site, requests, ["Prefer": "continue-on-error=false"])) == [404])
+        }
+    }
+
+    @Test("11.7.4 the answers of a batch are written one after the other, however many there are")
+    func manyAnswers() async throws {
+        try await Site.reference { site async throws in
+            let requests = (0..<500).map { ["id": "\($0)", "method": "get", "url": "Products"] }
+            let responses = try await batch(site, requests)
+            #expect(responses.compactMap { $0["id"] as? String } == (0..<500).map(String.init))
+            let rows = responses.compactMap { ($0["body"] as? [String: Any])?["value"] as? [Any] }
+            #expect(rows.count == 500 && rows.allSatisfy { $0.count == 7 })
+            #expect(try await batch(site, []).isEmpty)
+        }
+    }
+
+    @Test("11.7.7 an action in a change set is answered with what it gives")
+    func actionInGroup() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product("Coffee Mug")
+            let responses = try await batch(
+                site,
+                [
+                    [
+                        "id": "1", "atomicityGroup": "g", "method": "post", "url": "\(path)/ApplyDiscount",
+                        "body": ["percentage": 50],
+                    ],
+                    [
+                        "id": "2", "atomicityGroup": "g", "method": "post", "url": "\(path)/CalculateDiscount",
+                        "body": ["percentage": 50],
+                    ],
+                ])
+            #expect(statuses(responses) == [200, 200])
+            #expect((responses[0]["body"] as? [String: Any])?["Price"] as? Double == 7.75)
+            #expect((responses[1]["body"] as? [String: Any])?["value"] as? Double == 3.875)
+        }
+    }
+
+    @Test("2 (Repeatable requests) a repeated action acts once and is answered as the first time")
+    func repeatedAction() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product("Coffee Mug")
+            let sent = Self.now
+            func call(_ name: String, _ parameters: [String: Any], _ id: String) async throws -> Answer {
+                try await site.send(
+                    "POST", "\(path)/\(name)", json: parameters,
+                    ["Repeatability-Request-ID": id, "Repeatability-First-Sent": sent])
+            }
+            let first = try await call("ApplyDiscount", ["percentage": 50], "a")
+            let second = try await call("ApplyDiscount", ["percentage": 50], "a")
+            #expect(first.status == 200 && second.status == 200)
+            #expect(second["Repeatability-Result"] == "accepted")
+            #expect(try second.json["Price"] as? Double == 7.75)
+            #expect(try second.control("context") as? String == first.control("context") as? String)
+            let value = try await call("CalculateDiscount", ["percentage": 50], "b")
+            _ = try await site.send("POST", "\(path)/IncreasePrice", json: ["amount": 100])
+            let again = try await call("CalculateDiscount", ["percentage": 50], "b")
+            // A value is given as it was.
+            #expect(try again.json["value"] as? Double == value.json["value"] as? Double)
+            let nothing = try await call("IncreasePrice", ["amount": 1], "c")
+            #expect(nothing.status == 204)
+            #expect(try await call("IncreasePrice", ["amount": 1], "c").status == 204)
+            #expect(try await site.get("\(path)/Price/$value").text == "108.75")
+        }
+    }
+
+    private static var now: String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: Date())
+    }
+
+    @Test("13.2.1 (13) the metadata say truthfully what the service can do")
+    func capabilities() async throws {
+        try await Site.reference { site async throws in
+            let metadata = try await site.get("$metadata?$format=json").json
+            let schema = try #require(metadata["ComplianceService"] as? [String: Any])
+            let container = try #require(schema["Container"] as? [String: Any])
+            func record(_ element: Any?, _ term: String) -> [String: Any]? {
+                (element as? [String: Any])?["@Capabilities.\(term)"] as? [String: Any]
+            }
+            #expect(container["@Capabilities.AsynchronousRequestsSupported"] as? Bool == true)
+            #expect(record(container, "BatchSupport")?["RequestDependencyConditionsSupported"] as? Bool == true)
+            #expect(container["@Capabilities.ConformanceLevel"] != nil)
+            // What is said, is so.
+            for (set, isInsertable) in [("Products", true), ("ReadOnlyItems", false)] {
+                #expect(record(container[set], "InsertRestrictions")?["Insertable"] as? Bool == isInsertable)
+                let status = try await site.send("POST", set, json: Site.newProduct("x")).status
+                #expect((status != 405) == isInsertable)
+            }
+            for set in ["Products", "Categories"] {
+                let isTracked = record(container[set], "ChangeTracking")?["Supported"] as? Bool
+                let answer = try await site.get(set, ["Prefer": "track-changes"])
+                #expect(isTracked == (answer["Preference-Applied"] == "track-changes"))
+            }
+            #expect(record(container["Products"], "SearchRestrictions")?["Searchable"] as? Bool == true)
+            #expect(try await site.get("Products?$search=laptop").rows.count == 2)
+            #expect(try await site.get("Products", ["Isolation": "snapshot"]).status == 200)
+        }
+    }
+}

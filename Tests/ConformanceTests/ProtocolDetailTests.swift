@@ -1,0 +1,224 @@
+import Foundation
+import Testing
+
+/// What the sections of the protocol say besides the numbered clauses of conformance.
+@Suite("OData 4.01 Protocol and URL Conventions, section by section")
+struct ProtocolDetailTests {
+    @Test("8.2.4 a request with If-Match is processed for the present ETag alone, reads too")
+    func ifMatch() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product()
+            #expect(try await site.get(path, ["If-Match": "W/\"1\""]).status == 200)
+            #expect(try await site.get(path, ["If-Match": "\"other\""]).status == 412)
+            #expect(try await site.send("PATCH", path, json: ["Price": 1], ["If-Match": "no tag"]).status == 412)
+            #expect(try await site.get(path).json["Version"] as? Int == 1)
+        }
+    }
+
+    @Test("8.2.8.6 omit-values is named in Preference-Applied where nulls are left out of a page")
+    func omitValues() async throws {
+        try await Site.reference { site async throws in
+            let answer = try await site.get("Products?$select=Name,Description", ["Prefer": "omit-values=nulls"])
+            #expect(answer["Preference-Applied"] == "omit-values=nulls")
+            #expect(try answer.rows.allSatisfy { $0["Description"] == nil })
+        }
+    }
+
+    @Test("9.2.2 Allow lists what a resource has: no more than OPTIONS, and HEAD where it can be read")
+    func allow() async throws {
+        try await Site.reference { site async throws in
+            for (method, path, allowed) in [
+                ("DELETE", "Products", "GET, HEAD, POST, PATCH, PUT"), ("POST", "ReadOnlyItems", "GET, HEAD"),
+                ("POST", "GetTopProducts()", "GET, HEAD"), ("GET", "ResetProducts", "POST"),
+                ("DELETE", "Company", "GET, HEAD, PATCH, PUT"), ("GET", "$batch", "POST"),
+            ] {
+                let refused = try await site.send(method, path)
+                #expect(refused.status == 405)
+                #expect(refused["Allow"] == allowed, "\(path)")
+                #expect(try await site.send("OPTIONS", path)["Allow"] == "\(allowed), OPTIONS")
+            }
+        }
+    }
+
+    @Test("10.4 a singleton's id and context are its name, and begin those of its properties")
+    func singleton() async throws {
+        try await Site.reference { site async throws in
+            #expect(try await site.get("Company").control("id") as? String == "Company")
+            let context = try await site.get("Company/Name").control("context") as? String
+            #expect(context?.hasSuffix("$metadata#Company/Name") == true)
+        }
+    }
+
+    @Test("10.7 the context names paths within selected complex values, recursion and what is computed")
+    func contexts() async throws {
+        try await Site.reference { site async throws in
+            for (query, selection) in [
+                ("$select=ShippingAddress/City", "(ShippingAddress/City)"), ("$select=Category", "(Category)"),
+                ("$select=Name&$expand=RelatedProducts($levels=2)", "(Name,RelatedProducts+())"),
+                ("$select=Name&$expand=*", "(Name,Category(),Descriptions(),RelatedProducts())"),
+                ("$compute=Price mul 2 as Twice", "(*,Twice)"),
+                ("$select=ComplianceService.*", "(ComplianceService.*)"),
+            ] {
+                let context = try await site.get("Products?\(query)").control("context") as? String
+                #expect(context?.hasSuffix("#Products\(selection)") == true, "\(context ?? "")")
+            }
+            let old = try await site.get("Products?$select=Name&$expand=Category", ["OData-MaxVersion": "4.0"])
+            #expect((try old.control("context") as? String)?.hasSuffix("#Products(Name)") == true)
+        }
+    }
+
+    @Test("10.15 the context of a property has the canonical URL of its entity, however it was addressed")
+    func canonicalContext() async throws {
+        try await Site.reference { site async throws in
+            let key = try await site.key(of: "Products", named: "Laptop")
+            let context = try await site.get("Products/\(key)/Name").control("context") as? String
+            #expect(context?.hasSuffix("#Products(\(key))/Name") == true)
+        }
+    }
+
+    @Test("11.2.4.1 query options are refused where nothing is selected from or filtered")
+    func misplacedOptions() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product()
+            for url in ["?$filter=true", "$metadata?$top=1", "\(path)/Name?$select=Name", "\(path)?$orderby=Name"] {
+                #expect(try await site.get(url).status == 400, "\(url)")
+            }
+            let selected = try await site.get("\(path)/ShippingAddress?$select=City").json
+            #expect(selected.keys.sorted() == ["@context", "City"])
+        }
+    }
+
+    @Test("11.2.10 $expand with $ref gives references alone")
+    func expandedReferences() async throws {
+        try await Site.reference { site async throws in
+            let rows = try await site.get("Products?$expand=Category/$ref&$select=Name").rows
+            for row in rows {
+                let category = try #require(row["Category"] as? [String: Any])
+                #expect(category["Name"] == nil)
+                #expect((category["@id"] as? String)?.hasPrefix("Categories(") == true)
+            }
+        }
+    }
+
+    @Test("11.4.2 what is created takes what the service begins with, and is refused without what it cannot know")
+    func initialValues() async throws {
+        try await Site.reference { site async throws in
+            let created = try await site.send("POST", "Products", json: ["Name": "Pen", "Price": 1.5])
+            #expect(created.status == 201)
+            #expect(try created.json["Rating"] as? Int == 0)
+            #expect(try await site.send("POST", "Products", json: ["Name": "Pen"]).status == 400)
+            let path = try #require(try created.control("id") as? String)
+            #expect(try await site.send("PUT", path, json: ["Name": "Quill", "Price": 2]).status == 204)
+            #expect(try await site.get(path).json["ProductType"] as? String == "Product")
+            let wrong = ["Name": "Pen", "Price": 1.5, "@odata.type": "#ComplianceService.Pen"] as [String: Any]
+            #expect(try await site.send("POST", "Products", json: wrong).status == 400)
+        }
+    }
+
+    @Test("11.4.2.1 a relationship to an entity that does not exist is refused")
+    func brokenBinding() async throws {
+        try await Site.reference { site async throws in
+            let nowhere = "Categories(00000000-0000-0000-0000-000000000000)"
+            let bound = ["Name": "Pen", "Price": 1, "Category@odata.bind": nowhere] as [String: Any]
+            #expect(try await site.send("POST", "Products", json: bound).status == 400)
+            let path = try await site.product()
+            #expect(try await site.send("PUT", "\(path)/Category/$ref", json: ["@id": nowhere]).status == 400)
+            #expect(try await site.get("\(path)/Category").status == 200)
+        }
+    }
+
+    @Test("11.4.4 a patch that says too little to create an entity is for one that exists")
+    func upsert() async throws {
+        try await Site.reference { site async throws in
+            let path = "Products(22222222-2222-2222-2222-222222222222)"
+            #expect(try await site.send("PATCH", path, json: ["Price": 3]).status == 404)
+            #expect(try await site.send("PATCH", path, json: ["Name": "New", "Price": 3]).status == 201)
+            #expect(try await site.send("PATCH", path, json: ["Price": 4]).status == 204)
+        }
+    }
+
+    @Test("11.4.13 PUT to a collection makes its members those of the body")
+    func replaceCollection() async throws {
+        try await Site.reference { site async throws in
+            let kept = try await site.key(of: "Categories", named: "Kitchen")
+            let members = [["ID": kept, "Name": "Cooking"], ["Name": "Garden"]]
+            #expect(try await site.send("PUT", "Categories", json: ["value": members]).status == 204)
+            let rows = try await site.get("Categories?$orderby=Name").rows
+            #expect(rows.map { $0["Name"] as? String } == ["Cooking", "Garden"])
+            // What is not given is taken away, as PUT does.
+            #expect(rows.first?["Description"] is NSNull)
+            #expect(rows.first?["ID"] as? String == kept)
+            #expect(try await site.send("PUT", "ReadOnlyItems", json: ["value": [Any]()]).status == 405)
+        }
+    }
+
+    @Test("11.5.4 a path goes on behind the result of a function")
+    func composition() async throws {
+        try await Site.reference { site async throws in
+            #expect(try await site.get("GetProductStats()/totalProducts/$value").text == "7")
+            #expect(try await site.get("GetProductStats()/maxPrice").json["value"] as? Double == 1999.99)
+            #expect(try await site.get("Calculate(value=4)/$value").text == "8")
+            #expect(try await site.get("GetProductStats()/Nothing").status == 404)
+        }
+    }
+
+    @Test("11.5.5.2 overloads of an action are told apart by the parameters in the body")
+    func overloads() async throws {
+        try await Site.reference { site async throws in
+            let both = try await site.send("POST", "Process", json: ["percentage": 50, "minPrice": 1000])
+            #expect(both.status == 204)
+            for (name, price) in [("Premium Laptop Pro", 999.995), ("Laptop", 999.99)] {
+                let path = try await site.product(name)
+                #expect(try await site.get(path).json["Price"] as? Double == price)
+            }
+            #expect(try await site.send("POST", "Process", json: ["percentage": 10]).status == 204)
+            for parameters in [["minPrice": 5], ["percentage": 1, "other": 2], [:]] {
+                #expect(try await site.send("POST", "Process", json: parameters).status == 400)
+            }
+        }
+    }
+
+    @Test("4.8 (URL) $entity goes on with a cast")
+    func castReference() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product()
+            let answer = try await site.get("$entity/ComplianceService.SpecialProduct?$id=\(path)&$select=Name")
+            #expect(try answer.json["Name"] as? String == "Laptop")
+            #expect((try answer.control("context") as? String)?.hasSuffix("SpecialProduct(Name)/$entity") == true)
+        }
+    }
+
+    @Test("2 (URL) plus signs for spaces, empty options and a last slash are read where the URL means nothing else")
+    func lenientURLs() async throws {
+        try await Site.reference { site async throws in
+            for url in [
+                "Products?$filter=Name+eq+'Coffee+Mug'&$select=Name", "Products/?$filter=Name eq 'Coffee Mug'",
+                "Products?&$filter=Name eq 'Coffee Mug'&",
+            ] {
+                #expect(try await site.get(url).column("Name") == ["Coffee Mug"], "\(url)")
+            }
+            // A plus sign that the standard reads as one stays one.
+            #expect(try await site.get("Products?$filter=contains(Name,'Coffee+Mug')").rows.isEmpty)
+            #expect(try await site.get("Products//").status == 400)
+        }
+    }
+
+    @Test("5.1.2 (URL) format parameters follow an abbreviation too")
+    func abbreviatedFormat() async throws {
+        try await Site.reference { site async throws in
+            let answer = try await site.get("Products?$format=json;odata.metadata=none&$top=1")
+            #expect(answer["Content-Type"] == "application/json;odata.metadata=none")
+            #expect(try answer.control("context") == nil)
+        }
+    }
+
+    @Test("7.1 (CSDL) the metadata refer to the vocabularies that they use, in the version asked for")
+    func references() async throws {
+        try await Site.reference { site async throws in
+            let text = try await site.get("$metadata").text
+            #expect(text.contains("<edmx:Include Namespace=\"Org.OData.Core.V1\" Alias=\"Core\"/>"))
+            let old = try await site.get("$metadata", ["OData-MaxVersion": "4.0"]).text
+            #expect(old.contains("Version=\"4.0\""))
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import CSQLite
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import Secrets
+import Testing
+
+/// A database on a disk that fails: encrypted, or plain as the control.
+private struct Patient: CustomTestStringConvertible {
+    var isEncrypted: Bool
+    var mode: String
+    var testDescription: String { (isEncrypted ? "encrypted, " : "plain, ") + mode }
+
+    static let all = [true, false].flatMap { encrypted in
+        ["wal", "delete", "truncate", "persist"].map { Patient(isEncrypted: encrypted, mode: $0) }
+    }
+
+    /// What a workload left behind.
+    struct Run {
+        var disk: FaultDisk
+        var folder: Folder
+        /// How many transactions SQLite said were committed.
+        var committed: Int
+        var failure: SQLiteFailure?
+    }
+
+    static let transactions = 12
+    private static let key = EncryptionKey.generate()
+
+    func open(_ folder: Folder) throws -> Connection {
+        guard isEncrypted else {
+            return try Connection("file:" + folder.path("a.db") + "?vfs=" + FaultDisk.vfsName)
+        }
+        try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(Self.key))
+        return try Connection.encrypted(folder.path("a.db"))
+    }
+
+    /// A database with a table, made on a disk that is whole; closed.
+    private func make(in folder: Folder) throws {
+        if isEncrypted { try EncryptedDatabase.create(at: folder.path("a.db"), key: .key(Self.key)) }
+        let database =
+            isEncrypted
+            ? try Connection.encrypted(folder.path("a.db"))
+            : try Connection(folder.path("a.db"), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        try database.execute("PRAGMA journal_mode = \(mode); CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT)")
+        try database.execute("CREATE INDEX i ON t(body); INSERT INTO t VALUES (0, 'transaction 0')")
+        database.close()
+    }
+
+    /// Runs transactions until one fails. Each changes rows, adds some that do not fit the cache, and removes some.
+    func run(_ fault: Fault?) throws -> Run {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let folder = try Folder(inMemory: true)
+        try make(in: folder)
+        let disk = try FaultDisk(folder: folder.url.path)
+        if let fault { disk.break(fault) }
+        var run = Run(disk: disk, folder: folder, committed: 0)
+        do {
+            let database = try open(folder)
+            // EXTRA: with FULL, SQLite does not sync the deletion of a journal, and the power can undo it.
+            try database.execute("PRAGMA journal_mode = \(mode); PRAGMA synchronous = EXTRA")
+            try database.execute("PRAGMA cache_size = 6; PRAGMA wal_autocheckpoint = 20")
+            for number in 1...Self.transactions {
+                try database.execute("BEGIN; UPDATE t SET body = 'transaction \(number)' WHERE id = 0")
+                try database.insert((number * 100)..<(number * 100 + 20), marker: "row of \(number)")
+                try database.execute("DELETE FROM t WHERE id >= 100 AND id % 7 = \(number % 7)")
+                try database.execute("COMMIT")
+                run.committed = number
+            }
+        } catch let failure as SQLiteFailure {
+            run.failure = failure
+        } catch is EncryptedDatabaseError where disk.isOver {
+            run.failure = SQLiteFailure(code: SQLITE_IOERR, message: "the key block")
+        }
+        return run
+    }
+
+    /// What a database holds: which transaction was the last, and everything.
+    func content(_ folder: Folder) throws -> (last: Int, rows: [String]) {
+        let database = try open(folder)
+        #expect(try database.values("PRAGMA integrity_check") == ["ok"])
+        let last = try database.values("SELECT body FROM t WHERE id = 0")
+        return (Int(last.first?.split(separator: " ").last ?? "") ?? -1, try database.values("SELECT id, body FROM t"))
+    }
+
+    /// The content after each transaction, on a disk that is whole.
+    func states() throws -> [[String]] {
+        var states: [[String]] = []
+        for number in 0...Self.transactions {
+            let folder = try Folder(inMemory: true)
+            try make(in: folder)
+            let database =
+                isEncrypted ? try Connection.encrypted(folder.path("a.db")) : try Connection(folder.path("a.db"))
+            for number in stride(from: 1, through: number, by: 1) {
+                try database.execute("UPDATE t SET body = 'transaction \(number)' WHERE id = 0")
+                try database.insert((number * 100)..<(number * 100 + 20), marker: "row of \(number)")
+                try database.execute("DELETE FROM t WHERE id >= 100 AND id % 7 = \(number % 7)")
+            }
+            states.append(try database.values("SELECT id, body FROM t"))
+        }
+        return states
+    }
+}
+
+/// How many of the operations a test tries: all of them when `OUTPOST_FAULTS` says so, as `make faults` does.
+private func chosen(_ count: Int, _ some: Int) -> [Int] {
+    let all = ProcessInfo.processInfo.environment["OUTPOST_FAULTS"] == "all"
+    let step = all ? 1 : max(1, count / some)
+    // A prime number of steps away from the start, so that not always the same kind of operation comes.
+    return Array(stride(from: 1, through: count, by: step))
+}
+
+@Suite("On a disk that fails, a database is as it was before a transaction or after it")
+struct StoreFaultTests {
+    /// The database after the power failed opens, is whole, and has everything up to a transaction that was committed
+    /// or was about to be.
+    private func check(
+        _ patient: Patient, _ run: Patient.Run, states: [[String]], _ remains: Remains, durable: Bool = true,
+        _ what: Comment
+    ) throws {
+        let after = try Folder(inMemory: true)
+        try run.disk.restart(into: after.url.path, with: remains)
+        let found: (last: Int, rows: [String])
+        do {
+            found = try patient.content(after)
+        } catch {
+            Issue.record("\(error) \(patient.testDescription) \(remains) \(what)")
+            return
+        }
+        #expect(found.rows == states[max(0, found.last)], "a mixture: \(patient.testDescription) \(remains) \(what)")
+        if durable { #expect(found.last >= run.committed, "lost: \(patient.testDescription) \(remains) \(what)") }
+        #expect(found.last <= run.committed + 1, what)
+    }
+
+    @Test("The power fails at any operation", arguments: Patient.all)
+    fileprivate func crash(patient: Patient) throws {
+        let states = try patient.states()
+        let whole = try patient.run(nil)
+        #expect(whole.failure == nil && whole.committed == Patient.transactions)
+        let count = whole.disk.operations
+        #expect(count > 100)
+        for number in chosen(count, 25) {
+            let run = try patient.run(.crash(at: number))
+            #expect(run.failure != nil || run.disk.isOver)
+            for remains in [Remains.nothing, .everything, .sectors(seed: UInt64(number))] {
+                try check(patient, run, states: states, remains, "crash at \(number)")
+            }
+        }
+    }
+
+    @Test("A write is cut short, a sync fails or the disk is full: the transaction fails, and the next ones go on")
+    func errors() throws {
+        for patient in Patient.all {
+            let states = try patient.states()
+            let count = try patient.run(nil).disk.operations
+            for number in chosen(count, 12) {
+                for fault in [Fault.shortWrite(at: number), .failedSync(at: number), .diskFull(from: number)] {
+                    let run = try patient.run(fault)
+                    // Whatever failed, what is on the disk now is a state, also without a restart.
+                    run.disk.mend()
+                    let found = try patient.content(run.folder)
+                    #expect(found.rows == states[max(0, found.last)], "\(patient.testDescription) \(fault)")
+                    #expect(found.last >= run.committed && found.last <= run.committed + 1)
+                    // And it can be written again.
+                    let database = try patient.open(run.folder)
+                    try database.execute("INSERT INTO t VALUES (5000, 'again')")
+                    #expect(try database.values("SELECT body FROM t WHERE id = 5000") == ["again"])
+                }
+            }
+        }
+    }
+
+    @Test("Rule 4: after syncs that lied and a power failure, the database is whole or refuses to be read")
+    func lies() throws {
+        var whole = 0
+        for patient in Patient.all where patient.isEncrypted {
+            let states = try patient.states()
+            let count = try patient.run(nil).disk.operations
+            for number in chosen(count, 12) {
+                let run = try patient.run(.lyingSync(from: number))
+                for seed in 0..<3 {
+                    let after = try Folder(inMemory: true)
+                    try run.disk.restart(into: after.url.path, with: .sectors(seed: UInt64(seed)))
+                    guard let database = try? patient.open(after),
+                        (try? database.values("PRAGMA integrity_check")) == ["ok"],
+                        let rows = try? database.values("SELECT id, body FROM t")
+                    else { continue }
+                    // Nothing that is read was never written.
+                    #expect(Set(rows).isSubset(of: Set(states.joined())))
+                    whole += 1
+                }
+            }
+        }
+        #expect(whole > 0)
+    }
+}

@@ -1,0 +1,99 @@
+import CSQLite
+import Foundation
+import Secrets
+import Testing
+
+@testable import EncryptedSQLite
+
+@Suite("Verifying a database finds what is not as it was written")
+struct VerifyTests {
+    private let key = EncryptionKey.generate()
+
+    /// The files of a database whose log, or hot journal, is there, and which has an unused page.
+    private func files(mode: String) throws -> Folder {
+        let folder = try Folder()
+        let database = try folder.database(key: key, mode: mode)
+        try database.insert(0..<60)
+        try database.execute("DELETE FROM t WHERE id > 10")
+        if mode == "wal" {
+            try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for row in 100..<104 { try database.execute("INSERT INTO t VALUES (\(row), 'row')") }
+        } else {
+            try database.execute("PRAGMA cache_size = 1; BEGIN; UPDATE t SET body = body || 'changed'")
+            try database.insert(200..<900)
+        }
+        let copy = try folder.crashCopy()
+        try? FileManager.default.removeItem(atPath: copy.path("a.db-shm"))
+        try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+        return copy
+    }
+
+    @Test(
+        "A whole database, its log and its journal have no damage, and nothing is written",
+        arguments: ["wal", "delete"])
+    func whole(mode: String) throws {
+        let folder = try files(mode: mode)
+        let before = try folder.contents()
+        #expect(before.keys.contains(mode == "wal" ? "a.db-wal" : "a.db-journal"))
+        #expect(try EncryptedDatabase.verify(at: folder.path("a.db")).map(\.description) == [])
+        #expect(try folder.contents() == before)
+    }
+
+    @Test("A flipped bit in any region of any file is found, at its place", arguments: ["wal", "delete"])
+    func flippedBits(mode: String) throws {
+        let folder = try files(mode: mode)
+        let journal = try folder.contents()["a.db-journal"] ?? Data(count: 12)
+        let records = journal[8..<12].reduce(0) { $0 << 8 | Int($1) }
+        #expect(records > 0 || mode == "wal")
+        for (name, content) in try folder.contents() {
+            // Every region: the key block, each page, the log's and each frame's headers, the journal's.
+            var places = Array(stride(from: 0, to: content.count, by: 509))
+            if name != "a.db" { places += Array(0..<60) }
+            if name == "a.db-wal" {
+                places += (0..<content.count).filter { $0 > 32 && ($0 - 32) % FileFormat.frameSize < 24 }
+            }
+            for place in places {
+                // How many records a journal has is plain: fewer of them is a journal that was cut. Behind the records
+                // of a header is what SQLite never wrote.
+                if name == "a.db-journal", (8..<12).contains(place) || place >= 512 + records * 4104 { continue }
+                try edit(folder.path(name)) { $0[place] ^= 0x04 }
+                let found = try? EncryptedDatabase.verify(at: folder.path("a.db"))
+                #expect(found?.isEmpty != true, "\(name), byte \(place)")
+                if let first = found?.first {
+                    #expect(first.path.hasSuffix(name) && first.offset <= Int64(place), "\(first) for \(place)")
+                }
+                try edit(folder.path(name)) { $0[place] ^= 0x04 }
+            }
+        }
+        #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
+    }
+
+    @Test("A file cut in the middle of a page, a locked one and a later version are told")
+    func others() throws {
+        let folder = try files(mode: "wal")
+        let path = folder.path("a.db")
+        try edit(path) { $0.removeLast(100) }
+        #expect(try EncryptedDatabase.verify(at: path).map(\.expected) == [.page])
+        try EncryptedDatabase.lock(at: path)
+        #expect(throws: EncryptedDatabaseError.locked(path: path)) { try EncryptedDatabase.verify(at: path) }
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        try edit(path) { $0[17] = 2 }
+        #expect(throws: EncryptedDatabaseError.unsupportedFormat(path: path, version: 2)) {
+            try EncryptedDatabase.verify(at: path)
+        }
+    }
+
+    @Test("Frames of an older log and of a transaction that was rolled back are no damage")
+    func leftovers() throws {
+        let folder = try Folder()
+        let database = try folder.database(key: key)
+        try database.execute("PRAGMA cache_size = 5; PRAGMA wal_autocheckpoint = 0")
+        try database.insert(0..<400)
+        // The log begins again, and its old frames stay behind the new ones.
+        try database.execute("PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1000, 'new')")
+        #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
+        try database.execute(
+            "BEGIN; UPDATE t SET body = body || 'spilled'; ROLLBACK; INSERT INTO t VALUES (1001, 'new')")
+        #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
+    }
+}

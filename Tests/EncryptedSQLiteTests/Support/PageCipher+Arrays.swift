@@ -1,0 +1,41 @@
+@testable import EncryptedSQLite
+
+extension PageSealer {
+    /// The content of a sealed page of 4096 bytes, or nil when it does not open.
+    func opened(_ sealed: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
+        var content = [UInt8](repeating: 0, count: FileFormat.contentSize)
+        let isOpen = content.withUnsafeMutableBytes { target in
+            sealed.withUnsafeBytes { sealed in
+                data.withUnsafeBytes { data in
+                    guard let target = target.baseAddress, let sealed = sealed.baseAddress else { return false }
+                    return open(sealed, authenticating: data, to: target)
+                }
+            }
+        }
+        return isOpen ? content : nil
+    }
+}
+
+extension PageCipher {
+    /// A sealed page: nonce, encrypted content, tag.
+    func sealed(_ content: [UInt8], at place: Place, nonce: [UInt8]) -> [UInt8] {
+        var sealed = nonce + [UInt8](repeating: 0, count: FileFormat.pageSize - FileFormat.nonceSize)
+        let isSealed = sealed.withUnsafeMutableBytes { target in
+            content.withUnsafeBytes { content in
+                withAssociatedData(of: place) { data in
+                    guard let target = target.baseAddress, let content = content.baseAddress else { return false }
+                    return sealer(for: place.kind).seal(
+                        content, nonce: target, authenticating: data, to: target + FileFormat.nonceSize)
+                }
+            }
+        }
+        return isSealed ? sealed : []
+    }
+
+    /// The content of a sealed page, or nil when it does not open at this place.
+    func opened(_ sealed: [UInt8], at place: Place) -> [UInt8]? {
+        withAssociatedData(of: place) { data in
+            sealer(for: place.kind).opened(sealed, authenticating: Array(data))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataService
+import Testing
+
+@Suite("Credentials that are asked for") struct CredentialTests {
+    private func session(
+        _ wire: ScriptedWire, _ step: any AuthenticationStep, root: String = "https://service.test/"
+    ) throws -> HTTPSession {
+        try HTTPSession(
+            wire, serviceRoot: root, configuration: .init(authentication: Authentication(step), retry: .none))
+    }
+
+    private static func guarded(_ password: String) -> ScriptedWire {
+        ScriptedWire { _, request in
+            request.headerFields[.authorization] == "Basic \(password)"
+                ? answer(200, [:], "in") : answer(401, [.wwwAuthenticate: "Basic realm=\"R\""])
+        }
+    }
+
+    @Test("Nothing is sent before a challenge, then what the store has, and that with each later request")
+    func stored() async throws {
+        let wire = Self.guarded("YW5uOnB3")
+        let store = MemoryCredentialStore()
+        await store.save(
+            UserCredentials(user: "ann", password: "pw"),
+            for: ProtectionSpace(host: "service.test", port: 443, scheme: "https", realm: "R"))
+        let session = try session(wire, ChallengedCredentials(store: store))
+        for _ in 0..<3 { #expect(try await session.send(request(), body: nil).0.status == .ok) }
+        #expect(
+            wire.sent.map { $0.request.headerFields[.authorization] } == [nil]
+                + Array(repeating: "Basic YW5uOnB3", count: 3))
+    }
+
+    @Test("What is refused is asked for again with the last user's name, and what is given is kept")
+    func asked() async throws {
+        let wire = Self.guarded("Ym9iOm5ldw==")
+        let store = MemoryCredentialStore()
+        let space = ProtectionSpace(host: "service.test", port: 443, scheme: "https", realm: "R")
+        await store.save(UserCredentials(user: "bob", password: "old"), for: space)
+        let step = ChallengedCredentials(store: store) { challenge, lastUser in
+            #expect(challenge.realm() == "R")
+            #expect(lastUser == "bob")
+            return UserCredentials(user: "bob", password: "new")
+        }
+        #expect(try await session(wire, step).send(request(), body: nil).0.status == .ok)
+        #expect(await store.credentials(for: space) == UserCredentials(user: "bob", password: "new"))
+    }
+
+    @Test("Who gives up gets the 401") func givenUp() async throws {
+        let wire = Self.guarded("x")
+        let (response, _) = try await session(wire, ChallengedCredentials()).send(request(), body: nil)
+        #expect(response.status == .unauthorized)
+        #expect(wire.sent.count == 1)
+    }
+
+    @Test("What was given over HTTPS is not looked up for HTTP, nor for another port or realm")
+    func spaces() async throws {
+        let store = MemoryCredentialStore()
+        await store.save(
+            UserCredentials(user: "ann", password: "pw"),
+            for: ProtectionSpace(host: "service.test", port: 443, scheme: "https", realm: "R"))
+        let wire = ScriptedWire { _, _ in answer(401, [.wwwAuthenticate: "Basic realm=\"R\""]) }
+        for root in ["http://service.test/", "https://service.test:8443/"] {
+            let session = try session(wire, ChallengedCredentials(store: store), root: root)
+            _ = try await session.send(request(.get, root), body: nil)
+        }
+        #expect(wire.sent.allSatisfy { $0.request.headerFields[.authorization] == nil })
+        #expect(
+            await store.credentials(
+                for: ProtectionSpace(host: "SERVICE.test", port: 443, scheme: "HTTPS", realm: "R", isProxy: true))
+                == nil)
+    }
+
+    @Test(
+        "Keys and tokens stand where they belong",
+        arguments: [
+            (TokenPlacement.bearer, "Authorization: Bearer k=1"), (.cookie("SSO"), "Cookie: SSO=k=1"),
+            (.query("api key"), "/shop/Orders?api%20key=k%3D1"),
+        ])
+    func placements(placement: TokenPlacement, expected: String) async throws {
+        let wire = ScriptedWire { _, _ in answer() }
+        _ = try await session(wire, TokenAuthentication(placement, key: "k=1")).send(request(), body: nil)
+        let sent = wire.sent[0].request
+        let all =
+            sent.headerFields.map { "\($0.name.canonicalName): \($0.value)".lowercased() } + [sent.path?.lowercased()]
+        #expect(all.contains(expected.lowercased()))
+    }
+
+    @Test("However many are refused at once, a token is asked for once; one that is refused again is the caller's")
+    func singleFlight() async throws {
+        let asked = Counter()
+        let step = TokenAuthentication(.bearer) { isRefused in
+            let number = asked.next()
+            #expect(isRefused == (number > 1))
+            try await Task.sleep(for: .milliseconds(50))
+            return "t\(number)"
+        }
+        let wire = ScriptedWire { _, request in
+            answer(request.headerFields[.authorization] == "Bearer t2" ? 200 : 401)
+        }
+        let session = try session(wire, step)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await session.send(request(), body: nil).0.status.code } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(asked.value == 2)
+        let never = ScriptedWire { _, _ in answer(401) }
+        let fixed = TokenAuthentication(.bearer, key: "same")
+        #expect(try await self.session(never, fixed).send(request(), body: nil).0.status == .unauthorized)
+        #expect(never.sent.count == 1)
+    }
+
+    @Test(
+        "A sign-in page in place of data is answered by a closure, and what it gets is sent", arguments: [true, false])
+    func signIn(isRedirect: Bool) async throws {
+        let jar = CookieJar()
+        let wire = ScriptedWire { _, request in
+            if request.headerFields[.cookie] == "SMSESSION=1" {
+                return answer(200, [.contentType: "application/json"], "{}")
+            }
+            return isRedirect
+                ? answer(302, [.location: "https://login.test/?to=x"])
+                : answer(200, [.contentType: "text/html; charset=utf-8"], "<form action=\"/login\">")
+        }
+        let step = SignInPage { challenge in
+            if !isRedirect { #expect(String(decoding: challenge.page, as: UTF8.self).hasPrefix("<form")) }
+            jar.store(answer(200, [.setCookie: "SMSESSION=1; Path=/; Secure"]).0, to: challenge.request)
+            return .retry
+        }
+        let session = try HTTPSession(
+            wire, serviceRoot: "https://service.test/",
+            configuration: .init(authentication: Authentication(step), cookies: jar))
+        var data = request()
+        data.headerFields[.accept] = "application/json"
+        let (response, stream) = try await session.send(data, body: nil)
+        #expect(response.status == .ok)
+        #expect(try await stream.text == "{}")
+        #expect(wire.sent.count == 2)
+        var page = request()
+        page.headerFields[.accept] = "text/html"
+        #expect(!SignInPage.isUnexpectedPage(answer(200, [.contentType: "text/html"]).0, to: page))
+    }
+
+    @Test("A client certificate goes to the transport, renewed for each request") func certificate() async throws {
+        let counter = Counter()
+        let wire = ScriptedWire { _, _ in answer() }
+        let step = ClientCertificate { .pkcs12([UInt8(counter.next())], passphrase: nil) }
+        let session = try session(wire, step)
+        for _ in 0..<2 { _ = try await session.send(request(), body: nil) }
+        #expect(
+            wire.sent.map(\.options.clientIdentity) == [.pkcs12([1], passphrase: nil), .pkcs12([2], passphrase: nil)])
+    }
+}

@@ -1,0 +1,90 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataService
+import Testing
+
+@Suite("A session around a transport") struct HTTPSessionTests {
+    @Test("Fields for intermediaries are asked for each time a request is sent, repeats included")
+    func fields() async throws {
+        let counter = Counter()
+        let wire = ScriptedWire { number, _ in number == 1 ? answer(503, [.retryAfter: "0"]) : answer() }
+        var configuration = HTTPSession.Configuration()
+        configuration.retry = RetryPolicy(random: { 0 }, sleep: { _ in })
+        configuration.fields = { [.userAgent: "farm \(counter.next())", .cookie: "edge=1"] }
+        let session = try HTTPSession(wire, serviceRoot: "https://service.test/", configuration: configuration)
+        var message = request()
+        message.headerFields[.cookie] = "own=2"
+        _ = try await session.send(message, body: nil)
+        #expect(wire.sent.map { $0.request.headerFields[.userAgent] } == ["farm 1", "farm 2"])
+        #expect(wire.sent[0].request.headerFields[.cookie] == "own=2; edge=1")
+        _ = try await session.send(request(.get, "https://elsewhere.test/"), body: nil)
+        #expect(wire.sent[2].request.headerFields[.userAgent] == nil)
+    }
+
+    @Test("At most five requests go at once, in the order of coming, and a place is kept until the body is read")
+    func limit() async throws {
+        let running = Counter()
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let wire = ScriptedWire { _, _ in
+            running.next()
+            return answer(200, [:], "x")
+        }
+        let session = try HTTPSession(wire, serviceRoot: "https://service.test/")
+        let tasks = (0..<8).map { number in
+            Task {
+                let (_, stream) = try await session.send(request(.get, "https://service.test/\(number)"), body: nil)
+                for await _ in gate { break }
+                return try await stream.text
+            }
+        }
+        while running.value < 5 { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(running.value == 5)
+        #expect(session.queue.size == 8)
+        #expect(session.isInUse)
+        open.finish()
+        for task in tasks { #expect(try await task.value == "x") }
+        #expect(session.queue.size == 0)
+        #expect(!session.isInUse)
+    }
+
+    @Test("A root that is no http URL is refused", arguments: ["shop/", "/shop/", "ftp://a/", "https://u:p@a/"])
+    func roots(url: String) {
+        #expect(throws: TransportError.self) {
+            _ = try HTTPSession(LoopbackTransport { _, _ in answer() }, serviceRoot: url)
+        }
+    }
+
+    @Test("The whole time is limited, from start to last byte, per session and per request") func wholeTimeout()
+        async throws
+    {
+        let wire = ScriptedWire { _, request in
+            if request.path == "/slow-head" { try await Task.sleep(for: .seconds(60)) }
+            return (
+                HTTPResponse(status: .ok),
+                ByteStream {
+                    try await Task.sleep(for: .seconds(60)); return nil
+                }
+            )
+        }
+        var configuration = HTTPSession.Configuration()
+        configuration.wholeTimeout = .milliseconds(100)
+        configuration.retry = .none
+        let session = try HTTPSession(wire, serviceRoot: "https://service.test/", configuration: configuration)
+        let begin = ContinuousClock.now
+        await #expect(throws: TransportError.timedOut(host: "service.test")) {
+            _ = try await session.send(request(.get, "https://service.test/slow-head"), body: nil)
+        }
+        let (_, stream) = try await session.send(request(), body: nil)
+        await #expect(throws: TransportError.timedOut(host: "service.test")) { _ = try await stream.text }
+        #expect(ContinuousClock.now - begin < .seconds(10))
+        #expect(session.queue.size == 0)
+        let (_, patient) = try await session.send(
+            request(), body: nil, options: TransferOptions(wholeTimeout: .seconds(3600)))
+        let reading = Task { try await patient.text }
+        try await Task.sleep(for: .milliseconds(200))
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await reading.value }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataService
+import Synchronization
+import Testing
+
+/// A service of one file, which cuts its answers after a number of bytes.
+private final class FileService: Sendable {
+    let bytes = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
+    let version = Mutex("\"v1\"")
+    let cuts: Mutex<[Int]>
+    let ranges = Mutex<[String]>([])
+    let understandsRanges: Bool
+
+    init(cuts: [Int], understandsRanges: Bool = true) {
+        self.cuts = Mutex(cuts)
+        self.understandsRanges = understandsRanges
+    }
+
+    func answer(_ request: HTTPRequest) -> (HTTPResponse, ByteStream) {
+        let range = request.headerFields[.range]
+        let version = version.withLock { $0 }
+        ranges.withLock { $0.append(range ?? "all") }
+        var first = 0
+        var response = HTTPResponse(status: .ok)
+        if !version.isEmpty { response.headerFields[.eTag] = version }
+        if let range, understandsRanges, request.headerFields[.ifRange] == version,
+            let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
+        {
+            guard start < bytes.count else { return (HTTPResponse(status: .rangeNotSatisfiable), ByteStream([])) }
+            first = start
+            response.status = .partialContent
+            response.headerFields[.contentRange] = "bytes \(first)-\(bytes.count - 1)/\(bytes.count)"
+        }
+        let cut = cuts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        let part = Array(bytes[first...])
+        let position = Mutex(0)
+        let body = ByteStream(length: Int64(part.count)) {
+            let start = position.withLock { position in
+                defer { position += 500 }
+                return position
+            }
+            if let cut, start >= cut { throw TransportError.truncated(host: "h", reason: "cut") }
+            return start < part.count ? Array(part[start..<min(start + 500, part.count)]) : nil
+        }
+        return (response, body)
+    }
+}
+
+@Suite("Downloads that go on (RFC 9110, 14)") struct ResumableDownloadTests {
+    private let path = NSTemporaryDirectory() + "outpost-download-\(UUID().uuidString)"
+    private let patience = RetryPolicy(random: { 0 }, sleep: { _ in })
+
+    private func clean() {
+        for file in [path, path + ".checkpoint"] { try? FileManager.default.removeItem(atPath: file) }
+    }
+
+    private var contents: [UInt8] { Array(FileManager.default.contents(atPath: path) ?? Data()) }
+
+    private func download(_ service: FileService, retry: RetryPolicy? = nil) -> ResumableDownload {
+        ResumableDownload(
+            request(.get, "https://service.test/file"), to: DownloadFile(path),
+            over: ScriptedWire { _, request in service.answer(request) }, retry: retry ?? patience)
+    }
+
+    @Test("An interrupted download goes on at the byte where it was cut") func goesOn() async throws {
+        defer { clean() }
+        let service = FileService(cuts: [1500, 1000, 0, 0])
+        try await download(service).run()
+        #expect(contents == service.bytes)
+        #expect(service.ranges.withLock { $0 } == ["all", "bytes=1500-", "bytes=2500-", "bytes=2500-", "bytes=2500-"])
+        #expect(!FileManager.default.fileExists(atPath: path + ".checkpoint"))
+    }
+
+    @Test("Another run goes on with the checkpoint that is stored") func later() async throws {
+        defer { clean() }
+        let service = FileService(cuts: [2000])
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        #expect(contents.count == 2000)
+        try await download(service).run()
+        #expect(contents == service.bytes)
+        #expect(service.ranges.withLock { $0 } == ["all", "bytes=2000-"])
+    }
+
+    @Test("Parts of two versions are never joined") func otherVersion() async throws {
+        defer { clean() }
+        let service = FileService(cuts: [2000])
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        service.version.withLock { $0 = "\"v2\"" }
+        try await download(service).run()
+        #expect(contents == service.bytes)
+    }
+
+    @Test("What cannot be continued begins anew", arguments: [("\"v1\"", false), ("W/\"v1\"", true), ("", true)])
+    func anew(version: String, understandsRanges: Bool) async throws {
+        defer { clean() }
+        let service = FileService(cuts: [2000], understandsRanges: understandsRanges)
+        service.version.withLock { $0 = version }
+        try await download(service).run()
+        #expect(contents == service.bytes)
+    }
+
+    @Test("A service that never gets further is given up after the attempts, and the checkpoint stays") func givenUp()
+        async throws
+    {
+        defer { clean() }
+        let service = FileService(cuts: [500, 0, 0, 0, 0, 0, 0])
+        await #expect(throws: TransportError.self) { try await download(service).run() }
+        #expect(service.ranges.withLock { $0.count } == 4)
+        #expect(contents.count == 500)
+        try await download(FileService(cuts: [])).run()
+        #expect(contents == service.bytes)
+    }
+
+    @Test("A part that was not asked for is refused, and so is a status that is none of a download") func wrong()
+        async throws
+    {
+        defer { clean() }
+        let wire = ScriptedWire { number, _ in
+            switch number {
+            case 1:
+                return (
+                    answer(200, [.eTag: "\"1\""]).0,
+                    ByteStream(length: 10) {
+                        throw TransportError.truncated(host: "h", reason: "")
+                    }
+                )
+            default: return answer(404)
+            }
+        }
+        let missing = ResumableDownload(request(), to: DownloadFile(path), over: wire, retry: patience)
+        await #expect(throws: DownloadError.refused(status: 404)) { try await missing.run() }
+        let service = FileService(cuts: [500])
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        let liar = ScriptedWire { _, _ in answer(206, [.contentRange: "bytes 0-9/5000"], "0123456789") }
+        let other = ResumableDownload(
+            request(.get, "https://service.test/file"), to: DownloadFile(path), over: liar, retry: patience)
+        await #expect(throws: DownloadError.wrongPart("bytes 0-9/5000")) { try await other.run() }
+    }
+
+    @Test("A checkpoint that says more than the file has counts as none") func damaged() async throws {
+        defer { clean() }
+        let service = FileService(cuts: [2000])
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
+        try await download(service).run()
+        #expect(contents == service.bytes)
+        try "no JSON".write(toFile: path + ".checkpoint", atomically: true, encoding: .utf8)
+        #expect(try await DownloadFile(path).checkpoint() == nil)
+    }
+}

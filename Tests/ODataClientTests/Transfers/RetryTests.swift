@@ -1,0 +1,113 @@
+import HTTPTypes
+import ODataHTTP
+import ODataService
+import Synchronization
+import Testing
+
+@testable import ODataClient
+
+@Suite("Sending again") struct RetryTests {
+    private final class Waits: Sendable {
+        private let kept = Mutex<[Duration]>([])
+        var all: [Duration] { kept.withLock { $0 } }
+        var policy: RetryPolicy {
+            RetryPolicy(random: { 1 }, now: { 784_111_777 }, sleep: { time in self.kept.withLock { $0.append(time) } })
+        }
+    }
+
+    private func attempts(
+        _ method: HTTPRequest.Method, isRepeatable: Bool? = nil, body: ByteStream? = nil,
+        _ failing: @escaping @Sendable () throws -> (HTTPResponse, ByteStream)
+    ) async throws -> (count: Int, waits: [Duration], status: Int?) {
+        let wire = ScriptedWire { _, _ in try failing() }
+        let waits = Waits()
+        let result = try? await RetryingTransport(wire, policy: waits.policy).send(
+            request(method), body: body, options: TransferOptions(isRepeatable: isRepeatable))
+        return (wire.sent.count, waits.all, result?.0.status.code)
+    }
+
+    @Test("Reading is repeated four times in all, each time after twice the time") func reading() async throws {
+        let result = try await attempts(.get) { throw TransportError.connectionLost(host: "h", reason: "") }
+        #expect(result.count == 4)
+        #expect(result.waits == [.milliseconds(250), .milliseconds(500), .seconds(1)])
+    }
+
+    @Test(
+        "What may have acted is not repeated, unless the service recognises repeats",
+        arguments: [
+            TransportError.timedOut(host: "h"), .connectionLost(host: "h", reason: ""),
+            .truncated(host: "h", reason: ""),
+        ])
+    func inDoubt(error: TransportError) async throws {
+        for method in [HTTPRequest.Method.post, .put, .patch, .delete] {
+            #expect(try await attempts(method) { throw error }.count == 1)
+            #expect(try await attempts(method, isRepeatable: true) { throw error }.count == 4)
+        }
+        #expect(try await attempts(.get, isRepeatable: false) { throw error }.count == 1)
+    }
+
+    @Test("What certainly was not sent is repeated, a change too") func unsent() async throws {
+        let error = TransportError.cannotConnect(host: "h", reason: "")
+        #expect(try await attempts(.post, body: ByteStream([1])) { throw error }.count == 4)
+    }
+
+    @Test("A body that cannot be had again is sent once") func unrepeatable() async throws {
+        let body = ByteStream(length: nil) { nil }
+        let result = try await attempts(.post, body: body) { throw TransportError.cannotConnect(host: "h", reason: "") }
+        #expect(result.count == 1)
+    }
+
+    @Test(
+        "What asking again does not mend is not repeated",
+        arguments: [
+            TransportError.invalidURL("x"), .untrustedCertificate(host: "h", reason: ""),
+            .clientCertificateRefused(host: "h", reason: ""), .proxyAuthenticationRequired(proxy: "p"),
+        ])
+    func hopeless(error: TransportError) async throws {
+        #expect(try await attempts(.get) { throw error }.count == 1)
+    }
+
+    @Test(
+        "Statuses are repeated as far as the service cannot have acted",
+        arguments: [
+            (429, nil, 4, 4), (503, "0", 4, 4), (503, nil, 4, 1), (408, nil, 4, 1), (502, nil, 4, 1), (504, nil, 4, 1),
+            (500, nil, 1, 1), (501, nil, 1, 1), (401, nil, 1, 1), (412, nil, 1, 1), (200, nil, 1, 1),
+        ] as [(Int, String?, Int, Int)])
+    func statuses(status: Int, after: String?, reading: Int, changing: Int) async throws {
+        let fields: [HTTPField.Name: String] = after.map { [.retryAfter: $0] } ?? [:]
+        #expect(try await attempts(.get) { answer(status, fields) }.count == reading)
+        let change = try await attempts(.post, body: ByteStream([1])) { answer(status, fields) }
+        #expect(change.count == changing)
+        #expect(change.status == status)
+    }
+
+    @Test(
+        "Retry-After is the least delay, in seconds or as a date; too long a one ends it",
+        arguments: [
+            ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
+            ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:00:00 GMT", .milliseconds(250)),
+            ("120", .seconds(120)), ("121", nil), ("99999999999999999999999", nil), ("-1", .milliseconds(250)),
+            ("soon", .milliseconds(250)),
+        ] as [(String, Duration?)])
+    func retryAfter(text: String, expected: Duration?) async throws {
+        let result = try await attempts(.get) { answer(429, [.retryAfter: text]) }
+        #expect(result.waits.first == expected)
+    }
+
+    @Test("Delays are drawn between nothing and the longest") func jitter() {
+        for number in 1...12 {
+            #expect(RetryPolicy(random: { 0 }).delay(before: number) == .zero)
+            #expect(RetryPolicy(random: { 1 }).delay(before: number) <= .seconds(20))
+        }
+        #expect(Set((0..<20).map { _ in RetryPolicy().delay(before: 5) }).count > 1)
+    }
+
+    @Test("Cancelling while it waits ends it") func cancelled() async throws {
+        let wire = ScriptedWire { _, _ in answer(429, [.retryAfter: "100"]) }
+        let task = Task { try await RetryingTransport(wire).send(request(), body: nil) }
+        while wire.sent.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(wire.sent.count == 1)
+    }
+}

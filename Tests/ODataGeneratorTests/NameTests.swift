@@ -1,0 +1,114 @@
+import Foundation
+import ODataGenerator
+import Testing
+
+@testable import ODataGenerator
+
+@Suite("Names")
+struct NameTests {
+    @Test(
+        "Types begin with capitals",
+        arguments: [
+            ("order", "Order"), ("Order_Details", "OrderDetails"), ("SALES_ORDER", "SalesOrder"), ("VBAK", "VBAK"),
+            ("with space", "WithSpace"), ("1st", "_1st"), ("", "Unnamed"), ("Größe", "Größe"), ("名前", "名前"),
+            ("😀", "U1F600"), ("Type", "Type_"), ("Self", "Self_"), ("Protocol", "Protocol_"), ("a.b-c", "ABC"),
+        ])
+    func types(name: String, expected: String) { #expect(SwiftName.type(name) == expected) }
+
+    @Test(
+        "Members begin small",
+        arguments: [
+            ("OrderID", "orderID"), ("ID", "id"), ("IDs", "ids"), ("URLPath", "urlPath"), ("Name", "name"),
+            ("CUSTOMER_NAME", "customerName"), ("KUNNR", "kunnr"), ("is loaded", "isLoaded"), ("class", "class"),
+            ("init", "init_"), ("self", "self_"), ("😀", "u1F600"), ("123", "_123"), ("_", "unnamed"),
+            ("X509Certificate", "x509Certificate"), ("a/b", "aB"), ("$it", "it"),
+        ])
+    func members(name: String, expected: String) { #expect(SwiftName.member(name) == expected) }
+
+    @Test("Names of 300 characters are cut to 100 and a hash, and stay apart")
+    func long() {
+        let one = SwiftName.member(String(repeating: "a", count: 300))
+        let other = SwiftName.member(String(repeating: "a", count: 299) + "b")
+        #expect(one.count == SwiftName.maxLength + 9)
+        #expect(one != other)
+        #expect(SwiftName.member(String(repeating: "a", count: 100)).count == 100)
+        #expect(SwiftName.member(String(repeating: "a", count: 101)).count == 109)
+    }
+
+    @Test("The library's public types are reserved: code that names them still means them")
+    func libraryTypes() throws {
+        let sources = Documents.folder.deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources")
+        let declaration = /^(?:public|package) (?:final |indirect )*(?:struct|class|enum|protocol|typealias) (\w+)/
+            .anchorsMatchLineEndings()
+        var seen = 0
+        for library in ["ODataModel", "ODataQuery", "ODataService"] {
+            let folder = sources.appendingPathComponent(library)
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
+            {
+                let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                for match in text.matches(of: declaration) {
+                    seen += 1
+                    #expect(ReservedNames.libraryTypes.contains(String(match.1)), "\(match.1) of \(path)")
+                }
+            }
+        }
+        #expect(seen > 100)
+    }
+
+    @Test("A taken name gets the namespace in front, then a number")
+    func collisions() throws {
+        let code = try Documents.code(
+            schema: """
+                <ComplexType Name="Entity"><Property Name="Text" Type="Edm.String"/></ComplexType>
+                <ComplexType Name="Order"><Property Name="A" Type="Edm.String"/></ComplexType>
+                <ComplexType Name="order"><Property Name="A" Type="Edm.String"/></ComplexType>
+                <ComplexType Name="ShopOrder"><Property Name="A" Type="Edm.String"/></ComplexType>
+                """)
+        for name in ["ShopEntity", "Order", "ShopOrder", "ShopOrder2"] {
+            #expect(code.text.contains("struct \(name): "), "\(name)")
+        }
+    }
+
+    @Test("Names that the configuration gives come first, and illegal or taken ones are refused")
+    func overrides() throws {
+        let names = [
+            "Harbour.Ship": "Vessel", "Harbour.Ship/Length": "metres", "Harbour.HarbourContainer/Ships": "vessels",
+            "Harbour.Move": "shift", "Harbour.Move/to": "place", "Harbour.ShipKind/None": "unknown",
+        ]
+        let code = try Documents.code("harbour.xml", GeneratorConfiguration(names: names))
+        for text in [
+            "struct Vessel:", "var metres: ODataDecimal?", "var vessels: EntityCollection<Vessel>",
+            "func shift(place: Position", "case unknown = 9",
+        ] { #expect(code.text.contains(text), "\(text)") }
+
+        #expect(throws: GeneratorError.illegalName("a b", for: "Harbour.Ship")) {
+            try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship": "a b"]))
+        }
+        #expect(throws: GeneratorError.illegalName("self", for: "Harbour.Ship/Name")) {
+            try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship/Name": "self"]))
+        }
+        #expect(throws: GeneratorError.nameTaken("String", for: "Harbour.Ship")) {
+            try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship": "String"]))
+        }
+        #expect(throws: GeneratorError.nameTaken("x", for: "Harbour.Ship/Name")) {
+            try Documents.code(
+                "harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship/Length": "x", "Harbour.Ship/Name": "x"]))
+        }
+        let unknown = try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Tug": "Tug"]))
+        #expect(unknown.omissions.contains { $0.element == "Harbour.Tug" })
+    }
+
+    @Test("Every declaration of hostile metadata is a Swift identifier")
+    func hostile() throws {
+        let code = try Documents.code("hostile.xml", GeneratorConfiguration(files: 1))
+        let declaration = /(?:struct|enum|protocol|var|let|func|case) `?([^\s`:(]+)/
+        var seen = 0
+        for line in code.text.split(separator: "\n") where !line.contains("//") && !line.contains("odataCall") {
+            guard !line.contains("<"), let match = line.firstMatch(of: declaration) else { continue }
+            seen += 1
+            #expect(SwiftName.isIdentifier(String(match.1)), "\(line)")
+        }
+        #expect(seen > 200)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import ODataGenerator
+import ODataModel
+
+/// The documents beside the tests, and code generated from them.
+enum Documents {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+
+    static func model(_ name: String) throws -> EntityDataModel {
+        let url = folder.appendingPathComponent("Documents/\(name)")
+        return try CSDLReader.read([UInt8](try Data(contentsOf: url)))
+    }
+
+    static func code(
+        _ name: String, _ configuration: GeneratorConfiguration = GeneratorConfiguration()
+    ) throws -> GeneratedCode { try Generator(try model(name), configuration).generate() }
+
+    /// Code generated from a schema's content.
+    static func code(
+        schema: String, _ configuration: GeneratorConfiguration = GeneratorConfiguration()
+    ) throws -> GeneratedCode {
+        try Generator(
+            try CSDLReader.read(
+                Array(
+                    """
+                    <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+                    <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="My.Shop">\(schema)</Schema>
+                    </edmx:DataServices></edmx:Edmx>
+                    """.utf8)), configuration
+        ).generate()
+    }
+}
+
+extension GeneratedCode {
+    /// The text of all files.
+    var text: String { files.map(\.text).joined() }
+
+    /// The lines that declare a type, property, method or case, without what follows the name.
+    func text(of path: String) -> String? { files.first { $0.path == path }?.text }
+}

@@ -1,0 +1,28 @@
+import ODataModel
+import ODataService
+import Synchronization
+
+/// A provider that remembers what it is asked and gives the answers it was given.
+final class Recorder: ODataProvider {
+    let fixedModel: EntityDataModel
+    private let state = Mutex<(requests: [ODataRequest], answers: [ODataResponse])>(([], []))
+
+    init(model: EntityDataModel = HarbourMetadata.model, _ answers: [ODataResponse] = []) {
+        fixedModel = model
+        state.withLock { $0.answers = answers }
+    }
+
+    var model: EntityDataModel { get async throws { fixedModel } }
+
+    var requests: [ODataRequest] { state.withLock { $0.requests } }
+
+    /// The last request as `GET Ships?$top=1`.
+    var last: String { requests.last.map { "\($0.method.rawValue) \($0.link ?? $0.url.description)" } ?? "" }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        state.withLock { state in
+            state.requests.append(request)
+            return state.answers.isEmpty ? ODataResponse(body: .page(EntityPage())) : state.answers.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import ODataModel
+import ODataService
+import OfflineOData
+import Secrets
+import Testing
+
+/// A store on a disk that fails, at work: made, downloaded, edited, synced, edited and synced again.
+private struct SyncScenario {
+    let shop: Shop
+    let key: EncryptionKey
+    let directory: String
+    let disk: FaultDisk
+    /// The edits that were acknowledged: each must reach the service.
+    private(set) var acknowledged: [Edit] = []
+    /// The edit that was under way when it ended: it may.
+    private(set) var doubtful: Edit?
+    private(set) var failure: (any Error)?
+
+    /// A change that can be found again at the service.
+    struct Edit: Sendable {
+        var name: String
+        var apply: @Sendable (OfflineODataProvider) async throws -> Void
+        /// Counts what the change made; once is right.
+        var count: String
+    }
+
+    private static func create(_ key: String) -> Edit {
+        Edit(
+            name: "create \(key)",
+            apply: {
+                try await $0.create(
+                    "Customers", ["CustomerID": .string(key), "CompanyName": "New", "Country": "Norway"])
+            },
+            count: "SELECT COUNT(*) FROM Customers WHERE CustomerID = '\(key)'")
+    }
+
+    private static func order(_ freight: Int) -> Edit {
+        Edit(
+            name: "order \(freight)",
+            apply: {
+                try await $0.create(
+                    "Orders",
+                    [
+                        "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+                        "Freight": .decimal(ODataDecimal(Int64(freight))),
+                    ])
+            },
+            count: "SELECT COUNT(*) FROM Orders WHERE Freight = \(freight)")
+    }
+
+    private static func update(_ order: Int, _ city: String) -> Edit {
+        Edit(
+            name: "update \(order) \(city)",
+            apply: { try await $0.update("Customers('C000\(order)')", ["City": .string(city)]) },
+            count: "SELECT COUNT(*) FROM Customers WHERE City = '\(city)'")
+    }
+
+    private static let rounds: [[Edit]] = [
+        [create("FAULT1"), update(2, "First"), order(7001)],
+        [order(7002), create("FAULT2"), update(3, "Second")],
+    ]
+
+    /// Runs until the first error, or to the end.
+    static func run(_ fault: Fault?) async throws -> SyncScenario {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let shop = try await Shop()
+        // Nothing is synced in truth, so that it may lie where no disk is behind it.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+        let directory = (isThere ? memory : FileManager.default.temporaryDirectory)
+            .appendingPathComponent("outpost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var scenario = SyncScenario(
+            shop: shop, key: .generate(), directory: directory, disk: try FaultDisk(folder: directory))
+        if let fault { scenario.disk.break(fault) }
+        do {
+            try await scenario.work()
+        } catch {
+            scenario.failure = error
+        }
+        return scenario
+    }
+
+    private mutating func work() async throws {
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client())
+        defer { try? store.close() }
+        try await store.download()
+        for (number, edits) in Self.rounds.enumerated() {
+            for edit in edits {
+                doubtful = edit
+                try await edit.apply(store)
+                doubtful = nil
+                acknowledged.append(edit)
+            }
+            // Others work too.
+            try await shop.sql("UPDATE Customers SET City = 'Theirs \(number)' WHERE CustomerID = 'C0005'")
+            try await store.sync()
+        }
+    }
+
+    /// Opens the store that is in a directory.
+    func open(at directory: String) async throws -> OfflineODataProvider {
+        let client = try shop.client()
+        return try await OfflineODataProvider.open(
+            at: directory, protection: .encrypted(.key(key)), connect: { _, _ in client })
+    }
+
+    /// The store in a directory goes on, and both sides have every change once.
+    func finish(at directory: String, _ what: Comment) async throws {
+        let store: OfflineODataProvider
+        do {
+            store = try await open(at: directory)
+        } catch {
+            // Before the store was made there is none, and it can be made in the same place; afterwards there is.
+            let wasMade = !acknowledged.isEmpty || doubtful != nil
+            #expect(!wasMade, "\(error) \(what)")
+            try await OfflineODataProvider.create(
+                at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client()
+            ).close()
+            return
+        }
+        try await store.sync()
+        try await shop.expectEqual(store)
+        for edit in acknowledged {
+            let count = try await shop.count(edit.count)
+            #expect(count == 1, "\(edit.name) acted \(count) times \(what)")
+        }
+        if let doubtful {
+            let count = try await shop.count(doubtful.count)
+            #expect(count <= 1, "\(doubtful.name) acted \(count) times \(what)")
+        }
+        try store.close()
+        #expect(try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
+    }
+
+    func remove() {
+        try? EncryptedDatabase.lock(at: directory + "/store.db")
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+@Suite("On a disk that fails, a store loses no change and doubles none", .serialized)
+struct SyncFaultTests {
+    /// `OUTPOST_FAULTS`: how many seeded faults, or `all` for a crash at every operation. In CI, 300.
+    private static let wanted: String = {
+        let environment = ProcessInfo.processInfo.environment
+        return environment["OUTPOST_FAULTS"] ?? (environment["CI"] == nil ? "24" : "300")
+    }()
+
+    private func check(_ fault: Fault, seed: UInt64) async throws {
+        let scenario = try await SyncScenario.run(fault)
+        defer { scenario.remove() }
+        let what: Comment = "\(fault), seed \(seed), ended by \(String(describing: scenario.failure))"
+        scenario.disk.mend()
+        guard scenario.disk.isOver else {
+            // The disk was full or a sync failed: the store is opened as it is, and goes on.
+            try await scenario.finish(at: scenario.directory, what)
+            return
+        }
+        let remains: Remains = [.nothing, .everything, .sectors(seed: seed)][Int(seed % 3)]
+        let after = scenario.directory + "-after"
+        defer { try? FileManager.default.removeItem(atPath: after) }
+        try scenario.disk.restart(into: after, with: remains)
+        try await scenario.finish(at: after, what)
+        try? EncryptedDatabase.lock(at: after + "/store.db")
+    }
+
+    @Test("Without a fault, the scenario has every change once")
+    func control() async throws {
+        let scenario = try await SyncScenario.run(nil)
+        defer { scenario.remove() }
+        #expect(scenario.failure == nil)
+        #expect(scenario.acknowledged.count == 6)
+        #expect(scenario.disk.operations > 100)
+        try await scenario.finish(at: scenario.directory, "no fault")
+    }
+
+    @Test("Seeded faults: the power fails, a write is cut short, a sync fails, the disk is full")
+    func seeded() async throws {
+        let whole = try await SyncScenario.run(nil)
+        whole.remove()
+        let count = UInt64(whole.disk.operations)
+        for seed in 0..<(UInt64(Self.wanted) ?? 300) {
+            var numbers = SeededNumbers(seed: seed)
+            let number = Int(numbers.next() % count) + 1
+            let fault: Fault =
+                switch seed % 6 {
+                case 0: .shortWrite(at: number)
+                case 1: .failedSync(at: number)
+                case 2: .diskFull(from: number)
+                default: .crash(at: number)
+                }
+            try await check(fault, seed: seed)
+        }
+    }
+
+    @Test(
+        "The power fails at every operation", .enabled(if: SyncFaultTests.wanted == "all", "make faults"))
+    func everyOperation() async throws {
+        let whole = try await SyncScenario.run(nil)
+        whole.remove()
+        for number in 1...whole.disk.operations {
+            try await check(.crash(at: number), seed: UInt64(number))
+        }
+    }
+}

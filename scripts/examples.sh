@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Builds the example app, which uses the build-tool plugin, from a package of its own, and runs it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=${SCRATCH:-.build}-examples
+swift build --package-path Examples/TypedHarbour --scratch-path "$scratch" -j "${JOBS:-2}" --product TypedHarbour
+bin=$(swift build --package-path Examples/TypedHarbour --scratch-path "$scratch" --show-bin-path)
+diff <("$bin/TypedHarbour") Examples/TypedHarbour/expected.txt
+echo "Examples/TypedHarbour: as expected"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Generates code from metadata documents and has the compiler check it: scripts/generated.sh [--all] [FILE…].
+# Without files: the documents of the tests, and with --all every document of the corpus, where that is there.
+# Each document is a module of its own. Ends with 1 when a document that can be read gives code that does not compile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=${SCRATCH:-.build}
+all=
+if [ "${1:-}" = --all ]; then all=1; shift; fi
+documents=("$@")
+if [ ${#documents[@]} = 0 ]; then
+    documents=(Tests/ODataGeneratorTests/Documents/*.xml)
+    corpus=${OUTPOST_CORPUS:-../shared/corpus}
+    if [ -n "$all" ]; then
+        if [ -d "$corpus/metadata" ]; then
+            while IFS= read -r file; do documents+=("$file"); done < <(
+                find "$corpus/metadata" "$corpus/csdl-pairs" -type f \
+                    \( -name '*.xml' -o -name '*.csdl' -o -name '*.edmx' -o -name '*.json' \) | sort)
+        else
+            echo "generated.sh: no corpus at $corpus: only the documents of the tests are checked" >&2
+        fi
+    fi
+fi
+
+swift build --scratch-path "$scratch" --product odata-generate -j "${JOBS:-2}" >&2
+swift build --scratch-path "$scratch" --target ODataService -j "${JOBS:-2}" >&2
+bin=$(swift build --scratch-path "$scratch" --show-bin-path)
+output=$(mktemp -d)
+trap 'rm -rf "$output"' EXIT
+read -ra xml <<<"$(pkg-config --cflags-only-I libxml-2.0 | sed 's/-I/-Xcc -I/g')"
+
+compiled=0 unreadable=0 failed=0
+for document in "${documents[@]}"; do
+    rm -rf "$output/code"
+    if ! message=$("$bin/odata-generate" "$document" --output "$output/code" --files 12 2>&1); then
+        # Fragments and documents that are no metadata have nothing to generate; that is said, and is no failure.
+        echo "no code: $message"
+        unreadable=$((unreadable + 1))
+        continue
+    fi
+    begin=$(date +%s)
+    if swiftc -typecheck -swift-version 6 -warnings-as-errors -module-name Generated -I "$bin/Modules" \
+        -Xcc -fmodule-map-file=Sources/CLibXML2/module.modulemap "${xml[@]}" "$output"/code/*.swift; then
+        compiled=$((compiled + 1))
+        printf '%4ds %7d lines  %s\n' $(($(date +%s) - begin)) "$(cat "$output"/code/*.swift | wc -l)" "$document"
+    else
+        failed=$((failed + 1))
+        echo "does not compile: $document" >&2
+    fi
+done
+echo "$compiled documents compile, $unreadable cannot be generated from, $failed do not compile"
+[ "$failed" = 0 ]
