@@ -3,14 +3,17 @@ import Foundation
 /// A SQLite library that was loaded at run time: the system's, or SQLCipher's, whose functions have the same names.
 struct SQLiteLibrary: @unchecked Sendable {
     // Function pointers alone, which are never changed: that is why `@unchecked Sendable` is sound.
-    typealias Open = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>, Int32, OpaquePointer?)
+    typealias Open =
+        @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>, Int32, OpaquePointer?)
         -> Int32
-    typealias Execute = @convention(c) (
-        OpaquePointer?, UnsafePointer<CChar>, OpaquePointer?, OpaquePointer?, OpaquePointer?
-    ) -> Int32
-    typealias Prepare = @convention(c) (
-        OpaquePointer?, UnsafePointer<CChar>, Int32, UnsafeMutablePointer<OpaquePointer?>, OpaquePointer?
-    ) -> Int32
+    typealias Execute =
+        @convention(c) (
+            OpaquePointer?, UnsafePointer<CChar>, OpaquePointer?, OpaquePointer?, OpaquePointer?
+        ) -> Int32
+    typealias Prepare =
+        @convention(c) (
+            OpaquePointer?, UnsafePointer<CChar>, Int32, UnsafeMutablePointer<OpaquePointer?>, OpaquePointer?
+        ) -> Int32
     typealias BindText = @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>, Int32, Int) -> Int32
 
     let open: Open

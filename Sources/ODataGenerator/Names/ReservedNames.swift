@@ -32,7 +32,7 @@ enum ReservedNames {
     ]
 
     /// What the bodies of generated methods use.
-    static let parameters: Set<String> = ["odataCall"]
+    static let parameters: Set<String> = ["odataCall", "odataService"]
 
     /// Types of Swift and Foundation that generated code uses, or that its user would miss.
     static let swiftTypes: Set<String> = [

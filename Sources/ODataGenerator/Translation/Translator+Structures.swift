@@ -213,7 +213,7 @@ extension Translator {
         }
         let method = SwiftFunction(
             documentation: ["The entity with a key."], name: "key", parameters: parameters,
-            returns: "EntityRequest<Element>", body: ["key(EntityKey([\(parts.joined(separator: ", "))]))"])
+            returns: "EntityRequest<Element>", body: ["self.key(EntityKey([\(parts.joined(separator: ", "))]))"])
         return .type(
             SwiftType(
                 kind: .extension, name: "EntityCollection", constraint: constraint(type.name),

@@ -125,7 +125,7 @@ struct Call: TypedEntity {
 extension EntityCollection where Element == Call {
     /// The entity with a key.
     func key(year: Int32, number: Int32) -> EntityRequest<Element> {
-        key(EntityKey([EntityKey.Part(name: "Year", value: year.odataValue), EntityKey.Part(name: "Number", value: number.odataValue)]))
+        self.key(EntityKey([EntityKey.Part(name: "Year", value: year.odataValue), EntityKey.Part(name: "Number", value: number.odataValue)]))
     }
 }
 
@@ -221,7 +221,7 @@ extension PartyPaths {
 extension EntityCollection where Element: PartyProtocol {
     /// The entity with a key.
     func key(_ id: ODataGuid) -> EntityRequest<Element> {
-        key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
+        self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
     }
 }
 
@@ -308,7 +308,7 @@ struct Photo: TypedEntity, MediaEntity {
 extension EntityCollection where Element == Photo {
     /// The entity with a key.
     func key(_ id: Int32) -> EntityRequest<Element> {
-        key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
+        self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
     }
 }
 
@@ -439,7 +439,7 @@ struct Ship: TypedEntity {
 extension EntityCollection where Element == Ship {
     /// The entity with a key.
     func key(_ shipID: Int64) -> EntityRequest<Element> {
-        key(EntityKey([EntityKey.Part(name: "ShipID", value: shipID.odataValue)]))
+        self.key(EntityKey([EntityKey.Part(name: "ShipID", value: shipID.odataValue)]))
     }
 }
 
