@@ -37,8 +37,7 @@ enum Service {
             let number = path.split(separator: "=").last.flatMap { Int($0) } ?? 0
             return (response, ByteStream(pages[min(number, pages.count - 1)]))
         }.start()
-        print(server.port)
-        fflush(stdout)
+        FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
         while readLine() != nil {}
         await server.stop()
     }
