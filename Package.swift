@@ -22,6 +22,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -67,6 +68,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.2.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -105,7 +107,9 @@ let package = Package(
             swiftSettings: settings),
         // floor 5
         .target(
-            name: "ODataClient", dependencies: ["ODataHTTP", "ODataCache", crypto, httpTypes], swiftSettings: settings),
+            name: "ODataClient",
+            dependencies: ["ODataHTTP", "ODataCache", "Supportability", crypto, httpTypes, logging, metrics, tracing],
+            swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
@@ -204,8 +208,8 @@ let package = Package(
             name: "ODataClientTests",
             dependencies: [
                 "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
-                "WireFaults",
-                httpTypes,
+                "WireFaults", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -232,8 +236,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "reference-service", "ODataHTTP", "ODataModel", "ODataServer", "ODataService", "ODataStore",
-                "ODataTransportNIO", httpTypes,
+                "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
+                "ODataService", "ODataStore", "ODataTransportNIO", httpTypes,
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(

@@ -6,6 +6,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "outpost", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -35,6 +37,17 @@ let package = Package(
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .executableTarget(
+            name: "ClientBenchmarks",
+            dependencies: [
+                .product(name: "ODataClient", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
+                .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataService", package: "outpost"),
+                .product(name: "ODataTransportNIO", package: "outpost"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .executableTarget(
             name: "ServerBenchmarks",

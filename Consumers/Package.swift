@@ -18,7 +18,9 @@ let package = Package(
             name: "UsesODataCache", dependencies: [outpost("ODataCache"), outpost("ODataModel"), outpost("Secrets")]),
         .executableTarget(
             name: "UsesODataClient",
-            dependencies: [outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataService")]),
+            dependencies: [
+                outpost("ODataClient"), outpost("ODataHTTP"), outpost("ODataQuery"), outpost("ODataService"),
+            ]),
         .executableTarget(name: "UsesODataFormat", dependencies: [outpost("ODataFormat"), outpost("ODataModel")]),
         .executableTarget(
             name: "UsesODataGenerator", dependencies: [outpost("ODataGenerator"), outpost("ODataModel")]),

@@ -107,7 +107,8 @@ public final class OfflineODataProvider: ODataProvider {
         do {
             let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
             let layout = OfflineLayout(model: model)
-            let metadata = CSDLWriter.xml(model)
+            // In its own version, so that what connects later knows which one the service speaks.
+            let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
                 try layout.create(in: database)
                 for statement in EngineSchema.statements { try database.execute(sql: statement) }

@@ -71,6 +71,9 @@ struct Failure: Error {
         case let error as ForeignDatabaseError: self.init(foreign: error)
         case let error as DataVaultError: self.init(vault: error)
         case let error as StoredLogError: self.init(log: error)
+        case let error as any CodedError:
+            let diagnosis = ErrorDiagnosis(error)
+            self.init(message: "\(error)", advice: diagnosis.recoveryHint(locale: "en"))
         case let error as any CustomStringConvertible: self.init(message: error.description)
         default: self.init(message: error.localizedDescription)
         }

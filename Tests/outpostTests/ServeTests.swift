@@ -113,4 +113,21 @@ import Testing
         #expect(process.terminationStatus != 0)
         #expect(text.contains(option), "\(text)")
     }
+
+    @Test func `a service of OData 2.0 is cloned, edited without it, and gets the changes`() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        let cloned = try await tool.run(
+            "clone", site.url + "v2/", clone, "--query", "products=Products", "--query", "categories=Categories")
+        #expect(cloned.code == 0, "\(cloned.output) \(cloned.errors)")
+        #expect(try await tool.run("query", clone, "Categories/$count").output == "5\n")
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4711").code == 0)
+        let pushed = try await tool.run("push", clone)
+        #expect(pushed.code == 0, "\(pushed.output) \(pushed.errors)")
+        #expect(try curl(site.url + "Products(6)/Stock/$value") == "4711")
+        let pulled = try await tool.run("pull", clone)
+        #expect(pulled.code == 0, "\(pulled.output) \(pulled.errors)")
+    }
 }

@@ -23,11 +23,13 @@ struct BatchRequestWriter {
         }
     }
 
+    static func mediaRefusal(_ item: BatchItem) -> ODataError {
+        ODataError(
+            status: 400, code: "MediaInBatch", message: "A stream cannot be sent within a batch.", target: item.id)
+    }
+
     private func part(_ item: BatchItem) throws -> BatchRequestPart {
-        if case .media = item.request.body {
-            throw ODataError(
-                status: 400, code: "MediaInBatch", message: "A stream cannot be sent within a batch.", target: item.id)
-        }
+        if case .media = item.request.body { throw Self.mediaRefusal(item) }
         let (message, fields, body) = try encoder.encodePart(item.request)
         return BatchRequestPart(
             id: item.id, method: message.method.rawValue,

@@ -1,9 +1,21 @@
+import ODataModel
+
 /// Dates in header fields (RFC 9110, 5.6.7), in the form that must be sent.
-enum HTTPDate {
+package enum HTTPDate {
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+
+    /// The date of an instant, in seconds since 1970-01-01T00:00:00Z.
+    package static func text(seconds: Int64) -> String {
+        let instant = ODataDateTime(seconds: seconds)
+        let (year, month, day) = instant.date.components
+        // The first of January 1970 was a Thursday.
+        let weekday = days[Int(((instant.date.daysSinceEpoch + 3) % 7 + 7) % 7)]
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(weekday), \(two(day)) \(months[month - 1]) \(year) \(instant.timeOfDay.description.prefix(8)) GMT"
+    }
 
     /// Whether a text is a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func isValid(_ text: String) -> Bool {

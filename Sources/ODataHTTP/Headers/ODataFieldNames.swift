@@ -26,6 +26,8 @@ extension HTTPField.Name {
     static let httpMethodOverride = odata("X-HTTP-Method-Override")
     /// `DataServiceVersion` of OData 1.0 to 3.0.
     public static let dataServiceVersion = odata("DataServiceVersion")
+    /// `MaxDataServiceVersion` of OData 1.0 to 3.0.
+    public static let maxDataServiceVersion = odata("MaxDataServiceVersion")
     /// `Prefer` (RFC 7240; OData Protocol 4.01, 8.2.8).
     public static let prefer = odata("Prefer")
     /// `Preference-Applied` (RFC 7240; OData Protocol 4.01, 8.3.6).

@@ -23,18 +23,33 @@ public struct RequestEncoder: Sendable {
     public let serviceRoot: ServiceRoot
     /// The service's model.
     public let model: EntityDataModel
-    /// How batches are written.
-    public let batchFormat: BatchFormat
+    /// How messages are written.
+    public let dialect: MessageDialect
 
-    /// Makes an encoder.
+    /// Makes an encoder for the version that the metadata tells.
     public init(serviceRoot: ServiceRoot, model: EntityDataModel, batchFormat: BatchFormat = .multipart) {
-        self.serviceRoot = serviceRoot
-        self.model = model
-        self.batchFormat = batchFormat
+        self.init(
+            serviceRoot: serviceRoot, model: model,
+            dialect: MessageDialect(version: model.version, batchFormat: batchFormat))
     }
 
-    /// The version that bodies are written in: what the service's metadata says, 4.0 at least.
-    var version: ODataVersion { model.version < .v401 ? .v4 : .v401 }
+    /// Makes an encoder.
+    public init(serviceRoot: ServiceRoot, model: EntityDataModel, dialect: MessageDialect) {
+        self.serviceRoot = serviceRoot
+        self.model = model
+        self.dialect = dialect
+    }
+
+    /// How batches are written.
+    public var batchFormat: BatchFormat { dialect.batchFormat }
+
+    /// The version that bodies are written in: what the service's metadata says.
+    var version: ODataVersion { dialect.version < .v401 ? .v4 : .v401 }
+
+    /// The writer for services before V4; `nil` for V4.
+    var older: V2RequestEncoder? {
+        dialect.version < .v4 ? V2RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: dialect) : nil
+    }
 
     /// Writes a request.
     ///
@@ -42,10 +57,15 @@ public struct RequestEncoder: Sendable {
     /// - Throws: ``TransportError/invalidURL(_:)`` for a link that is no URL; ``ODataError`` with status 400
     ///   where a body cannot be written, as a value without a type or media within a batch.
     public func encode(_ request: ODataRequest) throws -> (HTTPRequest, ByteStream?) {
+        if let older {
+            let parts = try older.parts(request)
+            var message = try message(parts.method, parts.url)
+            message.headerFields.append(contentsOf: parts.fields)
+            return (message, parts.stream ?? parts.body.map { ByteStream($0) })
+        }
         let relative = request.link ?? request.url.urlEncoded()
-        var message = try serviceRoot.request(
-            HTTPRequest.Method(rawValue: request.method.rawValue) ?? .get, url: serviceRoot.url(for: relative))
-        message.headerFields = fields(of: request)
+        var message = try message(dialect.methodName(request.method), relative)
+        message.headerFields.append(contentsOf: fields(of: request))
         let body = try body(of: request)
         if let body {
             message.headerFields[.contentType] = body.contentType
@@ -56,6 +76,13 @@ public struct RequestEncoder: Sendable {
             message.headerFields[name] = value
         }
         return (message, body?.stream)
+    }
+
+    private func message(_ method: String, _ relative: String) throws(TransportError) -> HTTPRequest {
+        let (method, override) = dialect.method(method)
+        var message = try serviceRoot.request(method, url: serviceRoot.url(for: relative))
+        if let override { message.headerFields[.httpMethod] = override }
+        return message
     }
 
     /// Writes a request for a batch, where the URL may refer to another request of it.
@@ -72,7 +99,8 @@ public struct RequestEncoder: Sendable {
             guard let name = HTTPField.Name(name) else { continue }
             fields[name] = value
         }
-        let method = HTTPRequest.Method(rawValue: request.method.rawValue) ?? .get
+        let (method, override) = dialect.method(dialect.methodName(request.method))
+        if let override { fields[.httpMethod] = override }
         return (HTTPRequest(method: method, scheme: nil, authority: nil, path: nil), fields, body?.bytes ?? [])
     }
 
@@ -92,16 +120,13 @@ public struct RequestEncoder: Sendable {
         if let prefer = PreferenceFields.field(preferences, prefixed: version == .v4) { fields[.prefer] = prefer }
         // The name that services of 4.0 and 4.01 understand.
         if let isolation = request.isolation { fields[.odataIsolation] = isolation.rawValue }
-        if let repeatability = request.repeatability {
-            fields[.repeatabilityRequestID] = repeatability.requestID
-            fields[.repeatabilityFirstSent] = repeatability.firstSent
-            if let client = repeatability.clientID { fields[.repeatabilityClientID] = client }
-        }
+        if let repeatability = request.repeatability { repeatability.write(to: &fields) }
         return fields
     }
 
     private func accept(of request: ODataRequest) -> String {
-        let json = (request.format ?? ResponseFormat()).acceptedMediaType
+        let json = (request.format ?? ResponseFormat(isIEEE754Compatible: dialect.isIEEE754Compatible))
+            .acceptedMediaType
         if request.link != nil { return json }
         if case .batch = request.body { return batchFormat == .json ? json : "multipart/mixed" }
         switch request.url.path.segments.last {

@@ -27,6 +27,7 @@ package struct ErrorBody {
         }
         error.allowedMethods = (fields[.allow].map { HeaderTokens.split($0, at: ",") } ?? []).filter { !$0.isEmpty }
         error.requestID = fields[.requestID]
+        for field in fields { error.headers[field.name.rawName] = field.value }
         return error
     }
 

@@ -95,7 +95,8 @@ public struct ResponseDecoder: Sendable {
             let bytes = try await collect(stream, status, request)
             return .batch(try await BatchAnswers(decoder: self).read(bytes, contentType: contentType, to: items))
         }
-        if request.link == nil {
+        // Beside a link, the URL tells at least that bytes are expected.
+        if request.link == nil || request.url.path.segments.last == .value {
             switch request.url.path.segments.last {
             case .count?: return .count(try count(try await collect(stream, status, request), status, request))
             case .value? where request.method == .read:
@@ -113,32 +114,33 @@ public struct ResponseDecoder: Sendable {
         if case .stream = kind { return .raw(stream, contentType: contentType ?? "application/octet-stream") }
         let rest = try await withoutEmptiness(stream)
         guard let rest else { return .none }
-        try check(contentType, rest.first, status, request)
-        if request.format != nil, request.method == .read, kind?.isCollection ?? (request.link != nil) {
+        let format = try format(message, rest.first, request)
+        if case .json = format, request.format != nil, request.method == .read,
+            kind?.isCollection ?? (request.link != nil)
+        {
             return .encoded(rest.stream, contentType: contentType ?? ResponseFormat().mediaType)
         }
+        let reader = PayloadDecoder(model: model, format: format, strictness: .lenient)
         if case .collection(let shape, _)? = kind, shape === model.shape(shape.name) {
-            return .page(try await page(rest.stream, shape, status, request))
+            return .page(try await page(rest.stream, shape, reader, status, request))
         }
         let bytes = try await collect(rest.stream, status, request)
-        if kind == nil { kind = try content(toldBy: bytes, status, request) }
-        return try await decode(bytes, as: kind, status, request)
+        if kind == nil { kind = try content(toldBy: bytes, format, status, request) }
+        return try await decode(bytes, as: kind, reader, status, request)
     }
 
     private func decode(
-        _ bytes: [UInt8], as kind: ExpectedContent?, _ status: Int, _ request: ODataRequest
+        _ bytes: [UInt8], as kind: ExpectedContent?, _ reader: PayloadDecoder, _ status: Int, _ request: ODataRequest
     ) async throws -> ResponseBody {
-        let reader = EntityPayloadReader(model: model, strictness: .lenient)
         do {
             switch kind {
             case .collection(let shape, let isResult):
                 if isResult { return .page(try ResultRows.read(bytes, shape: shape, model: model)) }
-                return .page(try await page(ByteStream(bytes), shape, status, request))
-            case .entity(let shape): return .entity(try reader.read(bytes, type: shape.name).entity)
-            case .value(let type):
-                return .value(try ValuePayload(json: bytes, type: type, model: model).value, type)
+                return .page(try await page(ByteStream(bytes), shape, reader, status, request))
+            case .entity(let shape): return .entity(try reader.entity(bytes, type: shape.name).entity)
+            case .value(let type): return .value(try reader.value(bytes, type: type).value, type)
             case .references:
-                let payload = try ReferencePayload(json: bytes)
+                let payload = try reader.references(bytes)
                 return .references(payload.ids, isCollection: payload.isCollection)
             case .serviceDocument: return .serviceDocument
             case .stream, nil: throw invalid(.unknownContext(nil), status, request)
@@ -150,17 +152,17 @@ public struct ResponseDecoder: Sendable {
 
     /// Reads a collection or delta as it arrives.
     private func page(
-        _ stream: ByteStream, _ shape: Shape, _ status: Int, _ request: ODataRequest
+        _ stream: ByteStream, _ shape: Shape, _ decoder: PayloadDecoder, _ status: Int, _ request: ODataRequest
     ) async throws -> EntityPage {
-        var reader = CollectionPayloadReader(model: model, type: shape.name, strictness: .lenient)
+        var reader = decoder.collection(type: shape.name)
         var page = EntityPage()
         var isWhole = false
         do {
             while let chunk = try await stream.next() {
-                reader.append(chunk)
+                try reader.append(chunk)
                 isWhole = try take(&reader, into: &page, request) || isWhole
             }
-            reader.finish()
+            try reader.finish()
             isWhole = try take(&reader, into: &page, request) || isWhole
         } catch let error as PayloadError {
             throw refusal(error, status, request)
@@ -172,7 +174,7 @@ public struct ResponseDecoder: Sendable {
 
     /// Takes what can be read so far; whether the end was among it.
     private func take(
-        _ reader: inout CollectionPayloadReader, into page: inout EntityPage, _ request: ODataRequest
+        _ reader: inout EntityStreamReader, into page: inout EntityPage, _ request: ODataRequest
     ) throws(PayloadError) -> Bool {
         var isWhole = false
         while let element = try reader.next() {
@@ -198,15 +200,26 @@ public struct ResponseDecoder: Sendable {
 
     private func expectedContent(of request: ODataRequest) -> ExpectedContent? {
         // A followed link is opaque; a URL beside it tells what it continues.
-        guard !request.url.path.segments.isEmpty || request.link == nil,
-            let bound = try? Binder(model: model).bind(request.url)
+        guard !request.url.path.segments.isEmpty || request.link == nil else { return linkedContent(of: request) }
+        guard let bound = try? Binder(model: model).bind(request.url) else { return nil }
+        return ExpectedContent(bound, method: request.method, model: model)
+    }
+
+    /// What a link leads to. Bodies before V4 do not say what they are, so that the path of the link must.
+    private func linkedContent(of request: ODataRequest) -> ExpectedContent? {
+        guard model.version < .v4, let link = request.link,
+            let relative = serviceRoot.relative(LinkResolution.resolve(link, base: serviceRoot.description)),
+            let url = try? ODataURL(
+                parsing: String(relative.prefix { $0 != "?" }), options: ParsingOptions(dialect: .v2)),
+            let bound = try? Binder(model: model).bind(url)
         else { return nil }
         return ExpectedContent(bound, method: request.method, model: model)
     }
 
     private func content(
-        toldBy bytes: [UInt8], _ status: Int, _ request: ODataRequest
+        toldBy bytes: [UInt8], _ format: PayloadFormat, _ status: Int, _ request: ODataRequest
     ) throws -> ExpectedContent? {
+        guard case .json = format else { throw invalid(.unknownContext(nil), status, request) }
         do {
             guard let text = try ContextMember.read(bytes) else { throw invalid(.unknownContext(nil), status, request) }
             guard let content = PayloadContext(text).content(in: model) else {
@@ -256,21 +269,45 @@ public struct ResponseDecoder: Sendable {
         return count
     }
 
-    private func check(
-        _ contentType: String?, _ first: [UInt8], _ status: Int, _ request: ODataRequest
-    ) throws {
-        let start = first.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
+    /// The format of a body: what its media type says, or what it looks like where that says nothing.
+    private func format(
+        _ message: HTTPResponse, _ first: [UInt8], _ request: ODataRequest
+    ) throws -> PayloadFormat {
+        let contentType = message.headerFields[.contentType]
+        let status = message.status.code
+        let version = version(message)
+        let start = first.lazy.filter { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }.prefix(4)
+        let isObject = start.first == UInt8(ascii: "{") || start.first == UInt8(ascii: "[")
         if let contentType, let type = MediaType(contentType) {
-            if type.isJSON || type.subtype == "json" { return }
             if type.matches("text", "html") || type.matches("application", "xhtml+xml") {
                 let text = String(decoding: first.prefix(16_384), as: UTF8.self)
                 throw invalid(.webPage(title: ErrorBody.title(of: text)), status, request)
             }
+            if let format = PayloadFormat(contentType: contentType, version: version), case .atom = format, !isObject {
+                return format
+            }
+            if type.isJSON || type.subtype == "json" { return json(version, Array(start)) }
         }
         // Misnamed JSON is JSON all the same.
-        guard start == UInt8(ascii: "{") || start == UInt8(ascii: "[") else {
-            throw invalid(.mediaType(contentType), status, request)
+        guard isObject else { throw invalid(.mediaType(contentType), status, request) }
+        return json(version, Array(start))
+    }
+
+    /// The JSON of a version. V3 has two, and services do not always say which: the verbose one begins with `d`.
+    private func json(_ version: ODataVersion, _ start: [UInt8]) -> PayloadFormat {
+        if version >= .v4 { return .json(version) }
+        let isVerbose = version < .v3 || start.starts(with: Array("{\"d\"".utf8))
+        return isVerbose ? .verboseJSON(version) : .json(version)
+    }
+
+    /// The version of an answer: what it says, within what the metadata makes possible.
+    private func version(_ message: HTTPResponse) -> ODataVersion {
+        let fields = message.headerFields
+        let stated = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap { text in
+            ODataVersion(rawValue: HeaderTokens.trim(text.prefix { $0 != ";" }))
         }
+        guard let stated else { return model.version }
+        return model.version < .v4 ? min(stated, .v3) : max(stated, .v4)
     }
 
     // MARK: Errors

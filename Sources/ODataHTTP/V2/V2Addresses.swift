@@ -171,8 +171,8 @@ struct V2Literals {
         case .unary(let operation, let operand): return .unary(operation, adapted(operand, in: shape))
         case .binary(let operation, let left, let right):
             return .binary(
-                operation, adapted(adapted(left, in: shape), to: type(of: right, in: shape)),
-                adapted(adapted(right, in: shape), to: type(of: left, in: shape)))
+                operation, adapted(adapted(left, in: shape), to: right.pathType(in: shape, of: model.service)),
+                adapted(adapted(right, in: shape), to: left.pathType(in: shape, of: model.service)))
         case .call(let name, let arguments):
             let arguments = arguments.map { adapted($0, in: shape) }
             if name.text == "substringof", arguments.count == 2 {
@@ -210,25 +210,5 @@ struct V2Literals {
         default: break
         }
         return .literal(literal)
-    }
-
-    /// The type of a path over a shape; `nil` for anything else.
-    private func type(of expression: Expression, in shape: Shape) -> TypeReference? {
-        guard case .path(let steps) = expression else { return nil }
-        var shape: Shape? = shape
-        var type: TypeReference?
-        for step in steps {
-            guard case .name(let name) = step, let current = shape else { return nil }
-            if let navigation = current.navigationProperty(name.text) {
-                shape = model.service.shape(navigation.target)
-                type = nil
-            } else if let property = current.property(name.text) {
-                type = property.type
-                if case .complex(let name?) = property.type { shape = model.service.shape(name) } else { shape = nil }
-            } else {
-                return nil
-            }
-        }
-        return type
     }
 }

@@ -269,8 +269,3 @@ struct V2RequestDecoder {
         return BatchItem(id: part.id, request: read.request, atomicityGroup: part.changeSet)
     }
 }
-
-extension HTTPField.Name {
-    /// `MaxDataServiceVersion` of OData 1.0 to 3.0; the fallback can never be reached.
-    static let maxDataServiceVersion = HTTPField.Name("MaxDataServiceVersion") ?? .accept
-}

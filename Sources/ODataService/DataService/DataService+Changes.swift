@@ -22,12 +22,16 @@ extension DataService {
 
     /// What a request creates, read again where the answer does not hold it.
     func created(_ request: ODataRequest, from entity: Entity) async throws -> Entity {
-        let response = try await provider.execute(request)
+        try await created(entity, try await send(request))
+    }
+
+    /// What a creation gave: the body, else what its address leads to, else what was sent.
+    func created(_ entity: Entity, _ response: ODataResponse) async throws -> Entity {
         if case .entity(var created) = response.body {
             if created.control.etag == nil { created.control.etag = response.etag }
             return created
         }
-        guard let link = response.entityID ?? response.location else {
+        guard defaults.returns == .representation, let link = response.entityID ?? response.location else {
             return settled(entity, response)
         }
         return try await self.entity(ODataRequest(following: link)) ?? settled(entity, response)
@@ -40,32 +44,93 @@ extension DataService {
     /// - Parameters:
     ///   - set: the set; may be left out where the entity has an edit link or its type is in a single set.
     ///   - overwriting: whether the change is made even if somebody else changed the entity.
+    ///   - readingConflict: whether the entity as the service has it is read when somebody else changed it, into
+    ///     ``ConflictError/currentEntity``.
+    ///   - sendingEmpty: whether an entity without changes is sent all the same, which touches it.
     /// - Returns: the entity as it is now.
-    /// - Throws: ``ODataError`` with status 412 when somebody else changed it.
+    /// - Throws: ``ConflictError`` when somebody else changed it.
     @discardableResult
-    public func update(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws -> Entity {
-        guard !entity.changedProperties.isEmpty else { return entity }
-        return try await change(entity, try await self.request(.update, entity, in: set), overwriting)
+    public func update(
+        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false,
+        sendingEmpty: Bool = false
+    ) async throws -> Entity {
+        guard sendingEmpty || !entity.changedProperties.isEmpty else { return entity }
+        return try await change(
+            entity, try await self.request(.update, entity, in: set), overwriting, readingConflict)
     }
 
-    /// Sends what changed of the entity at a URL, as ``update(_:in:overwriting:)`` does.
+    /// Sends what changed of the entity at a URL, as
+    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
     @discardableResult
     public func update(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
         guard !entity.changedProperties.isEmpty else { return entity }
         return try await change(entity, ODataRequest(.update, url), overwriting)
     }
 
+    /// Changes an entity together with related ones: what changed of it, and the related entities that it has
+    /// loaded, each with what changed (OData Protocol 4.01, 11.4.3.1 *Update Related Entities When Updating an
+    /// Entity*). Only services of 4.01 do so.
+    ///
+    /// - Parameter navigations: the navigation properties whose entities go along. A collection is then exactly
+    ///   what is sent: what is left out is unlinked.
+    @discardableResult
+    public func update(
+        _ entity: Entity, withRelated navigations: [String], in set: String? = nil, overwriting: Bool = false
+    ) async throws -> Entity {
+        var changes = entity.changes
+        for name in navigations {
+            guard let related = entity.related[name] else {
+                throw EntityError.notLoaded(property: name, type: entity.shape.name)
+            }
+            changes.related[name] = related
+        }
+        var request = try await self.request(.update, entity, in: set)
+        request.body = .entity(changes)
+        return try await change(entity, request, overwriting, false)
+    }
+
+    /// Creates an entity with a key that the app chose, or changes the one that has it (OData Protocol 4.01, 11.4.4
+    /// *Upsert an Entity*).
+    ///
+    /// - Parameters:
+    ///   - entity: all that is to be set, the key included.
+    ///   - onlyNew: whether an entity that exists is left alone: `If-None-Match: *`. The refusal is a
+    ///     ``ConflictError``.
+    /// - Returns: the entity as it is now.
+    @discardableResult
+    public func upsert(_ entity: Entity, in set: String? = nil, onlyNew: Bool = false) async throws -> Entity {
+        let name = try await self.set(of: entity.shape.name, named: set)
+        guard let key = entity.key else { throw DataServiceError.notAddressable(type: entity.shape.name) }
+        var body = entity
+        body.control = ControlInformation()
+        body.control.type = entity.control.type
+        // The key is in the URL.
+        for ordinal in entity.shape.keyOrdinals { body.values[ordinal] = nil }
+        var request = ODataRequest(
+            .update, ODataURL(set: name, key: key, model: try await provider.model), body: .entity(body))
+        request.preferences.returns = .representation
+        if onlyNew { request.ifNoneMatch = "*" }
+        let response = try await ConflictError.detected(entity, request) { try await send(request) }
+        guard case .entity(var changed) = response.body else { return settled(entity, response) }
+        if changed.control.etag == nil { changed.control.etag = response.etag }
+        return changed
+    }
+
     /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
     ///
     /// - Parameters:
-    ///   - set: the set, as for ``update(_:in:overwriting:)``.
+    ///   - set: the set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     ///   - overwriting: whether it is replaced even if somebody else changed it.
+    ///   - readingConflict: as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    /// - Throws: ``ConflictError`` when somebody else changed it.
     @discardableResult
-    public func replace(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws -> Entity {
-        try await change(entity, try await self.request(.replace, entity, in: set), overwriting)
+    public func replace(
+        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false
+    ) async throws -> Entity {
+        try await change(entity, try await self.request(.replace, entity, in: set), overwriting, readingConflict)
     }
 
-    /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:)`` does.
+    /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:readingConflict:)`` does.
     @discardableResult
     public func replace(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
         try await change(entity, ODataRequest(.replace, url), overwriting)
@@ -74,12 +139,35 @@ extension DataService {
     /// Deletes an entity (OData Protocol 4.01, 11.4.5), on condition that nobody changed it.
     ///
     /// - Parameters:
-    ///   - set: the set, as for ``update(_:in:overwriting:)``.
+    ///   - set: the set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     ///   - overwriting: whether it is deleted even if somebody else changed it.
+    /// - Throws: ``ConflictError`` when somebody changed it.
     public func delete(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws {
         var request = try await self.request(.delete, entity, in: set)
         request.ifMatch = condition(entity, overwriting)
-        _ = try await provider.execute(request)
+        try await ConflictError.detected(entity, request) { _ = try await send(request) }
+    }
+
+    /// Deletes all entities that satisfy a query, as many as there are when the query is answered: their keys and
+    /// ETags are read, then each is deleted unless somebody changed it since.
+    ///
+    /// - Returns: how many were deleted.
+    /// - Throws: ``ConflictError`` at the first that was changed; those before it are deleted.
+    @discardableResult
+    public func delete(matching query: Query) async throws -> Int {
+        var url = query.url
+        guard case .name(let set, _)? = url.path.segments.first,
+            let shape = try await provider.model.shape(ofSet: set.text)
+        else { throw DataServiceError.unexpectedAnswer(expected: "a collection of entities") }
+        url.options.select = shape.key.map {
+            SelectItem(.path($0.path.split(separator: "/").map { Identifier(String($0)) }))
+        }
+        var count = 0
+        for entity in try await entities(url) {
+            try await delete(entity, in: set.text)
+            count += 1
+        }
+        return count
     }
 
     /// Deletes the entity with a key.
@@ -87,21 +175,31 @@ extension DataService {
     /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
     public func delete(_ set: String, key: EntityKey, ifMatch: String? = nil) async throws {
         let url = ODataURL(set: set, key: key, model: try await provider.model)
-        _ = try await provider.execute(ODataRequest(.delete, url, ifMatch: ifMatch))
+        _ = try await send(ODataRequest(.delete, url, ifMatch: ifMatch))
     }
 
-    private func change(_ entity: Entity, _ request: ODataRequest, _ overwriting: Bool) async throws -> Entity {
+    private func change(
+        _ entity: Entity, _ request: ODataRequest, _ overwriting: Bool, _ readingConflict: Bool = false
+    ) async throws -> Entity {
         var request = request
-        request.body = .entity(request.method == .update ? entity.changes : entity)
+        if case .none = request.body {
+            request.body = .entity(request.method == .update ? entity.changes : entity)
+        }
         request.preferences.returns = .representation
         request.ifMatch = condition(entity, overwriting)
-        let response = try await provider.execute(request)
+        let response: ODataResponse
+        do {
+            response = try await ConflictError.detected(entity, request) { [request] in try await send(request) }
+        } catch var conflict as ConflictError where readingConflict {
+            conflict.currentEntity = try await conflict.current(self)
+            throw conflict
+        }
         guard case .entity(var changed) = response.body else { return settled(entity, response) }
         if changed.control.etag == nil { changed.control.etag = response.etag }
         return changed
     }
 
-    private func condition(_ entity: Entity, _ overwriting: Bool) -> String? {
+    func condition(_ entity: Entity, _ overwriting: Bool) -> String? {
         // Without a known ETag nothing is stated: "*" would be refused where ETags are not supported.
         entity.control.etag.map { overwriting ? "*" : $0 }
     }

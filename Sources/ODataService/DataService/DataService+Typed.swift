@@ -80,7 +80,7 @@ extension DataService {
         request.body = .entity(changes)
         request.ifMatch = ifMatch
         request.preferences.returns = .representation
-        let response = try await provider.execute(request)
+        let response = try await send(request)
         guard case .entity(let changed) = response.body else { return value }
         return try Value(row: changed)
     }

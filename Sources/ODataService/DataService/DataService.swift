@@ -18,9 +18,16 @@ import ODataQuery
 public struct DataService: Sendable {
     /// Who answers.
     public let provider: any ODataProvider
+    /// What goes with every request.
+    public var defaults: RequestDefaults
 
     /// Makes a service over a provider.
-    public init(_ provider: any ODataProvider) { self.provider = provider }
+    ///
+    /// - Parameter defaults: what goes with every request.
+    public init(_ provider: any ODataProvider, defaults: RequestDefaults = RequestDefaults()) {
+        self.provider = provider
+        self.defaults = defaults
+    }
 
     // MARK: Collections
 
@@ -39,18 +46,22 @@ public struct DataService: Sendable {
     /// All pages of a collection, each read when it is asked for. The last one has the delta link, if
     /// changes are tracked.
     public func pages(_ url: ODataURL, preferences: Preferences = Preferences()) -> EntityPages {
-        EntityPages(service: self, first: ODataRequest(.read, url, preferences: preferences))
+        EntityPages(
+            service: self, first: ODataRequest(.read, url, preferences: preferences), lookAhead: defaults.lookAhead)
     }
 
     /// The changes since a delta link was given (OData Protocol 4.01, 11.3), page by page.
     public func changes(since deltaLink: String, preferences: Preferences = Preferences()) -> EntityPages {
-        EntityPages(service: self, first: ODataRequest(following: deltaLink, preferences: preferences))
+        EntityPages(
+            service: self, first: ODataRequest(following: deltaLink, preferences: preferences),
+            lookAhead: defaults.lookAhead)
     }
 
     /// All entities of a collection, following its pages.
     public func entities(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> [Entity] {
         var all: [Entity] = []
-        for try await page in pages(url, preferences: preferences) { all += page.entities }
+        // All pages will be wanted: the next one comes while this one is taken apart.
+        for try await page in pages(url, preferences: preferences).lookingAhead(1) { all += page.entities }
         return all
     }
 
@@ -78,7 +89,7 @@ public struct DataService: Sendable {
         options.custom = url.options.custom
         url.options = options
         url.path.segments.append(.count)
-        guard case .count(let count) = try await provider.execute(ODataRequest(.read, url)).body else {
+        guard case .count(let count) = try await send(ODataRequest(.read, url)).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a count")
         }
         return count
@@ -127,49 +138,10 @@ public struct DataService: Sendable {
         return EntityKey(shape.key[0].name, value)
     }
 
-    // MARK: Operations, values and streams
-
-    /// Calls an action (OData Protocol 4.01, 11.5.5).
-    public func invoke(_ url: ODataURL, _ parameters: [String: ODataValue] = [:]) async throws -> ODataResponse {
-        try await provider.execute(ODataRequest(.create, url, body: .parameters(parameters)))
-    }
-
-    /// The value of a property or of a function that returns no entities; `.null` when there is none.
-    public func value(_ url: ODataURL) async throws -> ODataValue {
-        switch try await provider.execute(ODataRequest(.read, url)).body {
-        case .value(let value, _): return value
-        case .none: return .null
-        default: throw DataServiceError.unexpectedAnswer(expected: "a value")
-        }
-    }
-
-    /// The bytes of a media entity or stream property with their media type, pulled as they are read.
-    public func media(_ url: ODataURL) async throws -> (ByteStream, contentType: String) {
-        guard case .raw(let stream, let contentType) = try await provider.execute(ODataRequest(.read, url)).body else {
-            throw DataServiceError.unexpectedAnswer(expected: "a stream")
-        }
-        return (stream, contentType)
-    }
-
-    /// Sends several requests as one (OData Protocol 4.01, 11.7).
-    ///
-    /// - Parameter continueOnError: whether requests after a refused one are still done.
-    /// - Returns: the answers in the order of the requests; those after a refusal may be missing.
-    public func batch(_ items: [BatchItem], continueOnError: Bool = false) async throws -> [BatchResult] {
-        var preferences = Preferences()
-        preferences.continueOnError = continueOnError
-        let request = ODataRequest(
-            .create, ODataURL(path: ResourcePath([.batch])), body: .batch(items), preferences: preferences)
-        guard case .batch(let results) = try await provider.execute(request).body else {
-            throw DataServiceError.unexpectedAnswer(expected: "the answers to a batch")
-        }
-        return results
-    }
-
     // MARK: Answers
 
     func page(_ request: ODataRequest) async throws -> EntityPage {
-        switch try await provider.execute(request).body {
+        switch try await send(request).body {
         case .page(let page): return page
         case .none: return EntityPage()
         default: throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
@@ -177,7 +149,7 @@ public struct DataService: Sendable {
     }
 
     func entity(_ request: ODataRequest) async throws -> Entity? {
-        let response = try await provider.execute(request)
+        let response = try await send(request)
         switch response.body {
         case .entity(var entity):
             if entity.control.etag == nil { entity.control.etag = response.etag }
@@ -199,6 +171,10 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
     case unknownEntitySet(String)
     /// Which set an entity belongs to cannot be told from its type: these have it.
     case ambiguousEntitySet(type: QualifiedName, candidates: [String])
+    /// The model has no such function, action or function import.
+    case unknownOperation(String)
+    /// A batch has no request with this id, or it was not answered: a request before it was refused.
+    case unansweredRequest(id: String)
     /// The entity has no complete key and no edit link, so that it cannot be addressed.
     case notAddressable(type: QualifiedName)
 
@@ -206,6 +182,8 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unexpectedAnswer(let expected): "The answer is not \(expected)."
+        case .unknownOperation(let name): "There is no function or action \(name) that can be called so."
+        case .unansweredRequest(let id): "The batch has no answer to a request \(id)."
         case .unknownType(let name): "The service has no type \(name); generate the code from its metadata again."
         case .unknownEntitySet(let name): "There is no entity set \(name)."
         case .ambiguousEntitySet(let type, let candidates):

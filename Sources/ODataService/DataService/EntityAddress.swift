@@ -22,22 +22,12 @@ extension KeyPredicate {
     /// The predicate of a key: the value alone where there is one part, else names and values.
     public init(_ key: EntityKey, shape: Shape? = nil, model: EntityDataModel? = nil) {
         let arguments = key.parts.map { part in
-            Expression.NamedArgument(
-                name: Identifier(part.name), value: .literal(Self.literal(part, shape: shape, model: model)))
+            let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
+            let type = shape?.property(path)?.type
+            return Expression.NamedArgument(
+                name: Identifier(part.name), value: .literal(Literal(of: part.value, type: type, model: model)))
         }
         self = arguments.count == 1 ? .single(arguments[0].value) : .compound(arguments)
-    }
-
-    private static func literal(_ part: EntityKey.Part, shape: Shape?, model: EntityDataModel?) -> Literal {
-        let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
-        let type = shape?.property(path)?.type
-        if case .enumeration(let number) = part.value, case .enumeration(let name)? = type,
-            let members = model?.enumType(name)?.text(of: number)
-        {
-            return Literal(
-                part.value, enumeration: Literal.EnumerationText(type: name.description, members: members))
-        }
-        return Literal(part.value, type: type?.primitive)
     }
 }
 

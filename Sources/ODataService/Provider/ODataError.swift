@@ -41,12 +41,15 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
     public var repeatabilityResult: RepeatabilityResult?
     /// `Allow`: what may be done instead of the refused method.
     public var allowedMethods: [String]
+    /// The header fields of the answer, where an online service refused: names as they came.
+    public var headers: [String: String]
 
     /// Makes an error.
     public init(
         status: Int, code: String, message: String, target: String? = nil, details: [Detail] = [],
         innerError: String? = nil, requestID: String? = nil, retryAfter: Int? = nil,
-        repeatabilityResult: RepeatabilityResult? = nil, allowedMethods: [String] = []
+        repeatabilityResult: RepeatabilityResult? = nil, allowedMethods: [String] = [],
+        headers: [String: String] = [:]
     ) {
         self.status = status
         self.code = code
@@ -58,6 +61,7 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
         self.retryAfter = retryAfter
         self.repeatabilityResult = repeatabilityResult
         self.allowedMethods = allowedMethods
+        self.headers = headers
     }
 
     /// Status, code, message and target on one line.

@@ -93,7 +93,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     ///
     /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
     public func delete(ifMatch: String? = nil) async throws {
-        _ = try await odataService.provider.execute(ODataRequest(.delete, url, ifMatch: ifMatch))
+        _ = try await odataService.send(ODataRequest(.delete, url, ifMatch: ifMatch))
     }
 
     /// Relates another entity that exists (OData Protocol 4.01, 11.4.6.1).
@@ -102,7 +102,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     ) async throws {
         var links = property(Element.paths[keyPath: path].odataPath).url
         links.path.segments.append(.reference)
-        _ = try await odataService.provider.execute(
+        _ = try await odataService.send(
             ODataRequest(.create, links, body: .reference(other.reference)))
     }
 
@@ -112,7 +112,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     ) async throws {
         var links = property(Element.paths[keyPath: path].odataPath).url
         links.path.segments.append(.reference)
-        _ = try await odataService.provider.execute(
+        _ = try await odataService.send(
             ODataRequest(.replace, links, body: .reference(other.reference)))
     }
 
@@ -142,7 +142,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     public func setStream(
         _ path: KeyPath<Element.Paths, StreamPath>, _ bytes: ByteStream, contentType: String
     ) async throws {
-        _ = try await odataService.provider.execute(
+        _ = try await odataService.send(
             ODataRequest(
                 .replace, property(Element.paths[keyPath: path].odataPath).url,
                 body: .media(bytes, contentType: contentType)))
@@ -161,7 +161,7 @@ extension EntityRequest where Element: MediaEntity {
     public func setMedia(_ bytes: ByteStream, contentType: String, ifMatch: String? = nil) async throws {
         var url = url
         url.path.segments.append(.value)
-        _ = try await odataService.provider.execute(
+        _ = try await odataService.send(
             ODataRequest(.replace, url, body: .media(bytes, contentType: contentType), ifMatch: ifMatch))
     }
 }

@@ -130,7 +130,7 @@ public struct OperationCall: Sendable {
 
     // MARK: Requests
 
-    private func execute() async throws -> ODataResponse { try await service.provider.execute(try await request()) }
+    private func execute() async throws -> ODataResponse { try await service.send(try await request()) }
 
     private func request() async throws -> ODataRequest {
         guard kind == .action else { return ODataRequest(.read, functionURL) }

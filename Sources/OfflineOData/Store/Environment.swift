@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 
 #if canImport(Darwin)
@@ -44,13 +45,5 @@ public struct Environment: Sendable {
     }
 
     /// The wall clock in the form of an HTTP date (RFC 9110, 5.6.7), as `Repeatability-First-Sent` wants it.
-    var httpDate: String {
-        let local = ODataDateTime(seconds: Int64(now().rounded(.down)))
-        let (year, month, day) = local.date.components
-        let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let weekday = weekdays[Int((local.date.daysSinceEpoch % 7 + 7) % 7)]
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(weekday), \(two(day)) \(months[month - 1]) \(year) \(local.timeOfDay.description.prefix(8)) GMT"
-    }
+    var httpDate: String { HTTPDate.text(seconds: Int64(now().rounded(.down))) }
 }

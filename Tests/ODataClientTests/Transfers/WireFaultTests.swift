@@ -72,6 +72,8 @@ import WireFaults
             return "\(error)"
         } catch let error as ODataError where error.status == 409 {
             return "it exists already"
+        } catch is ConflictError {
+            return "it has changed"
         } catch let error as ODataError where error.status == 412 {
             return "it has changed"
         }

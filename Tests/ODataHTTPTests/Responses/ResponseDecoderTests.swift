@@ -226,7 +226,7 @@ import Testing
         #expect(
             await problem("200\nContent-Type: text/html\n\n<html><title>Sign in</title>") == .webPage(title: "Sign in"))
         #expect(
-            await problem("200\nContent-Type: application/atom+xml\n\n<feed/>") == .mediaType("application/atom+xml"))
+            await problem("200\nContent-Type: application/pdf\n\n%PDF-1.7") == .mediaType("application/pdf"))
         #expect(await problem("302\nLocation: /login\n\n") == .redirect(to: "/login"))
         guard
             case .malformed(let place)? = await problem(

@@ -22,6 +22,14 @@ actor MetadataLoader {
         return model
     }
 
+    /// Keeps a model that was read by other means.
+    ///
+    /// - Returns: the one that was kept so far.
+    func replace(by model: EntityDataModel) -> EntityDataModel? {
+        defer { loaded = model }
+        return loaded
+    }
+
     /// Forgets the model, so that the next request reads it anew.
     func forget() { loaded = nil }
 }

@@ -62,12 +62,12 @@ final class ScriptedTransport: HTTPTransport {
         let changed = try await data.update(order)
         #expect(changed["City"] == "Graz")
         #expect(changed.control.etag == "W/\"6\"")
-        let error = await #expect(throws: ODataError.self) {
+        let error = await #expect(throws: ConflictError.self) {
             order["City"] = "Linz"
             try await data.update(order)
         }
-        #expect(error?.status == 412)
-        #expect(error?.requestID != nil)
+        #expect(error?.refusal.status == 412)
+        #expect(error?.refusal.requestID != nil)
         try await data.update(order, overwriting: true)
         try await data.delete("Orders", key: EntityKey("ID", 5))
         #expect(try await data.entity("Orders", key: EntityKey("ID", 5)) == nil)

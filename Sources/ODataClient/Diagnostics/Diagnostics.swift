@@ -1,0 +1,218 @@
+import HTTPTypes
+import Instrumentation
+import Logging
+import Metrics
+import ODataHTTP
+import ODataModel
+import ODataService
+import Supportability
+import Tracing
+
+/// What a client tells of its work: to a log, as metrics, as traces, as times. All of it is off or free unless an
+/// app asks for it.
+///
+/// ```swift
+/// var configuration = ODataClient.Configuration()
+/// configuration.diagnostics.logger = Logger(label: "shop.odata")
+/// configuration.diagnostics.traceLevel = .headers
+/// configuration.diagnostics.onTimings = { print($0.operation, $0.endToEnd, $0.network) }
+/// ```
+public struct Diagnostics: Sendable {
+    /// How much of requests and responses goes into the log.
+    public enum TraceLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
+        /// Failures only.
+        case none
+        /// A line per request and per response: method, path without query, status, bytes, time.
+        case low
+        /// The query and the header fields too; what is secret is left out.
+        case medium
+        /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes.
+        case high
+
+        /// By how much they tell.
+        public static func < (left: TraceLevel, right: TraceLevel) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The most bytes of a body that a log shows.
+    public static let maxLoggedBody = 4096
+
+    /// Where lines go; `nil` for nowhere.
+    public var logger: Logger?
+    /// How much is logged.
+    public var traceLevel: TraceLevel
+    /// What is left out of logs.
+    public var redaction: SecretRedaction
+    /// The first part of the names of metrics: `…_requests_total`, `…_request_duration_seconds`,
+    /// `…_received_bytes_total`, `…_sent_bytes_total`; `nil` records none.
+    public var metricsPrefix: String?
+    /// Takes the metrics; `nil` for the one that the process has bootstrapped.
+    public var metricsFactory: (any MetricsFactory)?
+    /// Makes the spans; `nil` for the one that the process has bootstrapped.
+    public var tracer: (any Tracer)?
+    /// Whether requests carry the context of a trace: that of the bootstrapped tracer, in a span per request, or
+    /// ``TraceContext`` where there is none.
+    public var propagatesTraces: Bool
+    /// Makes the id that groups the requests of one action of a user, sent as `X-CorrelationID`; `nil` sends none.
+    public var correlationID: (@Sendable () -> String)?
+    /// Gets the times of each request when it is over.
+    public var onTimings: (@Sendable (RequestTimings) -> Void)?
+
+    /// Makes diagnostics that tell nothing.
+    public init(
+        logger: Logger? = nil, traceLevel: TraceLevel = .none, redaction: SecretRedaction = SecretRedaction(),
+        metricsPrefix: String? = nil, metricsFactory: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil,
+        propagatesTraces: Bool = false,
+        correlationID: (@Sendable () -> String)? = nil, onTimings: (@Sendable (RequestTimings) -> Void)? = nil
+    ) {
+        self.logger = logger
+        self.traceLevel = traceLevel
+        self.redaction = redaction
+        self.metricsPrefix = metricsPrefix
+        self.metricsFactory = metricsFactory
+        self.tracer = tracer
+        self.propagatesTraces = propagatesTraces
+        self.correlationID = correlationID
+        self.onTimings = onTimings
+    }
+
+    /// Whether times are of use to anybody.
+    var needsTimings: Bool { onTimings != nil || metricsPrefix != nil || (logger != nil && traceLevel > .none) }
+
+    // MARK: Telling
+
+    func log(_ message: HTTPRequest, body: ByteStream?, id: String?) async {
+        guard let logger, traceLevel > .none else { return }
+        var metadata: Logger.Metadata = [:]
+        metadata["request-id"] = id.map { "\($0)" }
+        let path = message.path ?? "/"
+        let shown = traceLevel >= .medium ? redaction.redacted(path) : Self.withoutQuery(path)
+        if traceLevel >= .medium {
+            metadata["headers"] = .array(
+                message.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
+        }
+        if traceLevel >= .high, let body, let length = body.length,
+            let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))
+        {
+            metadata["body"] = (try? await bytes.collect(limit: Self.maxLoggedBody)).map { .string(Self.text($0)) }
+        }
+        logger.debug("→ \(message.method) \(shown)", metadata: metadata)
+    }
+
+    func log(_ response: HTTPResponse, to message: HTTPRequest, id: String?) {
+        guard let logger, traceLevel > .none else { return }
+        var metadata: Logger.Metadata = [:]
+        metadata["request-id"] = id.map { "\($0)" }
+        if traceLevel >= .medium {
+            metadata["headers"] = .array(
+                response.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
+        }
+        logger.debug(
+            "← \(response.status.code) \(message.method) \(Self.withoutQuery(message.path))", metadata: metadata)
+    }
+
+    /// A response body that is logged as far as it is wanted.
+    func logged(_ stream: ByteStream, id: String?) -> ByteStream {
+        guard let logger, traceLevel >= .high else { return stream }
+        return ByteStream(length: stream.length) {
+            let chunk = try await stream.next()
+            if let chunk {
+                logger.debug(
+                    "← body",
+                    metadata: [
+                        "request-id": "\(id ?? "")",
+                        "body": .string(Self.text(Array(chunk.prefix(Self.maxLoggedBody)))),
+                    ])
+            }
+            return chunk
+        }
+    }
+
+    func log(_ error: any Error, _ message: HTTPRequest, id: String?) {
+        guard let logger else { return }
+        // A service's own words may quote what a user entered: they are for the levels that show bodies.
+        let text =
+            if traceLevel < .high, let refusal = error as? ODataError { "\(refusal.status) \(refusal.code)" } else {
+                "\(error)"
+            }
+        logger.warning(
+            "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)",
+            metadata: ["request-id": "\(id ?? "")", "error-code": "\(ErrorCode(error).rawValue)"])
+    }
+
+    func record(_ timings: RequestTimings) {
+        onTimings?(timings)
+        if let logger, traceLevel > .none {
+            logger.debug(
+                "\(timings.operation) took \(timings.endToEnd)",
+                metadata: [
+                    "request-id": "\(timings.requestID ?? "")", "client": "\(timings.client)",
+                    "transport": "\(timings.transport)", "network": "\(timings.network)",
+                    "received": "\(timings.receivedBytes)", "sent": "\(timings.sentBytes)",
+                    "parsed": .array(
+                        timings.documents.map { "\($0.kind.rawValue) \($0.bytes) bytes in \($0.duration)" }),
+                ])
+        }
+        guard let metricsPrefix else { return }
+        let factory = metricsFactory ?? MetricsSystem.factory
+        let method = String(timings.operation.prefix { $0 != " " })
+        let dimensions = [("method", method), ("status", timings.status.map { String($0) } ?? "none")]
+        Counter(label: "\(metricsPrefix)_requests_total", dimensions: dimensions, factory: factory).increment()
+        Metrics.Timer(
+            label: "\(metricsPrefix)_request_duration_seconds", dimensions: dimensions, factory: factory
+        ).record(duration: timings.endToEnd)
+        Counter(label: "\(metricsPrefix)_received_bytes_total", factory: factory)
+            .increment(by: timings.receivedBytes)
+        Counter(label: "\(metricsPrefix)_sent_bytes_total", factory: factory).increment(by: timings.sentBytes)
+    }
+
+    /// Text of a body; what is none is told by its size.
+    private static func text(_ bytes: [UInt8]) -> String {
+        // A piece may end within a character.
+        for cut in 0...min(3, bytes.count) {
+            if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return text }
+        }
+        return "\(bytes.count) bytes"
+    }
+
+    /// A path without its query, whose literals may be personal.
+    static func withoutQuery(_ path: String?) -> String { String((path ?? "/").prefix { $0 != "?" }) }
+
+    // MARK: Traces
+
+    /// Runs a request within a span, and lets it carry the trace.
+    func traced<Result: Sendable>(
+        _ message: HTTPRequest, _ body: (HTTPRequest) async throws -> Result
+    ) async throws -> Result {
+        guard propagatesTraces else { return try await body(message) }
+        var message = message
+        let bootstrapped = InstrumentationSystem.instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
+        guard let tracer = tracer ?? bootstrapped else {
+            if message.headerFields[.traceparent] == nil {
+                message.headerFields[.traceparent] = (TraceContext.current?.child() ?? TraceContext()).traceparent
+            }
+            return try await body(message)
+        }
+        return try await tracer.withAnySpan("OData \(message.method)", ofKind: .client) { span in
+            span.attributes["http.request.method"] = message.method.rawValue
+            span.attributes["url.path"] = Self.withoutQuery(message.path)
+            span.attributes["server.address"] = message.authority ?? ""
+            tracer.inject(span.context, into: &message.headerFields, using: HeaderFieldInjector())
+            return try await body(message)
+        }
+    }
+}
+
+/// Writes the fields of a trace.
+private struct HeaderFieldInjector: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
+        guard let name = HTTPField.Name(key) else { return }
+        carrier[name] = value
+    }
+}
+
+extension HTTPField.Name {
+    /// `traceparent` (W3C Trace Context, 3.2); the fallback can never be reached.
+    static let traceparent = HTTPField.Name("traceparent") ?? .accept
+    /// `X-CorrelationID`: groups the requests of one action.
+    static let correlationID = HTTPField.Name("X-CorrelationID") ?? .accept
+}

@@ -1,0 +1,111 @@
+import ODataCache
+import ODataHTTP
+import ODataModel
+import ODataService
+
+extension ODataClient {
+    /// What can be set besides address, transport and authentication.
+    public struct Configuration: Sendable {
+        /// What the client calls itself.
+        public var userAgent: String
+        /// Makes the id that goes with each request as `X-Request-ID`, so that it can be found in the
+        /// service's logs; `nil` sends none.
+        public var requestID: (@Sendable () -> String)?
+        /// How batches are written.
+        public var batchFormat: BatchFormat
+        /// The most bytes of a response that is decoded as a whole; encoded and raw bodies stream without a limit.
+        public var maxResponseSize: Int
+        /// Header fields for every request.
+        public var headers: [String: String]
+        /// Custom query options for every request that is no link of the service, such as `sap-client`.
+        public var options: [String: String]
+        /// The language of texts and messages: a tag such as `de-AT` (RFC 5646), sent as `Accept-Language`.
+        public var language: String?
+        /// Whether the language goes as the query option `sap-language` too, which some services want instead.
+        public var sendsLanguageOption: Bool
+        /// Whether changes carry a token against cross-site request forgery.
+        public var csrf: CSRFPolicy
+        /// The header field of that token.
+        public var csrfField: String
+        /// Whether changes carry an identification by which a repeat is recognised.
+        public var repeatability: RepeatabilityPolicy
+        /// `Repeatability-Client-ID`, for services that tell clients apart by it.
+        public var repeatabilityClientID: String?
+        /// What is done about requests that the metadata says the service cannot answer.
+        public var capabilities: CapabilityPolicy
+        /// What entities of services before V4 are asked for and sent in.
+        public var entityFormat: MessageDialect.EntityFormat
+        /// What a change of some properties is called on the wire.
+        public var updateMethod: MessageDialect.UpdateMethod
+        /// Whether a POST stands for every change, for what lies between and lets only GET and POST through.
+        public var tunnelsMethods: Bool
+        /// Whether 64-bit integers and decimals are asked for as strings.
+        public var isIEEE754Compatible: Bool
+        /// Whether reads go within a `$batch`, so that what their URLs say stands in no log on the way.
+        public var hidesURLs: Bool
+        /// Where the metadata is, if it is not at `$metadata`: relative to the service root, or absolute.
+        public var metadataURL: String
+        /// Where the metadata are kept between runs, so that they travel only when they have changed; where the
+        /// service cannot be reached, what is kept counts. `nil` reads them anew each time.
+        public var metadataCache: (any MetadataCache)?
+        /// What is told of the work.
+        public var diagnostics: Diagnostics
+
+        /// Makes a configuration.
+        public init(
+            userAgent: String = "Outpost/1.0",
+            requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
+            batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:],
+            options: [String: String] = [:], language: String? = nil, sendsLanguageOption: Bool = false,
+            csrf: CSRFPolicy = .automatic, csrfField: String = "X-CSRF-Token",
+            repeatability: RepeatabilityPolicy = .whenSupported, repeatabilityClientID: String? = nil,
+            capabilities: CapabilityPolicy = .check, entityFormat: MessageDialect.EntityFormat = .json,
+            updateMethod: MessageDialect.UpdateMethod = .automatic, tunnelsMethods: Bool = false,
+            isIEEE754Compatible: Bool = false, hidesURLs: Bool = false, metadataURL: String = "$metadata",
+            metadataCache: (any MetadataCache)? = nil, diagnostics: Diagnostics = Diagnostics()
+        ) {
+            self.userAgent = userAgent
+            self.requestID = requestID
+            self.batchFormat = batchFormat
+            self.maxResponseSize = maxResponseSize
+            self.headers = headers
+            self.options = options
+            self.language = language
+            self.sendsLanguageOption = sendsLanguageOption
+            self.csrf = csrf
+            self.csrfField = csrfField
+            self.repeatability = repeatability
+            self.repeatabilityClientID = repeatabilityClientID
+            self.capabilities = capabilities
+            self.entityFormat = entityFormat
+            self.updateMethod = updateMethod
+            self.tunnelsMethods = tunnelsMethods
+            self.isIEEE754Compatible = isIEEE754Compatible
+            self.hidesURLs = hidesURLs
+            self.metadataURL = metadataURL
+            self.metadataCache = metadataCache
+            self.diagnostics = diagnostics
+        }
+
+        func dialect(_ model: EntityDataModel) -> MessageDialect {
+            MessageDialect(
+                version: ServiceCapabilities(model).version, entityFormat: entityFormat, batchFormat: batchFormat,
+                updateMethod: updateMethod, tunnelsMethods: tunnelsMethods, isIEEE754Compatible: isIEEE754Compatible)
+        }
+
+        /// A request with the options that go with every one.
+        func completed(_ request: ODataRequest) -> ODataRequest {
+            guard request.link == nil else { return request }
+            var request = request
+            var all = options
+            if sendsLanguageOption, let language {
+                all["sap-language"] = all["sap-language"] ?? language.prefix { $0 != "-" }.uppercased()
+            }
+            for (name, value) in all.sorted(by: { $0.key < $1.key })
+            where !request.url.options.custom.contains(where: { $0.name == name }) {
+                request.url.options.custom.append(.init(name: name, value: value))
+            }
+            return request
+        }
+    }
+}

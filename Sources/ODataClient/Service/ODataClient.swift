@@ -1,0 +1,356 @@
+import HTTPTypes
+import ODataCache
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// An online OData service of any version, 2.0 to 4.01: turns requests into HTTP messages, sends them over a
+/// transport, and reads the answers leniently (OData Protocol 4.01, 13.3 *Interoperable OData Clients*).
+///
+/// The metadata is read with the first request that needs it and kept; it tells which version the service speaks.
+/// Next links are not followed by the client itself: a ``DataService`` follows pages. Redirects are followed within
+/// the service's origin; credentials go nowhere else.
+///
+/// ```swift
+/// let service = DataService(try await ODataClient("https://services.example/Northwind/", transport: transport))
+/// let orders = try await service.entities(Query("Orders").filter(.property("Freight") > 500))
+/// ```
+public final class ODataClient: ODataProvider {
+    /// Where the service is.
+    public let serviceRoot: ServiceRoot
+    private let transport: any HTTPTransport
+    private let configuration: Configuration
+    private let metadata: MetadataLoader
+    private let csrf: CSRFProtection
+    private let repeatability: RepeatabilityIssuer
+
+    /// Makes a client; nothing is sent yet.
+    ///
+    /// - Parameter model: the service's model where it is known already, so that it is not read again.
+    /// - Throws: ``TransportError/invalidURL(_:)`` when the service root is not an absolute http URL, or holds
+    ///   a user name, a query or a fragment.
+    public init(
+        serviceRoot: String, transport: any HTTPTransport, authentication: Authentication = .none,
+        model: EntityDataModel? = nil, configuration: Configuration = Configuration()
+    ) throws(TransportError) {
+        let root = try ServiceRoot(serviceRoot)
+        guard root.authority != nil else { throw .invalidURL(serviceRoot) }
+        self.serviceRoot = root
+        // A next link may lead anywhere; credentials go to the service's own origin alone.
+        let origin = root.scheme.flatMap { scheme in root.authority.flatMap { Origin(scheme: scheme, authority: $0) } }
+        guard let origin else { throw .invalidURL(serviceRoot) }
+        self.transport = RedirectingTransport(
+            AuthenticatingTransport(transport, authentication: authentication, origins: [origin]))
+        self.configuration = configuration
+        metadata = MetadataLoader(model)
+        csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
+        repeatability = RepeatabilityIssuer(
+            policy: configuration.repeatability, clientID: configuration.repeatabilityClientID)
+    }
+
+    /// Makes a client and reads the metadata, so that a wrong address, a missing sign-in or a service that cannot be
+    /// understood shows at once.
+    ///
+    /// - Parameter serviceRoot: the absolute URL of the service.
+    /// - Throws: ``TransportError``, ``MetadataError``.
+    public convenience init(
+        _ serviceRoot: String, transport: any HTTPTransport, authentication: Authentication = .none,
+        configuration: Configuration = Configuration()
+    ) async throws {
+        try self.init(
+            serviceRoot: serviceRoot, transport: transport, authentication: authentication,
+            configuration: configuration)
+        _ = try await model
+    }
+
+    // MARK: Metadata
+
+    /// The service's model, read on first use.
+    ///
+    /// - Throws: ``MetadataError``, ``TransportError``.
+    public var model: EntityDataModel {
+        get async throws { try await metadata.model { try await self.loadMetadata() } }
+    }
+
+    /// Which version of OData the service speaks: what its metadata says.
+    ///
+    /// - Throws: ``MetadataError``, ``TransportError``.
+    public var version: ODataVersion { get async throws { try await model.version } }
+
+    /// What the service says that it can do.
+    ///
+    /// - Throws: ``MetadataError``, ``TransportError``.
+    public var capabilities: ServiceCapabilities { get async throws { ServiceCapabilities(try await model) } }
+
+    /// Reads the metadata anew with the next request.
+    public func forgetMetadata() async { await metadata.forget() }
+
+    /// Reads the metadata now and tells what changed.
+    ///
+    /// - Returns: the differences to the model so far; none when there was none.
+    /// - Throws: ``MetadataError``, ``TransportError``; the model so far then stays.
+    @discardableResult
+    public func refreshMetadata() async throws -> [ModelDifference] {
+        let fresh = try await loadMetadata()
+        guard let former = await metadata.replace(by: fresh) else { return [] }
+        return fresh.differences(from: former)
+    }
+
+    private func loadMetadata() async throws -> EntityDataModel {
+        let root = serviceRoot.url(for: "")
+        guard let cache = configuration.metadataCache, let known = await cache.metadata(of: root) else {
+            return try await readMetadata(root, nil)
+        }
+        do {
+            return try await readMetadata(root, known)
+        } catch let error as TransportError {
+            // Without a network, what was read last is the best there is.
+            guard let model = try? CSDLReader.read(known.bytes) else { throw error }
+            return model
+        }
+    }
+
+    /// Reads the metadata, unless the service says that what is known is still so.
+    private func readMetadata(_ root: String, _ known: CachedMetadata?) async throws -> EntityDataModel {
+        let url = serviceRoot.url(for: configuration.metadataURL)
+        var message = try serviceRoot.request(.get, url: url)
+        message.headerFields[.accept] = "application/xml"
+        // Either generation of services finds what it knows.
+        message.headerFields[.odataMaxVersion] = ODataVersion.v401.rawValue
+        message.headerFields[.maxDataServiceVersion] = ODataVersion.v3.rawValue
+        message.headerFields[.ifNoneMatch] = known?.etag
+        message.headerFields[.ifModifiedSince] = known?.lastModified
+        let recorder = recorder(message)
+        defer { recorder?.finish() }
+        let (response, stream, id) = try await send(message, body: nil, TransferOptions(), recorder)
+        if response.status == .notModified, let known {
+            if let model = try? CSDLReader.read(known.bytes) { return model }
+            await configuration.metadataCache?.setMetadata(nil, of: root)
+            return try await readMetadata(root, nil)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try await stream.collect(limit: CSDLReader.maxBytes)
+        } catch let error as ODataError where error.status == 413 {
+            throw MetadataError.invalid(
+                url: url, CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document"))
+        }
+        do {
+            let before = recorder?.reading()
+            defer { recorder?.parsed(.metadata, since: before) }
+            let model = try MetadataAnswer(url: url, response: response, bytes: bytes).model()
+            await configuration.metadataCache?.setMetadata(
+                CachedMetadata(
+                    bytes, etag: response.headerFields[.eTag], lastModified: response.headerFields[.lastModified]),
+                of: root)
+            return model
+        } catch {
+            configuration.diagnostics.log(error, message, id: id)
+            throw error
+        }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request and reads the answer.
+    ///
+    /// Where the request asks for a format, collections of V4 come as encoded bytes that stream; else they are
+    /// decoded.
+    /// - Throws: ``ODataError`` when the service refuses, ``CapabilityError`` when its metadata says that it would,
+    ///   ``InvalidResponseError`` when its answer cannot be read (a change may have acted), ``TransportError`` for
+    ///   the way, ``MetadataError``.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await execute(request, options: TransferOptions())
+    }
+
+    /// Sends a request with a priority, a time limit or a listener of its own, and reads the answer; see
+    /// ``execute(_:)``.
+    public func execute(_ request: ODataRequest, options: TransferOptions) async throws -> ODataResponse {
+        let model = try await model
+        let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
+        switch plan {
+        case .single(let request, let limit):
+            let response = try await perform(request, model, options)
+            return limit.map { response.limited(to: $0) } ?? response
+        case .oneByOne(let items, let goesOn):
+            return try await BatchSubstitute(items: items, continuesOnError: goesOn).run {
+                try await self.perform($0, model, options)
+            }
+        }
+    }
+
+    private func perform(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    ) async throws -> ODataResponse {
+        var options = options
+        var request = repeatability.identified(configuration.completed(request), model: model)
+        if request.repeatability != nil, repeatability.isRecognized(model) { options.isRepeatable = true }
+        if configuration.hidesURLs, let hidden = HiddenRead(request) {
+            return try await hidden.answer(from: exchange(hidden.batch, model, options))
+        }
+        do {
+            let response = try await exchange(request, model, options)
+            repeatability.take(response.repeatabilityResult)
+            return response
+        } catch let error as ODataError
+            where error.status == 501 && error.repeatabilityResult == .rejected && request.repeatability != nil
+        {
+            // The service did not act, and cannot recognise repeats: once more, without (rule 2).
+            repeatability.takeRefusal()
+            guard let again = request.fromStart() else { throw error }
+            request = again
+            request.repeatability = nil
+            options.isRepeatable = nil
+            return try await exchange(request, model, options)
+        }
+    }
+
+    private func exchange(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    ) async throws -> ODataResponse {
+        let encoder = RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model))
+        let (message, body) = try encoder.encode(request)
+        let recorder = recorder(message)
+        var id: String?
+        do {
+            let (response, stream, sentID) = try await send(message, body: body, options, recorder)
+            id = sentID
+            let decoder = ResponseDecoder(
+                serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize)
+            let before = recorder?.reading()
+            let decoded: ODataResponse
+            do {
+                decoded = try await decoder.decode(response, body: stream, to: request)
+            } catch {
+                recorder?.parsed(response.status.code >= 400 ? .error : .response, since: before)
+                throw error
+            }
+            recorder?.parsed(.response, since: before)
+            if decoded.body.isStream { recorder?.leaveOpen() } else { recorder?.finish() }
+            return decoded
+        } catch var error as ODataError {
+            recorder?.finish()
+            error.requestID = error.requestID ?? id
+            configuration.diagnostics.log(error, message, id: error.requestID)
+            throw error
+        } catch {
+            recorder?.finish()
+            configuration.diagnostics.log(error, message, id: id)
+            throw error
+        }
+    }
+
+    // MARK: Messages
+
+    /// Sends a message as one of this session: who asks, in which language, within which trace.
+    private func send(
+        _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?
+    ) async throws -> (HTTPResponse, ByteStream, id: String?) {
+        let started = ContinuousClock.now
+        var message = message
+        complete(&message)
+        let id = message.headerFields[.requestID]
+        recorder?.update { $0.requestID = id }
+        // A next link may lead anywhere; tokens do not go along.
+        let isOwn = serviceRoot.isSameOrigin(message)
+        let canRepeat = body?.isRepeatable ?? true
+        if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchFields) }
+        var (response, stream) = try await transmit(message, body, options, started, recorder, id)
+        if isOwn {
+            await csrf.take(response, to: message)
+            if canRepeat, let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields) {
+                message.headerFields[csrf.name] = token
+                // A short answer is read to its end so that its connection can be used again.
+                _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
+                (response, stream) = try await transmit(
+                    message, body?.fromStart(), options, started, recorder, id)
+            }
+        }
+        return (response, stream, id)
+    }
+
+    private func transmit(
+        _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions,
+        _ started: ContinuousClock.Instant, _ recorder: ExchangeRecorder?, _ id: String?
+    ) async throws -> (HTTPResponse, ByteStream) {
+        let diagnostics = configuration.diagnostics
+        return try await diagnostics.traced(message) { message in
+            await diagnostics.log(message, body: body, id: id)
+            let handed = ContinuousClock.now
+            guard let recorder else {
+                let (response, stream) = try await transport.send(message, body: body, options: options)
+                diagnostics.log(response, to: message, id: id)
+                return (response, diagnostics.logged(stream, id: id))
+            }
+            let (response, stream) = try await transport.send(
+                message, body: body.map { recorder.sending($0) },
+                options: options.reporting { recorder.take($0) })
+            recorder.update { $0.status = response.status.code }
+            diagnostics.log(response, to: message, id: id)
+            let timed = recorder.receiving(stream, client: started, transport: handed)
+            return (response, diagnostics.logged(timed, id: id))
+        }
+    }
+
+    /// The fields of this client and its session, where the message does not have them already.
+    private func complete(_ message: inout HTTPRequest) {
+        message.headerFields[.userAgent] = configuration.userAgent
+        for (name, value) in configuration.headers {
+            guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
+            message.headerFields[name] = value
+        }
+        if let language = configuration.language, message.headerFields[.acceptLanguage] == nil {
+            message.headerFields[.acceptLanguage] = language
+        }
+        if let id = configuration.requestID?(), message.headerFields[.requestID] == nil {
+            message.headerFields[.requestID] = id
+        }
+        if let id = configuration.diagnostics.correlationID?(), message.headerFields[.correlationID] == nil {
+            message.headerFields[.correlationID] = id
+        }
+    }
+
+    /// Reads the service document for its header fields.
+    private var fetchFields: @Sendable (HTTPFields) async throws -> HTTPFields {
+        { [self] fields in
+            var message = try serviceRoot.request(.get, url: serviceRoot.description)
+            message.headerFields[.accept] = "application/json"
+            message.headerFields.append(contentsOf: fields)
+            complete(&message)
+            let (response, stream) = try await transport.send(message, body: nil)
+            // Read to its end, so that the connection can be used again.
+            while try await stream.next() != nil {}
+            return response.headerFields
+        }
+    }
+
+    private func recorder(_ message: HTTPRequest) -> ExchangeRecorder? {
+        guard configuration.diagnostics.needsTimings else { return nil }
+        let diagnostics = configuration.diagnostics
+        return ExchangeRecorder(operation: "\(message.method) \(Diagnostics.withoutQuery(message.path))") {
+            diagnostics.record($0)
+        }
+    }
+}
+
+extension ODataRequest {
+    /// The same request with its body from the start; `nil` where that cannot be had again.
+    func fromStart() -> ODataRequest? {
+        guard case .media(let stream, let contentType) = body else { return self }
+        guard let again = stream.fromStart() else { return nil }
+        var request = self
+        request.body = .media(again, contentType: contentType)
+        return request
+    }
+}
+
+extension ResponseBody {
+    /// Whether the bytes are pulled by whoever got the answer.
+    var isStream: Bool {
+        switch self {
+        case .raw, .encoded: true
+        default: false
+        }
+    }
+}

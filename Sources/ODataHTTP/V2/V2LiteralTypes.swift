@@ -1,0 +1,107 @@
+import ODataModel
+import ODataQuery
+
+/// Gives literals the type of the property that they stand beside: V2's notation tells the types apart
+/// (`5L`, `5.00M`, `datetime'…'`), and services refuse the wrong one (OData V2, *Overview*, 6).
+struct V2LiteralTypes {
+    let model: EntityDataModel
+
+    /// The same URL with typed literals in keys, filter and order.
+    func adapted(_ url: ODataURL) -> ODataURL {
+        var url = url
+        var shape: Shape?
+        for (index, segment) in url.path.segments.enumerated() {
+            guard case .name(let name, let arguments) = segment else { continue }
+            shape =
+                index == 0
+                ? model.shape(ofSet: name.text)
+                : shape?.navigationProperty(name.text).flatMap { model.shape($0.target) } ?? shape
+            guard let shape else { continue }
+            switch arguments {
+            case .key(.single(let value)):
+                let type = shape.key.first.flatMap { shape.property($0.path)?.type }
+                url.path.segments[index] = .name(name, .key(.single(adapted(value, to: type))))
+            case .key(.compound(let parts)):
+                url.path.segments[index] = .name(name, .key(.compound(adapted(parts, shape))))
+            case .named(let parts): url.path.segments[index] = .name(name, .named(adapted(parts, shape)))
+            default: break
+            }
+        }
+        guard let shape else { return url }
+        url.options.filter = url.options.filter.map { adapted($0, in: shape) }
+        url.options.orderBy = url.options.orderBy.map {
+            OrderItem(adapted($0.expression, in: shape), isDescending: $0.isDescending)
+        }
+        return url
+    }
+
+    private func adapted(_ parts: [Expression.NamedArgument], _ shape: Shape) -> [Expression.NamedArgument] {
+        parts.map { .init(name: $0.name, value: adapted($0.value, to: shape.property($0.name.text)?.type)) }
+    }
+
+    private func adapted(_ expression: Expression, in shape: Shape) -> Expression {
+        switch expression {
+        case .unary(let operation, let operand): return .unary(operation, adapted(operand, in: shape))
+        case .binary(let operation, let left, let right):
+            return .binary(
+                operation, adapted(adapted(left, in: shape), to: right.pathType(in: shape, of: model)),
+                adapted(adapted(right, in: shape), to: left.pathType(in: shape, of: model)))
+        case .membership(let operand, .list(let items)):
+            let type = operand.pathType(in: shape, of: model)
+            return .membership(operand, in: .list(items.map { adapted($0, to: type) }))
+        case .call(let name, let arguments): return .call(name, arguments.map { adapted($0, in: shape) })
+        default: return expression
+        }
+    }
+
+    /// A literal as one of a type, where that loses nothing; anything else as it is.
+    private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
+        guard case .literal(let literal) = expression, literal.enumeration == nil, let primitive = type?.primitive,
+            let value = Self.value(literal.value, as: primitive)
+        else { return expression }
+        return .literal(Literal(value, type: primitive, at: literal.offset))
+    }
+
+    private static func value(_ value: ODataValue, as type: PrimitiveType) -> ODataValue? {
+        switch (value, type) {
+        case (.integer, .int64): return value
+        case (.integer(let number), .decimal): return .decimal(ODataDecimal(number))
+        case (.integer(let number), .double): return Double(exactly: number).map { .double($0) }
+        case (.integer(let number), .single): return Float(exactly: number).map { .single($0) }
+        case (.decimal(let number), .double): return Double(number.description).map { .double($0) }
+        case (.decimal(let number), .single): return Float(number.description).map { .single($0) }
+        case (.double(let number), .decimal): return ODataDecimal("\(number)").map { .decimal($0) }
+        case (.double(let number), .single): return .single(Float(number))
+        case (.dateTimeOffset(let instant), .dateTime):
+            return .dateTime(ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds))
+        case (.date(let date), .dateTimeOffset):
+            let (seconds, isOver) = date.daysSinceEpoch.multipliedReportingOverflow(by: 86_400)
+            return isOver ? nil : .dateTimeOffset(ODataDateTimeOffset(seconds: seconds))
+        case (.duration, .time): return value
+        case (.string(let text), .guid): return ODataGuid(text).map { .guid($0) }
+        default: return nil
+        }
+    }
+}
+
+extension Expression {
+    /// The type of a path over a shape; `nil` for anything else.
+    func pathType(in shape: Shape, of model: EntityDataModel) -> TypeReference? {
+        guard case .path(let steps) = self else { return nil }
+        var shape: Shape? = shape
+        var type: TypeReference?
+        for step in steps {
+            guard case .name(let name) = step, let current = shape else { return nil }
+            if let navigation = current.navigationProperty(name.text) {
+                shape = model.shape(navigation.target)
+                type = nil
+            } else if let property = current.property(name.text) {
+                type = property.type
+                if case .complex(let name?) = property.type { shape = model.shape(name) } else { shape = nil }
+            } else {
+                return nil
+            }
+        }
+        return type
+    }
+}

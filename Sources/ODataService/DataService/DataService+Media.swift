@@ -1,0 +1,157 @@
+import ODataModel
+import ODataQuery
+
+/// Media entities and stream properties, pulled and pushed without ever being in memory as a whole
+/// (OData Protocol 4.01, 11.4.7 and 11.4.8).
+extension DataService {
+    /// The bytes of a media entity or stream property with their media type, pulled as they are read.
+    ///
+    /// - Parameter chunkSize: how many bytes come at a time, 1 to ``ByteStream/maxChunkSize``; as they arrive where
+    ///   it is left out.
+    /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` when there is no stream.
+    public func media(
+        _ url: ODataURL, chunkSize: Int? = nil
+    ) async throws -> (ByteStream, contentType: String) {
+        guard case .raw(let stream, let contentType) = try await send(ODataRequest(.read, url)).body else {
+            throw DataServiceError.unexpectedAnswer(expected: "a stream")
+        }
+        return (chunkSize.map { stream.chunked($0) } ?? stream, contentType)
+    }
+
+    /// The bytes of a media entity.
+    ///
+    /// - Parameters:
+    ///   - entity: the media entity. Its media read link is followed where the service gave one.
+    ///   - property: the stream property meant; `nil` for the entity's own stream.
+    ///   - chunkSize: as for ``media(_:chunkSize:)``.
+    public func media(
+        of entity: Entity, property: String? = nil, in set: String? = nil,
+        chunkSize: Int = ByteStream.defaultChunkSize
+    ) async throws -> (ByteStream, contentType: String) {
+        let request = try await mediaRequest(.read, entity, property, set)
+        guard case .raw(let stream, let contentType) = try await send(request).body else {
+            throw DataServiceError.unexpectedAnswer(expected: "a stream")
+        }
+        return (stream.chunked(chunkSize), contentType)
+    }
+
+    /// Creates a media entity from its bytes (OData Protocol 4.01, 11.4.7.1); its properties are then set with
+    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    ///
+    /// - Parameter slug: the name proposed for it (RFC 5023, 9.7).
+    /// - Returns: the entity that the service made.
+    @discardableResult
+    public func createMedia(
+        in set: String, _ bytes: ByteStream, contentType: String, slug: String? = nil
+    ) async throws -> Entity {
+        guard let shape = try await provider.model.shape(ofSet: set) else {
+            throw DataServiceError.unknownEntitySet(set)
+        }
+        var request = ODataRequest(
+            .create, ODataURL(set: set), body: .media(bytes, contentType: contentType),
+            preferences: Preferences(returns: .representation))
+        if let slug { request.headers["Slug"] = slug }
+        let response = try await send(request)
+        return try await created(Entity(shape: shape), response)
+    }
+
+    /// Replaces the bytes of a media entity or stream property (OData Protocol 4.01, 11.4.7.2 and 11.4.8.1), on
+    /// condition that nobody else did where their ETag is known.
+    ///
+    /// - Returns: the new ETag of the stream, where the service gives one.
+    /// - Throws: ``ConflictError`` when somebody else changed it.
+    @discardableResult
+    public func setMedia(
+        of entity: Entity, property: String? = nil, in set: String? = nil, _ bytes: ByteStream, contentType: String,
+        overwriting: Bool = false
+    ) async throws -> String? {
+        var request = try await mediaRequest(.replace, entity, property, set)
+        request.body = .media(bytes, contentType: contentType)
+        request.ifMatch = overwriting ? "*" : mediaETag(entity, property)
+        return try await ConflictError.detected(entity, request) { try await send(request).etag }
+    }
+
+    /// Deletes the bytes of a stream property (OData Protocol 4.01, 11.4.8.2), or of a media entity that may be
+    /// without.
+    public func deleteMedia(of entity: Entity, property: String? = nil, in set: String? = nil) async throws {
+        var request = try await mediaRequest(.delete, entity, property, set)
+        request.ifMatch = mediaETag(entity, property)
+        try await ConflictError.detected(entity, request) { _ = try await send(request) }
+    }
+
+    private func mediaETag(_ entity: Entity, _ property: String?) -> String? {
+        guard let property else { return entity.control.mediaEtag }
+        if case .string(let etag)? = entity.control.annotations["\(property)@odata.mediaEtag"] { return etag }
+        return nil
+    }
+
+    private func mediaRequest(
+        _ method: ODataRequest.Method, _ entity: Entity, _ property: String?, _ set: String?
+    ) async throws -> ODataRequest {
+        if method == .read, property == nil, set == nil, let link = entity.control.mediaReadLink {
+            var request = ODataRequest(following: link)
+            // The URL beside the link tells that a stream is expected.
+            request.url = ODataURL(path: ResourcePath([.value]))
+            if let addressed = try? await self.request(.read, entity, in: nil), addressed.link == nil {
+                request.url = addressed.url
+                request.url.path.segments.append(.value)
+            }
+            return request
+        }
+        var request = try await self.request(method, entity, in: set)
+        if let link = request.link {
+            request.link = "\(link)/\(property ?? "$value")"
+            request.url = ODataURL(path: ResourcePath([.value]))
+        } else if let property {
+            request.url.path.segments.append(.name(Identifier(property), .none))
+        } else {
+            request.url.path.segments.append(.value)
+        }
+        return request
+    }
+}
+
+extension ByteStream {
+    /// How many bytes of media come at a time unless something else is said: 100 KB.
+    public static let defaultChunkSize = 100 * 1024
+    /// The most bytes that a chunk can be made to have: 200 KB.
+    public static let maxChunkSize = 200 * 1024
+
+    /// The same bytes in chunks of one size, but for the last: for readers that work in blocks.
+    ///
+    /// - Parameter size: bytes, cut to 1 to ``maxChunkSize``.
+    public func chunked(_ size: Int = ByteStream.defaultChunkSize) -> ByteStream {
+        let size = Swift.min(Swift.max(1, size), Self.maxChunkSize)
+        let blocks = Blocks(self, size: size)
+        return ByteStream(length: length, part: { range in slice(range)?.chunked(size) ?? ByteStream([]) }) {
+            try await blocks.next()
+        }
+    }
+
+    /// Collects chunks as they come and gives them out in one size.
+    private actor Blocks {
+        private let source: ByteStream
+        private let size: Int
+        private var rest: [UInt8] = []
+        private var isAtEnd = false
+
+        init(_ source: ByteStream, size: Int) {
+            self.source = source
+            self.size = size
+        }
+
+        func next() async throws -> [UInt8]? {
+            while rest.count < size, !isAtEnd {
+                guard let chunk = try await source.next() else {
+                    isAtEnd = true
+                    break
+                }
+                rest += chunk
+            }
+            guard !rest.isEmpty else { return nil }
+            let block = Array(rest.prefix(size))
+            rest.removeFirst(block.count)
+            return block
+        }
+    }
+}

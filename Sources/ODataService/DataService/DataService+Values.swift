@@ -1,0 +1,73 @@
+import ODataModel
+import ODataQuery
+
+/// Single properties (OData Protocol 4.01, 11.2.4 and 11.4.9).
+extension DataService {
+    /// The value of a property or of a function that returns no entities; `.null` when there is none.
+    public func value(_ url: ODataURL) async throws -> ODataValue {
+        switch try await send(ODataRequest(.read, url)).body {
+        case .value(let value, _): return value
+        case .none: return .null
+        default: throw DataServiceError.unexpectedAnswer(expected: "a value")
+        }
+    }
+
+    /// The value of a property of an entity, read from the service.
+    ///
+    /// - Parameter path: the property's name, or a path into complex values such as `Address/City`.
+    public func value(of path: String, _ entity: Entity, in set: String? = nil) async throws -> ODataValue {
+        let request = try await propertyRequest(.read, path, entity, set)
+        switch try await send(request).body {
+        case .value(let value, _): return value
+        case .none: return .null
+        default: throw DataServiceError.unexpectedAnswer(expected: "a value")
+        }
+    }
+
+    /// Sets a single property (OData Protocol 4.01, 11.4.9.1); `.null` clears it (11.4.9.2).
+    ///
+    /// - Throws: ``ConflictError`` when somebody else changed the entity, ``EntityError/unknownProperty(_:type:)``.
+    public func setValue(
+        _ value: ODataValue, of path: String, _ entity: Entity, in set: String? = nil
+    ) async throws {
+        var request = try await propertyRequest(value.isNull ? .delete : .replace, path, entity, set)
+        if !value.isNull {
+            let type = try await propertyType(path, entity)
+            request.body = .value(value, type)
+        }
+        request.ifMatch = entity.control.etag
+        try await ConflictError.detected(entity, request) { _ = try await send(request) }
+    }
+
+    private func propertyType(_ path: String, _ entity: Entity) async throws -> TypeReference {
+        let model = try await provider.model
+        var shape: Shape? = entity.shape
+        var type: TypeReference?
+        for name in path.split(separator: "/") {
+            type = shape?.property(String(name))?.type
+            if case .complex(let inner?)? = type { shape = model.shape(inner) } else { shape = nil }
+        }
+        guard let type else { throw EntityError.unknownProperty(path, type: entity.shape.name) }
+        return type
+    }
+
+    private func propertyRequest(
+        _ method: ODataRequest.Method, _ path: String, _ entity: Entity, _ set: String?
+    ) async throws -> ODataRequest {
+        try await request(method, entity, in: set, path.split(separator: "/").map { String($0) })
+    }
+
+    /// A request about something of an entity.
+    func request(
+        _ method: ODataRequest.Method, _ entity: Entity, in set: String?, _ names: [String], reference: Bool = false
+    ) async throws -> ODataRequest {
+        var request = try await self.request(method, entity, in: set)
+        if request.link != nil {
+            request.link? += names.map { "/\($0)" }.joined() + (reference ? "/$ref" : "")
+        } else {
+            request.url.path.segments += names.map { .name(Identifier($0), .none) }
+            if reference { request.url.path.segments.append(.reference) }
+        }
+        return request
+    }
+}

@@ -1,0 +1,207 @@
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+/// What a service says it cannot do is refused before it is sent, or said otherwise (OData Protocol 4.01, 13.3 (20)).
+@Suite struct CapabilityTests {
+    private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1},{\"ID\":2},{\"ID\":3}]}"
+
+    private func script(_ annotations: String, version: String = "4.0") -> WireScript {
+        WireScript(metadata: ShopMetadata.v4(version, sets: annotations)) { _, _ in .json(Self.orders) }
+    }
+
+    private static func record(_ term: String, _ properties: String) -> String {
+        "<Annotation Term=\"Org.OData.Capabilities.V1.\(term)\"><Record>\(properties)</Record></Annotation>"
+    }
+
+    private static func paths(_ name: String, _ path: String, _ kind: String = "PropertyPath") -> String {
+        "<PropertyValue Property=\"\(name)\"><Collection><\(kind)>\(path)</\(kind)></Collection></PropertyValue>"
+    }
+
+    private static let refusals: [(String, Query, String, String?)] = [
+        (
+            record("FilterRestrictions", "<PropertyValue Property=\"Filterable\" Bool=\"false\"/>"),
+            Query("Orders").filter(.property("ID") == 1), "$filter", nil
+        ),
+        (
+            record("FilterRestrictions", "<PropertyValue Property=\"RequiresFilter\" Bool=\"true\"/>"), Query("Orders"),
+            "reading without $filter", nil
+        ),
+        (
+            record("FilterRestrictions", paths("NonFilterableProperties", "City")),
+            Query("Orders").filter(.property("City") == "x"), "$filter", "City"
+        ),
+        (
+            record("FilterRestrictions", paths("RequiredProperties", "City")),
+            Query("Orders").filter(.property("ID") == 1), "$filter without it", "City"
+        ),
+        (
+            record("SortRestrictions", "<PropertyValue Property=\"Sortable\" Bool=\"false\"/>"),
+            Query("Orders").orderBy("ID"), "$orderby", nil
+        ),
+        (
+            record("SortRestrictions", paths("NonSortableProperties", "City")), Query("Orders").orderBy("City"),
+            "$orderby", "City"
+        ),
+        (
+            record("SortRestrictions", paths("AscendingOnlyProperties", "City")),
+            Query("Orders").orderBy("City", descending: true), "$orderby desc", "City"
+        ),
+        (
+            record("ExpandRestrictions", "<PropertyValue Property=\"Expandable\" Bool=\"false\"/>"),
+            Query("Orders").expand("Items"), "$expand", nil
+        ),
+        (
+            record("ExpandRestrictions", paths("NonExpandableProperties", "Items", "NavigationPropertyPath")),
+            Query("Orders").expand("Items"), "$expand", "Items"
+        ),
+        (
+            record("ExpandRestrictions", "<PropertyValue Property=\"MaxLevels\" Int=\"1\"/>"),
+            Query("Orders").expand("Parent", { $0.expand("Items") }), "$expand over 1 levels", "Parent"
+        ),
+        (
+            record("CountRestrictions", "<PropertyValue Property=\"Countable\" Bool=\"false\"/>"),
+            Query("Orders").count(), "$count", nil
+        ),
+        (
+            record("SearchRestrictions", "<PropertyValue Property=\"Searchable\" Bool=\"false\"/>"),
+            Query("Orders").search(.word("x")), "$search", nil
+        ),
+        (
+            "<Annotation Term=\"Org.OData.Capabilities.V1.SkipSupported\" Bool=\"false\"/>", Query("Orders").skip(1),
+            "$skip", nil
+        ),
+        (
+            "<Annotation Term=\"Org.OData.Capabilities.V1.FilterFunctions\"><Collection><String>startswith</String>"
+                + "</Collection></Annotation>", Query("Orders").filter(.property("City").contains("x")), "$filter",
+            "contains()"
+        ),
+    ]
+
+    @Test(arguments: refusals.indices)
+    func `a query that the metadata excludes is refused before it is sent`(index: Int) async throws {
+        let (annotations, query, feature, property) = Self.refusals[index]
+        let transport = script(annotations)
+        let error = await #expect(throws: CapabilityError.self) { _ = try await transport.service().page(query) }
+        #expect(error?.feature == feature)
+        #expect(error?.property == property)
+        #expect(error?.set == "Orders")
+        #expect(transport.sent.isEmpty)
+        // Whoever knows better sends it all the same.
+        _ = try await transport.service(.init(capabilities: .ignore)).page(query)
+        #expect(transport.sent.count == 1)
+        // And without the annotation nothing is refused.
+        _ = try await script("").service().page(query)
+    }
+
+    @Test func `changes that the metadata excludes are refused before they are sent`() async throws {
+        func refused(
+            _ annotations: String, _ change: (DataService, Entity) async throws -> Void
+        ) async throws -> CapabilityError? {
+            let transport = script(annotations)
+            let client = try transport.client()
+            let order = try await ShopMetadata.entity(["ID": 1, "City": "Graz"], of: client)
+            let error = await #expect(throws: CapabilityError.self) { try await change(DataService(client), order) }
+            #expect(transport.sent.isEmpty)
+            return error
+        }
+        let no = "Bool=\"false\"/>"
+        #expect(
+            try await refused(Self.record("InsertRestrictions", "<PropertyValue Property=\"Insertable\" \(no)")) {
+                try await $0.create($1, in: "Orders")
+            }?.feature == "insert")
+        #expect(
+            try await refused(Self.record("UpdateRestrictions", "<PropertyValue Property=\"Updatable\" \(no)")) {
+                try await $0.update($1, in: "Orders")
+            }?.feature == "update")
+        #expect(
+            try await refused(Self.record("DeleteRestrictions", "<PropertyValue Property=\"Deletable\" \(no)")) {
+                try await $0.delete($1, in: "Orders")
+            }?.feature == "delete")
+        #expect(
+            try await refused(Self.record("UpdateRestrictions", Self.paths("NonUpdatableProperties", "City"))) {
+                try await $0.update($1, in: "Orders")
+            }?.property == "City")
+        #expect(
+            try await refused(Self.record("DeepInsertSupport", "<PropertyValue Property=\"Supported\" \(no)")) {
+                var order = $1
+                order.related["Parent"] = .one($1)
+                try await $0.create(order, in: "Orders")
+            }?.feature == "deep insert")
+    }
+
+    @Test func `a $top that is not supported is done by the client`() async throws {
+        let transport = script("<Annotation Term=\"Org.OData.Capabilities.V1.TopSupported\" Bool=\"false\"/>")
+        let orders = try await transport.service().entities(Query("Orders").top(2))
+        #expect(orders.map { $0["ID"] } == [1, 2])
+        #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
+    }
+
+    @Test func `a $select that is not supported is left out, since everything contains it`() async throws {
+        let transport = script(Self.record("SelectSupport", "<PropertyValue Property=\"Supported\" Bool=\"false\"/>"))
+        _ = try await transport.service().entities(Query("Orders").select("ID"))
+        #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
+    }
+
+    @Test("in came with 4.01: a service of 4.0 gets a chain of comparisons")
+    func membership() async throws {
+        let query = Query(try ODataURL(parsing: "Orders?$filter=not (City in ('a','b')) and ID eq 1"))
+        let older = script("")
+        _ = try await older.service().entities(query)
+        #expect(
+            older.sent[0].line.removingPercentEncoding
+                == "GET /shop/Orders?$filter=not (City eq 'a' or City eq 'b') and ID eq 1",
+            "\(older.sent[0].line)")
+        let newer = script("", version: "4.01")
+        _ = try await newer.service().entities(query)
+        #expect(newer.sent[0].line.removingPercentEncoding?.contains("City in ('a','b')") == true)
+    }
+
+    @Test func `an app can ask what a set can do`() async throws {
+        let annotations =
+            Self.record("InsertRestrictions", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
+            + Self.record("UpdateRestrictions", "<PropertyValue Property=\"Upsertable\" Bool=\"true\"/>")
+        let capabilities = try await script(annotations).client().capabilities
+        #expect(!capabilities.set("Orders").isInsertable)
+        #expect(capabilities.set("Orders").isDeletable)
+        #expect(capabilities.set("Orders").isUpsertable == true)
+        #expect(capabilities.set("Items").isInsertable)
+        #expect(capabilities.supportsBatch)
+    }
+
+    @Test("sap: attributes say the same in V2")
+    func sap() async throws {
+        let metadata = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+            xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+            xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
+            <Schema Namespace="Shop" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+            <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="City" Type="Edm.String" sap:filterable="false" sap:sortable="false" sap:updatable="false"/>
+            </EntityType><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+            <EntitySet Name="Orders" EntityType="Shop.Order" sap:creatable="false" sap:searchable="true"
+            sap:pageable="false" sap:countable="false" sap:addressable="true"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        let transport = WireScript(metadata: metadata) { _, _ in .json("{\"d\":{\"results\":[]}}") }
+        let client = try transport.client()
+        let service = DataService(client)
+        for query in [
+            Query("Orders").filter(.property("City") == "x"), Query("Orders").orderBy("City"), Query("Orders").skip(1),
+            Query("Orders").count(),
+        ] {
+            await #expect(throws: CapabilityError.self, "\(query)") { _ = try await service.page(query) }
+        }
+        let order = try await ShopMetadata.entity(["ID": 1, "City": "x"], of: client)
+        await #expect(throws: CapabilityError.self) { try await service.create(order, in: "Orders") }
+        await #expect(throws: CapabilityError.self) { try await service.update(order, in: "Orders") }
+        #expect(transport.sent.isEmpty)
+        // What is searchable is searched with SAP's own option.
+        _ = try await service.page(Query("Orders").search(.word("red")))
+        #expect(transport.sent.map(\.line) == ["GET /shop/Orders?search=red"])
+    }
+}

@@ -1,0 +1,225 @@
+import HTTPTypes
+import InMemoryTracing
+import Logging
+import MetricsTestKit
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import Synchronization
+import Testing
+
+/// What a client tells of its work, and what it never tells.
+@Suite struct DiagnosticsTests {
+    private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1,\"City\":\"Graz\"}]}"
+
+    /// Keeps what is logged as text.
+    private final class Lines: LogHandler, @unchecked Sendable {
+        // Written and read under a lock; metadata and level are never changed after the logger is made.
+        private let lines = Mutex<[String]>([])
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+        func log(event: LogEvent) {
+            lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+
+    private func logged(
+        _ level: Diagnostics.TraceLevel,
+        _ answer: WireScript.Answer = .json(DiagnosticsTests.orders, ["Set-Cookie": "SID=secretcookie"])
+    ) async throws -> String {
+        let lines = Lines()
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.logger = Logger(label: "test") { _ in lines }
+        configuration.diagnostics.traceLevel = level
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in answer }
+        let client = try ODataClient(
+            serviceRoot: WireScript.root, transport: transport,
+            authentication: .bearer { "secrettoken" }, configuration: configuration)
+        let service = DataService(client).header("Authorization", "Bearer secretheader")
+            .option("access_token", "secretoption")
+        _ = try? await service.entities(Query("Orders").filter(.property("City") == "Graz"))
+        var order = try await ShopMetadata.entity(["ID": 1], of: client)
+        order.markUnchanged()
+        order["City"] = "Linz"
+        _ = try? await service.update(order, in: "Orders")
+        return lines.text
+    }
+
+    @Test func `each trace level tells more, and none tells a secret`() async throws {
+        let none = try await logged(.none)
+        let low = try await logged(.low)
+        let medium = try await logged(.medium)
+        let high = try await logged(.high)
+        #expect(none.isEmpty)
+        #expect(low.contains("→ GET /shop/Orders") && low.contains("← 200 GET /shop/Orders"))
+        #expect(!low.contains("$filter") && !low.contains("Accept"))
+        #expect(medium.contains("Accept: application/json") && !medium.contains("Linz"))
+        #expect(high.contains("Linz") && high.contains("Graz"))
+        for text in [none, low, medium, high] { #expect(!text.contains("secret"), "\(text)") }
+    }
+
+    @Test func `a failure is logged at every level, without the words of the service`() async throws {
+        let text = try await logged(
+            .none, .json("{\"error\":{\"code\":\"E1\",\"message\":\"Anna Huber is no customer\"}}", status: 400))
+        #expect(text.contains("warning GET /shop/Orders failed: 400 E1"), "\(text)")
+        #expect(text.contains("service.bad-request"))
+        #expect(!text.contains("Huber"))
+    }
+
+    @Test func `times are told at four levels, with documents and bytes`() async throws {
+        let all = Mutex<[RequestTimings]>([])
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.onTimings = { timings in all.withLock { $0.append(timings) } }
+        let transport = SlowTransport(
+            base: WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) })
+        let client = try ODataClient(serviceRoot: WireScript.root, transport: transport, configuration: configuration)
+        _ = try await DataService(client).entities("Orders")
+        let timings = all.withLock { $0 }
+        #expect(timings.map(\.operation) == ["GET /shop/$metadata", "GET /shop/Orders"])
+        for timing in timings {
+            #expect(timing.status == 200)
+            #expect(timing.requestID != nil)
+            #expect(timing.network >= .milliseconds(20))
+            #expect(timing.transport >= timing.network)
+            #expect(timing.client >= timing.transport)
+            #expect(timing.endToEnd >= timing.client)
+            #expect(timing.codec == timing.endToEnd - timing.client)
+            #expect(timing.session == timing.client - timing.transport)
+            #expect(timing.receivedBytes > 0)
+            let document = try #require(timing.documents.first)
+            #expect(document.bytes == timing.receivedBytes)
+            #expect(document.duration < .milliseconds(20), "waiting is not reading")
+        }
+        #expect(timings.flatMap(\.documents).map(\.kind) == [.metadata, .response])
+    }
+
+    @Test func `a stream's times are told when it ends`() async throws {
+        let all = Mutex<[RequestTimings]>([])
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.onTimings = { timings in all.withLock { $0.append(timings) } }
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
+            .init(fields: ["Content-Type": "image/png"], body: "bytes")
+        }
+        let client = try transport.client(configuration)
+        let photo = try await ShopMetadata.entity(["ID": 1], set: "Photos", of: client)
+        let (stream, _) = try await DataService(client).media(of: photo)
+        #expect(all.withLock { $0.count } == 1, "that of the metadata")
+        _ = try await stream.collect(limit: 100)
+        #expect(all.withLock { $0.last?.receivedBytes } == 5)
+        #expect(all.withLock { $0.count } == 2)
+    }
+
+    @Test("W3C Trace Context 3.2: requests of one action share a trace, each with a parent of its own")
+    func traces() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.propagatesTraces = true
+        configuration.diagnostics.correlationID = { "action-1" }
+        let service = try transport.service(configuration)
+        let context = TraceContext()
+        try await TraceContext.$current.withValue(context) {
+            _ = try await service.entities("Orders")
+            _ = try await service.entities("Orders")
+        }
+        _ = try await service.entities("Orders")
+        let sent = try transport.sent.map { try #require($0["traceparent"].flatMap { TraceContext(traceparent: $0) }) }
+        #expect(sent[0].traceID == context.traceID && sent[1].traceID == context.traceID)
+        #expect(sent[0].parentID != sent[1].parentID && sent[0].parentID != context.parentID)
+        #expect(sent[2].traceID != context.traceID)
+        #expect(transport.sent.allSatisfy { $0["X-CorrelationID"] == "action-1" })
+        let plain = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
+        _ = try await plain.service().entities("Orders")
+        #expect(plain.sent[0]["traceparent"] == nil && plain.sent[0]["X-CorrelationID"] == nil)
+    }
+
+    @Test func `with a tracer each request is a span, and carries what the tracer says`() async throws {
+        let tracer = InMemoryTracer()
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.propagatesTraces = true
+        configuration.diagnostics.tracer = tracer
+        _ = try await transport.service(configuration).entities(Query("Orders").filter(.property("City") == "Graz"))
+        let spans = tracer.finishedSpans
+        #expect(spans.map(\.operationName) == ["OData GET", "OData GET"])
+        #expect(spans.last?.kind == .client)
+        #expect(spans.last?.attributes["url.path"]?.toSpanAttribute() == .string("/shop/Orders"))
+        #expect(tracer.performedContextInjections.count == 2)
+        #expect(transport.sent[0]["traceparent"] == nil, "the tracer has its own fields")
+    }
+
+    @Test func `requests, their time and their bytes are counted`() async throws {
+        let metrics = TestMetrics()
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent.message.method == .get ? .json(Self.orders) : .refusal(404)
+        }
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.metricsPrefix = "shop"
+        configuration.diagnostics.metricsFactory = metrics
+        let client = try transport.client(configuration)
+        let service = DataService(client)
+        _ = try await service.entities("Orders")
+        _ = try await service.entities("Orders")
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        _ = try? await service.create(order, in: "Orders")
+        let reads = try metrics.expectCounter("shop_requests_total", [("method", "GET"), ("status", "200")])
+        #expect(reads.totalValue == 3, "with the metadata")
+        let refused = try metrics.expectCounter("shop_requests_total", [("method", "POST"), ("status", "404")])
+        #expect(refused.totalValue == 1)
+        let times = try metrics.expectTimer(
+            "shop_request_duration_seconds", [("method", "GET"), ("status", "200")])
+        #expect(times.values.count == 3)
+        #expect(try metrics.expectCounter("shop_sent_bytes_total").totalValue == 8)
+        #expect(try metrics.expectCounter("shop_received_bytes_total").totalValue > 200)
+    }
+
+    @Test(arguments: [
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
+        ("01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-future", true),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-extra", false),
+        ("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", false),
+        ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", false),
+        ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01", false), ("", false),
+    ])
+    func `traceparent is read as the standard says`(text: String, isValid: Bool) {
+        let context = TraceContext(traceparent: text)
+        #expect((context != nil) == isValid)
+        if isValid, text.hasPrefix("00") { #expect(context?.traceparent == text) }
+    }
+}
+
+/// Lets each answer wait.
+private struct SlowTransport: HTTPTransport {
+    let base: any HTTPTransport
+
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
+        options.report?(.requestSent(.now))
+        try await Task.sleep(for: .milliseconds(20))
+        var silent = options
+        silent.report = nil
+        let (response, stream) = try await base.send(request, body: body, options: silent)
+        options.report?(.firstByte(.now))
+        return (
+            response,
+            ByteStream(length: stream.length) {
+                let chunk = try await stream.next()
+                if chunk == nil { options.report?(.lastByte(.now)) }
+                return chunk
+            }
+        )
+    }
+}

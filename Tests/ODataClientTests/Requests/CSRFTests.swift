@@ -1,0 +1,106 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import Synchronization
+import Testing
+
+/// Tokens against cross-site request forgery, as SAP Gateway wants them.
+@Suite struct CSRFTests {
+    private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
+    private static let order = "{\"@odata.context\":\"$metadata#Orders/$entity\",\"ID\":1}"
+
+    /// Gives a token to a read that asks, and refuses changes without the newest.
+    private func gateway(_ tokens: [String], refusing expired: Set<String> = []) -> WireScript {
+        let given = Mutex(0)
+        return WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            if sent.message.method == .get {
+                let body = sent.message.path == "/shop/" ? "{}" : Self.orders
+                guard sent["X-CSRF-Token"] == "Fetch" else { return .json(body) }
+                let token = given.withLock { number in
+                    number += 1
+                    return tokens[min(number, tokens.count) - 1]
+                }
+                return .json(body, ["X-CSRF-Token": token])
+            }
+            let token = sent["X-CSRF-Token"]
+            guard let token, !expired.contains(token) else {
+                return .refusal(403, ["X-CSRF-Token": "Required"])
+            }
+            return .json(Self.order, status: 201)
+        }
+    }
+
+    private func create(_ client: ODataClient, _ id: Int64) async throws {
+        try await DataService(client).create(
+            try await ShopMetadata.entity(["ID": .integer(id)], of: client), in: "Orders")
+    }
+
+    @Test func `the first read fetches the token, changes carry it, later reads do not ask again`() async throws {
+        let transport = gateway(["a"])
+        let client = try transport.client()
+        _ = try await DataService(client).entities("Orders")
+        _ = try await DataService(client).entities("Orders")
+        try await create(client, 1)
+        #expect(transport.sent.map { $0["X-CSRF-Token"] } == ["Fetch", nil, "a"])
+    }
+
+    @Test func `a change refused for want of a token is sent again with a new one, once`() async throws {
+        let transport = gateway(["old", "new"], refusing: ["old"])
+        let client = try transport.client()
+        _ = try await DataService(client).entities("Orders")
+        try await create(client, 1)
+        #expect(transport.sent.map { $0["X-CSRF-Token"] } == ["Fetch", "old", "Fetch", "new"])
+        #expect(transport.sent[1].body == transport.sent[3].body)
+        let hopeless = gateway(["x"], refusing: ["x"])
+        let other = try hopeless.client()
+        await #expect(throws: ODataError.self) { try await create(other, 1) }
+        #expect(hopeless.sent.filter { $0.message.method == .post }.count == 2)
+    }
+
+    @Test func `without a read before it, a change gets its token when it is refused, or waits for one`() async throws {
+        let automatic = gateway(["a"])
+        try await create(try automatic.client(), 1)
+        #expect(automatic.sent.map(\.line) == ["POST /shop/Orders", "GET /shop/", "POST /shop/Orders"])
+        let always = gateway(["a"])
+        try await create(try always.client(.init(csrf: .always)), 1)
+        #expect(always.sent.map(\.line) == ["GET /shop/", "POST /shop/Orders"])
+    }
+
+    @Test func `a body that cannot be sent again waits for a token`() async throws {
+        let transport = gateway(["a"])
+        let client = try transport.client()
+        let once = ByteStream([1, 2, 3])
+        let stream = ByteStream { try await once.next() }
+        _ = try? await DataService(client).createMedia(in: "Photos", stream, contentType: "image/png")
+        #expect(transport.sent.map(\.line) == ["GET /shop/", "POST /shop/Photos"])
+    }
+
+    @Test func `a service without tokens is asked once, and 403 for another reason is not repeated`() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent.message.method == .get ? .json(Self.orders) : .refusal(403)
+        }
+        let client = try transport.client()
+        _ = try await DataService(client).entities("Orders")
+        _ = try await DataService(client).entities("Orders")
+        let error = await #expect(throws: ODataError.self) { try await create(client, 1) }
+        #expect(error?.status == 403)
+        #expect(transport.sent.map { $0["X-CSRF-Token"] } == ["Fetch", nil, nil])
+        let off = gateway(["a"])
+        _ = try await DataService(try off.client(.init(csrf: .off))).entities("Orders")
+        #expect(off.sent[0]["X-CSRF-Token"] == nil)
+    }
+
+    @Test func `many changes at once wait for one token`() async throws {
+        let transport = gateway(["a"])
+        let client = try transport.client(.init(csrf: .always))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in 1...8 { group.addTask { try await create(client, Int64(id)) } }
+            try await group.waitForAll()
+        }
+        #expect(transport.sent.filter { $0.message.method == .get }.count == 1)
+        #expect(transport.sent.filter { $0["X-CSRF-Token"] == "a" }.count == 8)
+    }
+}
