@@ -39,7 +39,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     /// - Parameter limit: how long it may take; a transport that hangs fails.
     /// - Throws: ``ConformanceFailure`` when the transport does something else, and what the transport throws where it
     ///   should not.
-    public func run(on subject: TransportSubject, limit: Duration = .seconds(60)) async throws {
+    public func run(on subject: TransportSubject, limit: Duration = .seconds(180)) async throws {
         let (results, report) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
         // Tasks of their own: what hangs may not listen to being cancelled either.
         let work = Task {
@@ -105,7 +105,7 @@ func expect<Value: Equatable>(_ value: Value, is expected: Value, _ what: String
 
 /// Waits until something holds, at most for a while.
 func eventually(
-    within limit: Duration = .seconds(10), _ what: @autoclosure () -> String, _ holds: @Sendable () async -> Bool
+    within limit: Duration = .seconds(60), _ what: @autoclosure () -> String, _ holds: @Sendable () async -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
     while !(await holds()) {

@@ -152,7 +152,7 @@ import Testing
             slow.send([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])
             #expect(await silent.readToEnd() == "")
             #expect(await slow.readToEnd() == "")
-            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(ContinuousClock.now - start < .seconds(100))
             silent.close()
             slow.close()
         }

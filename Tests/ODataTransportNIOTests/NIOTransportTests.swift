@@ -10,7 +10,8 @@ import Testing
     static let subject = TransportSubject {
         try await ($0 as? NIOTransport)?.shutdown()
     } make: { silence in
-        try NIOTransport(configuration: .init(readTimeout: silence))
+        // A busy machine may take longer than the default to connect.
+        try NIOTransport(configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
     }
 
     @Test(arguments: TransportCheck.all)

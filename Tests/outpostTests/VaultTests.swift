@@ -87,8 +87,8 @@ struct VaultTests {
         #expect(try await tool.run("clone", site.url, clone).code == 0)
         site.stop()
         let database = URL(fileURLWithPath: clone + "/store.db")
-        let whole = try Data(contentsOf: database)
         #expect(try await tool.run("verify", clone).code == 0)
+        let whole = try Data(contentsOf: database)
         for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "version")] {
             var altered = try Data(contentsOf: database)
             altered[place] ^= 0x20

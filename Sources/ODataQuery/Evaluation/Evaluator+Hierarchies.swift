@@ -57,7 +57,8 @@ extension Evaluator {
     ) throws -> [EvaluatedRow] {
         let hierarchy = try hierarchy(step.reference, in: outer)
         let start = Set(
-            try apply(step.start, to: rows, in: outer).map { try node(of: $0, step.reference, in: outer) })
+            try apply(step.start, to: rows, in: outer).map { try node(of: $0, step.reference, in: outer) }
+        ).subtracting([GroupKey([.null])])  // null is no node
         var nodes = hierarchy.reached(from: start, upwards: step.isAncestors, distance: step.distance)
         if step.keepsStart { nodes.formUnion(start) }
         return try rows.filter { nodes.contains(try node(of: $0, step.reference, in: outer)) }

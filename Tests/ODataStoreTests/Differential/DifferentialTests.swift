@@ -205,7 +205,8 @@ struct Differential {
 
     /// What must have SQL, whatever the random queries happen to meet.
     static let offered = [
-        "As?$apply=nest(identity as All)", "As?$apply=nest(groupby((Place/City)) as Cities,filter(ID le 2) as Few)",
+        "As?$apply=nest(identity as All)",
+        "As?$apply=nest(groupby((Place/City))/orderby(Place/City) as Cities,filter(ID le 2) as Few)",
         "As?$apply=groupby((Place/City),nest(topcount(2,ID) as Top))",
         "As?$apply=addnested(Bs,compute(ID add 1 as Next1) as More)",
         "As?$apply=addnested(Links,aggregate($count as N) as Counted)/filter(ID ge 2)",
