@@ -120,7 +120,8 @@ extension CSDLReader {
     ///
     /// The schemas that it includes are read from there (``EntityDataModel/includedSchemas``), with what they
     /// include in turn, and so are the annotations that it includes. A document that cannot be loaded leaves its
-    /// types unknown, and a warning says so.
+    /// types unknown, and a warning says so. With ``CSDLReaderOptions/Terms/resolved``, the vocabularies of OASIS and SAP
+    /// whose terms are used are asked for too, at the addresses where these publish them.
     ///
     /// ```swift
     /// let result = try await CSDLReader.parse(bytes, loader: { reference in
