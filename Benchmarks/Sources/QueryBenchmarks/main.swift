@@ -149,6 +149,27 @@ func compiling() throws {
         prepared = min(prepared, processorTime() - start)
     }
     let each = 1e6 / Double(count)
+    func phase(_ name: String, _ body: () throws -> Void) rethrows {
+        var least = Double.infinity
+        for _ in 0..<15 {
+            let start = processorTime()
+            for _ in 0..<count { try body() }
+            least = min(least, processorTime() - start)
+        }
+        print("  \(name) \(least * each) µs")
+    }
+    let url = try ODataURL(parsing: text)
+    let bound = try binder.bind(url)
+    try phase("parse") { _ = try ODataURL(parsing: text) }
+    try phase("bind") { _ = try binder.bind(url) }
+    try phase("compile") { _ = try compiler.compile(bound.query!, at: bound.resource.steps) }
+    let done = try compiled()
+    phase("sql text") { _ = done.sql }
+    phase("hash") { _ = url.hashValue }
+    phase("text hash") { _ = text.hashValue }
+    phase("shape") { _ = url.shape }
+    let other = try ODataURL(parsing: text)
+    phase("equal") { _ = url == other }
     print("sqlite3_prepare_v3 \(prepared * each) µs, compiling \(compile * each) µs")
     report("parse, bind and compile against sqlite3_prepare_v3", compile / prepared, limit: 1)
 }

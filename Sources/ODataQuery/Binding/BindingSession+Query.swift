@@ -275,6 +275,8 @@ extension BindingSession {
             guard path.count == 1 else {
                 throw unsupported("$select through a navigation property", at: first.offset)
             }
+            // What transformations made is a value of the row like any other.
+            if model.shape(shape.name) != shape { names.append(first.text) }
             return nil
         }
         if first.text.hasPrefix("@") {

@@ -128,8 +128,9 @@ public struct StoreReader: Sendable {
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
         if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
         try checkParents(segments, options, database)
-        if let compiled = cache?.find(options) { return (compiled, options) }
-        var compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
+        if let compiled = cache?.find(options, mapping.model) { return (compiled, options) }
+        var compiled = try SQLCompiler(mapping: mapping, options: options).compile(
+            query, at: segments, literals: cache?.shape?.parameters ?? [])
         if compiled.usesSearch {
             options.searchIndexes = try searchIndexes(database)
             if !options.searchIndexes.isEmpty {

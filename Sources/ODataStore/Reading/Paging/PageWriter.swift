@@ -136,8 +136,7 @@ actor PageWriter {
             var bytes: [UInt8] = []
             for item in items {
                 if needsComma || !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
-                bytes += item.writer.bytes
-                bytes.append(UInt8(ascii: "}"))
+                bytes += item.bytes
             }
             return (bytes, run, outcome, items.count)
         }

@@ -33,7 +33,10 @@ extension ExpressionCompiler {
         case .singleton(let singleton, let shape)?: return try resolveRoot(path, singleton.name, shape, isSingle: true)
         default: break
         }
-        guard let scope = scopes[path.variable.identifier] else {
+        let variable = path.variable.identifier
+        // What stands beside the rows is carried along with them.
+        let carried = variable < 0 ? scopes[0]?.attachment(SQLScope.hiddenName(variable)) : nil
+        guard let scope = carried ?? scopes[variable] else {
             throw Self.unsupported("the variable \(path.variable.name) here")
         }
         switch scope.source {

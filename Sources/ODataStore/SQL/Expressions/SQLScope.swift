@@ -86,6 +86,21 @@ final class SQLScope {
             Attachment(name: name, scope: scope, names: names, presence: presence, isInline: isInline))
     }
 
+    /// Gives rows a name that have had one elsewhere.
+    func attach(_ attachment: Attachment) { attachments.append(attachment) }
+
+    /// Takes a name away.
+    func detach(_ name: String) { attachments.removeAll { $0.name == name } }
+
+    /// A name that no property has, for what is carried along without being a part of the answer.
+    static func hiddenName(_ name: String) -> String { "$\(name)" }
+
+    /// The name under which the rows that a range variable stands for are carried along.
+    static func hiddenName(_ variable: Int) -> String { hiddenName("\(variable)") }
+
+    /// The rows with a name that are a part of the answer.
+    var shownAttachments: [Attachment] { attachments.filter { !$0.name.hasPrefix("$") } }
+
     /// The scope that a single-valued navigation from `parent` leads to, joined when it is new.
     func join(_ key: String, _ make: () throws -> (SQLScope, SQLFragment)) rethrows -> SQLScope {
         if let scope = joined[key] { return scope }

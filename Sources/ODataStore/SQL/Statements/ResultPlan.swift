@@ -24,6 +24,10 @@ public struct ResultPlan: Sendable {
         case nested(name: String, [Field])
         /// A related row that `join` has put under a name; the column that is NULL where there is none.
         case related(name: String, Shape, presence: Int, [Field])
+        /// Within a related row: what it has besides when the column with its type names a derived one.
+        case derived(Shape, discriminator: Int, [Field])
+        /// Within a related row: the members of the JSON object in a column, which no type declares.
+        case dynamic(Int)
         /// A row of a `$crossjoin` that is not expanded: the set and the key of a link to it.
         case link(name: String, set: String, Shape, key: [(name: String, slot: Slot)])
     }

@@ -61,9 +61,10 @@ final class StatementBuilder {
 
     /// The statement of a query over the rows that a resource path addresses.
     static func build(
-        _ query: BoundQuery, at segments: [BoundSegment], mapping: StorageMapping, options: SQLCompiler.Options
+        _ query: BoundQuery, at segments: [BoundSegment], mapping: StorageMapping, options: SQLCompiler.Options,
+        literals: [ODataValue]
     ) throws -> CompiledQuery {
-        let compiler = ExpressionCompiler(mapping: mapping, options: options)
+        let compiler = ExpressionCompiler(mapping: mapping, options: options, literals: literals)
         if let crossed = try crossJoin(segments, compiler, query.variable.identifier) {
             return try crossed.build(query)
         }
