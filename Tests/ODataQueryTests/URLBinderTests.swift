@@ -237,7 +237,10 @@ struct URLBinderTests {
             ("groupby((rollup($all,ShipCity)),aggregate($count as N))", "ShipCity,N"),
             ("groupby((rolluprecursive($root/Employees,Org,OrderID)),aggregate($count as N))", "OrderID,N"),
             ("groupby((rolluprecursive($root/Employees,Org,OrderID,top(1)),ShipCity))", "OrderID,ShipCity"),
-            ("groupby((rolluprecursive($root/Employees,Org,OrderID),rolluprecursive($root/Employees,Org,Total)))", "Total"),
+            (
+                "groupby((rolluprecursive($root/Employees,Org,OrderID),rolluprecursive($root/Employees,Org,Total)))",
+                "Total"
+            ),
             ("aggregate(Items/UnitPrice with sum as T)", "T"), ("aggregate(Items/$count as T)", "T"),
             ("aggregate(Freight with sum from ShipCity with average as A)", "A"), ("search(red)", "Freight"),
             ("groupby((ShipCity),topcount(1,Freight))", "ShipCity,Freight"),

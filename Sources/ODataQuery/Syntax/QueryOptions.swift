@@ -79,6 +79,20 @@ public struct QueryOptions: Hashable, Sendable {
 
     /// Whether nothing is set.
     public var isEmpty: Bool { self == QueryOptions() }
+
+    /// Hashes what tells most queries apart: a hash of all of it would take longer than a comparison.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(filter)
+        hasher.combine(orderBy.count)
+        hasher.combine(select.count)
+        hasher.combine(expand.count)
+        hasher.combine(top)
+        hasher.combine(skip)
+        hasher.combine(search)
+        hasher.combine(apply)
+        hasher.combine(aliases)
+        hasher.combine(custom)
+    }
 }
 
 /// One item of `$orderby`.

@@ -56,9 +56,9 @@ final class QueryCache: Sendable {
         init(_ query: CompiledQuery, _ literals: [ODataValue]) {
             self.query = query
             let bound = query.boundLiterals
-            fixed = Dictionary(uniqueKeysWithValues: literals.enumerated().filter { !bound.contains($0.offset) }.map {
-                ($0.offset, $0.element)
-            })
+            var fixed: [Int: ODataValue] = [:]
+            for (index, literal) in literals.enumerated() where !bound.contains(index) { fixed[index] = literal }
+            self.fixed = fixed
         }
 
         func query(for other: BoundQuery, _ shape: QueryShape, _ model: EntityDataModel) -> CompiledQuery? {

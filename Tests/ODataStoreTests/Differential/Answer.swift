@@ -115,7 +115,8 @@ indirect enum Answer: Equatable {
             if page.form == .count { continue }
             let rows = page.rows.map { Answer($0) }
             // What the generator names J is made by join, which has one row.
-            let isSingle = ["Next", "A", "Place/Top"].contains { $0 == name || name.hasSuffix("/\($0)") } || name.hasPrefix("J")
+            let isSingle =
+                name.hasPrefix("J") || ["Next", "A", "Place/Top"].contains { $0 == name || name.hasSuffix("/\($0)") }
             Self.put(isSingle ? rows.first ?? .null : .array(rows), at: path, in: &members)
         }
         self = .object(members)

@@ -215,7 +215,8 @@ struct Differential {
         "As?$apply=groupby((rolluprecursive($root/As,H,ID)),aggregate($count as N))&$expand=Bs,Place/Top($select=ID)",
         "As?$apply=groupby((rolluprecursive($root/As,H,ID,ancestors($root/As,H,ID,filter(ID ge 3),keep start))),"
             + "aggregate(Bs/$count as N))/filter(Next/ID eq 1)",
-        "Bs?$apply=groupby((rolluprecursive($root/As,H,A/ID)),filter(ID ge 3))/groupby((A/Place/City),aggregate($count as N))",
+        "Bs?$apply=groupby((rolluprecursive($root/As,H,A/ID)),filter(ID ge 3))/"
+            + "groupby((A/Place/City),aggregate($count as N))",
         "Bs?$apply=groupby((AID),groupby((rolluprecursive($root/As,H,A/ID)),aggregate($count as N)))",
         "As?$apply=groupby((rolluprecursive($root/As,H,NextID),rolluprecursive($root/As,H,ID)),aggregate($count as N))",
         "Bs?$apply=groupby((rolluprecursive($root/As,H,A/ID),rolluprecursive($root/As,H,A/Next/ID)),"
@@ -223,8 +224,10 @@ struct Differential {
         "Bs?$apply=groupby((rolluprecursive($root/As,H,A/Next/ID),rollup(A/Kind,AID)),aggregate(ID with max as T))",
         "Bs?$apply=groupby((rolluprecursive($root/As,H,A/ID)),compute(case(A eq Aggregation.rollupnode():ID) as O)/"
             + "aggregate(ID with sum as T,O with sum as TO))",
-        "As?$apply=nest(filter(isof(S.AX)) as Some,identity as All)", "As?$expand=Place/Top($expand=Place/Top;$select=ID)",
-        "As?$select=ID&$expand=Place/Top($select=ID)", "Bs?$expand=A($expand=Links($filter=ID ge $it/AID;$orderby=ID desc))",
+        "As?$apply=nest(filter(isof(S.AX)) as Some,identity as All)",
+        "As?$expand=Place/Top($expand=Place/Top;$select=ID)",
+        "As?$select=ID&$expand=Place/Top($select=ID)",
+        "Bs?$expand=A($expand=Links($filter=ID ge $it/AID;$orderby=ID desc))",
         "As?$expand=Bs($expand=A($expand=Bs($filter=AID eq $it/NextID or $it/Place/City eq 'a')))",
         "As?$filter=Place eq Next/Place or Spot ne Next/Spot or Next eq Place/Top",
         "As?$filter=Place in ({\"City\":\"a\"},{\"City\":null,\"Code\":1})",

@@ -160,7 +160,8 @@ struct RequestGenerator {
                 return Piece(
                     "bool",
                     pick([
-                        "(\(p)Kind eq cast(concat('Red',''),S.Kind))", "(cast(concat('Green,','Blue'),S.Kind) ge \(p)Kind)",
+                        "(\(p)Kind eq cast(concat('Red',''),S.Kind))",
+                        "(cast(concat('Green,','Blue'),S.Kind) ge \(p)Kind)",
                         "(cast(concat('Re',\(p)Place/City),S.Kind) eq null)",
                     ]))
             case 17 where place.set == "As":

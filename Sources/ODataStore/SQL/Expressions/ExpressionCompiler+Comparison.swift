@@ -58,8 +58,9 @@ extension ExpressionCompiler {
         if constant.isNull { return try compareWithNull(op, expression) }
         var operand = try value(expression)
         if operand.isDynamic { operand = try member(operand.sql, other.type, place: operand.place) }
-        switch constant.fitted(to: .double) {
+        switch constant {
         case .double(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
+        case .single(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
         default: break
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(constant) {

@@ -295,6 +295,7 @@ final class ExpressionCompiler {
 extension TableStorage {
     /// The columns of the key, in key order; empty where a part of the key has no column.
     var keyColumns: [ColumnStorage] {
+        if let knownKeyColumns { return knownKeyColumns }
         var result: [ColumnStorage] = []
         for part in shape.key {
             var storages = properties

@@ -20,6 +20,13 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     init(stringLiteral value: String) { sql = value }
 
+    /// A column's name in quotes, behind what qualifies it.
+    init(column: String, behind qualifier: String) {
+        sql = qualifier
+        sql += column.utf8.contains(UInt8(ascii: "\"")) ? column.replacing("\"", with: "\"\"") : column
+        sql += "\""
+    }
+
     init(stringInterpolation: Interpolation) {
         sql = stringInterpolation.sql
         arguments = stringInterpolation.arguments

@@ -33,6 +33,10 @@ final class SQLScope {
     let prefix: String
     /// What the rows are.
     let source: Source
+    /// The table of entity rows; `nil` for other sources.
+    let table: TableStorage?
+    /// What stands before the name of a column.
+    private let qualifier: String
     /// What stands after FROM, before the joins.
     var from: SQLFragment
     /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
@@ -55,6 +59,8 @@ final class SQLScope {
         self.root = root
         self.source = source
         self.from = from
+        if case .table(let table) = source { self.table = table } else { table = nil }
+        qualifier = "\(SQLFragment.quoted(alias)).\""
     }
 
     /// The scope that stands in FROM.
@@ -63,11 +69,6 @@ final class SQLScope {
     /// FROM with all joins.
     var fromClause: SQLFragment {
         joins.isEmpty ? from : "\(from) \(list: joins, by: " ")"
-    }
-
-    /// The table of entity rows; `nil` for other sources.
-    var table: TableStorage? {
-        if case .table(let table) = source { table } else { nil }
     }
 
     /// The rows that `join` has given a name.
@@ -111,12 +112,14 @@ final class SQLScope {
     }
 
     /// A column of the scope's table by its name.
-    func sql(_ column: String) -> SQLFragment { "\(column: prefix + column, of: alias)" }
+    func sql(_ column: String) -> SQLFragment {
+        SQLFragment(column: prefix.isEmpty ? column : prefix + column, behind: qualifier)
+    }
 
     /// A column of the scope's table.
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
         Operand(
             sql: sql(storage.name), type: storage.type, codec: storage.codec,
-            isNullable: isNullable, place: "\(table?.table ?? "").\(storage.name)")
+            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "")
     }
 }

@@ -16,7 +16,7 @@ struct ResultPlanBuilder {
             set: table.set, table: table.table, shape: query.apply.isEmpty ? query.shape : query.resultShape,
             fields: [], derivedFields: [:], discriminator: nil, notLoaded: nil, dynamic: nil, key: [],
             hasKeyInFields: false, etag: .none, rowID: nil, sort: [], expandSources: [])
-        let bits = table.notLoaded == nil ? [:] : Self.bits(of: table)
+        let bits = table.notLoaded == nil ? [:] : table.columnBits
         let shape = query.apply.isEmpty ? query.shape : table.shape
         // The values of rows that are not all alike are those of their kind.
         let names = builder.variants == nil ? builder.names : []
@@ -329,10 +329,6 @@ struct ResultPlanBuilder {
             "outpost_digest(\(list: Array(columns[$0..<min($0 + 90, columns.count)])))" as SQLFragment
         }
         return parts.count == 1 ? parts[0] : "outpost_digest(\(list: parts))"
-    }
-
-    private static func bits(of table: TableStorage) -> [String: Int] {
-        Dictionary(table.columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Fields

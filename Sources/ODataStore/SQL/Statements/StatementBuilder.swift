@@ -169,8 +169,11 @@ final class StatementBuilder {
     }
 
     /// The order of the rows down to what tells them apart.
-    var totalOrder: [CompiledQuery.SortTerm] {
-        order + keyTerms.filter { key in !order.contains { $0.sql.sql == key.sql.sql && key.sql.arguments.isEmpty } }
+    var totalOrder: [CompiledQuery.SortTerm] { order(with: keyTerms) }
+
+    private func order(with keys: [CompiledQuery.SortTerm]) -> [CompiledQuery.SortTerm] {
+        if order.isEmpty { return keys }
+        return order + keys.filter { key in !order.contains { $0.sql.sql == key.sql.sql && key.sql.arguments.isEmpty } }
     }
 
     // MARK: Result
@@ -191,10 +194,11 @@ final class StatementBuilder {
     private func finish(_ query: BoundQuery) throws -> CompiledQuery {
         var select = SelectList()
         var plan = try ResultPlanBuilder(builder: self).plan(query, &select)
-        let all = totalOrder
+        let keys = keyTerms
+        let all = order(with: keys)
         plan.sort = all.map { select.index(of: $0.sql) }
         return CompiledQuery(
-            plan: plan, top: query.top, skip: query.skip, canResume: !keyTerms.isEmpty,
+            plan: plan, top: query.top, skip: query.skip, canResume: !keys.isEmpty,
             isSingleRow: isSingleRow,
             expand: scope.table == nil ? [] : expanded(query),
             usesNow: compiler.usesNow, usesSearch: compiler.usesSearch, common: compiler.common, columns: select.items,
