@@ -190,7 +190,7 @@ extension BindingSession {
                 guard let (found, length) = try selected(path, of: shape, scope, &names) else { continue }
                 if !ordinals.contains(found) { ordinals.append(found) }
                 let rest = Array(path.dropFirst(length))
-                if rest.isEmpty, item.options.isEmpty {
+                if rest.isEmpty, !item.hasOptions {
                     whole.insert(found)
                 } else if rest.isEmpty {
                     var other = item.options

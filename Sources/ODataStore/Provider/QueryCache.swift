@@ -121,7 +121,7 @@ extension ODataURL {
         guard options.apply.isEmpty, options.compute.isEmpty, options.aliases.isEmpty, options.temporal.isEmpty,
             path.segments.allSatisfy(\.hasPlainLiterals), options.filter?.hasPlainLiterals ?? true,
             options.orderBy.allSatisfy(\.expression.hasPlainLiterals),
-            options.select.allSatisfy(\.options.isEmpty)
+            !options.select.contains(where: \.hasOptions)
         else { return nil }
         var plain = self
         // Neither of the two is a part of the statement.

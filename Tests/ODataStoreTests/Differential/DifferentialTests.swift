@@ -250,5 +250,7 @@ struct Differential {
         (3, "Bs?$apply=groupby((rollup(B5,A/A2)))"),
         (14, "As?$orderby=A5 desc"), (20, "Bs?$filter=(not (startswith(A/A0,A/A0)) ne true)"),
         (23, "Bs?$filter=((false ne B5) ne (true ne A/A7))"),
+        (5278, "As?$apply=join(Bs as J1)/aggregate($count as R2,Bs/$count as R3)"),
+        (5365, "As?$apply=outerjoin(Links as J1)/aggregate(Bs/ID with sum as R4,Links/ID with sum as R5)"),
     ]
 }

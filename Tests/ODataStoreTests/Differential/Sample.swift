@@ -256,8 +256,9 @@ struct Sample {
                 let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : quoted($0) }
                 try database.execute(sql: "CREATE TABLE \(table.table) (\(list.joined(separator: ", ")))")
                 try database.execute(sql: "CREATE INDEX \"key_\(table.table)\" ON \(table.table)(\"ID\")")
-                for (index, record) in (data.records[table.set] ?? []).enumerated() {
-                    var values: [DatabaseValue] = [(index + 1).databaseValue]
+                for record in data.records[table.set] ?? [] {
+                    // The row's number is the one that links name, also when other rows have been left out.
+                    var values: [DatabaseValue] = [try ColumnCodec.integer.encode(record.stored("ID"))]
                     for column in table.columns { values.append(try column.codec.encode(record.stored(column.name))) }
                     if table.discriminator != nil {
                         values.append(

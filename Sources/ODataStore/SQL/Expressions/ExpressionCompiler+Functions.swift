@@ -165,6 +165,10 @@ extension ExpressionCompiler {
 
     /// The least string, by code points, that is greater than all that start with `prefix`; `nil` when none is.
     static func successor(of prefix: String) -> String? {
+        // Nearly always an ASCII character at the end, which the next one follows.
+        if let last = prefix.utf8.last, last < 0x7F {
+            return String(prefix.unicodeScalars.dropLast()) + String(UnicodeScalar(last + 1))
+        }
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             guard last.value < 0x10FFFF else { continue }

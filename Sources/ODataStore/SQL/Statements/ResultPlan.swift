@@ -83,7 +83,7 @@ public struct ResultPlan: Sendable {
 /// The result columns of a statement, each once.
 struct SelectList {
     private(set) var items: [SQLFragment] = []
-    private var indices: [String: Int] = [:]
+    private var indices = [String: Int](minimumCapacity: 24)
 
     /// The index of a column, added when it is new.
     mutating func index(of fragment: SQLFragment) -> Int {

@@ -273,8 +273,9 @@ struct ResultPlanBuilder {
                 plan.key.append((part.name, slot(column, nil, &select)))
             }
         }
-        let written = Set(plan.fields.compactMap(\.column))
-        plan.hasKeyInFields = !plan.key.isEmpty && plan.key.allSatisfy { written.contains($0.slot.index) }
+        plan.hasKeyInFields =
+            !plan.key.isEmpty
+            && plan.key.allSatisfy { key in plan.fields.contains { $0.column == key.slot.index } }
         if let rowID = table.rowID { plan.rowID = select.index(of: "\(scope.sql(rowID))") }
         switch table.etag {
         case .none: break

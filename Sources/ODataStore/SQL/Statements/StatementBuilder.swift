@@ -180,7 +180,8 @@ final class StatementBuilder {
 
     /// `$expand`, and what `expand` transformations have asked for besides.
     func expanded(_ query: BoundQuery) -> [BoundExpand] {
-        query.expand
+        if expands.isEmpty { return query.expand }
+        return query.expand
             + expands.filter { item in
                 !query.expand.contains { $0.path == item.path && $0.navigation == item.navigation }
             }
