@@ -10,6 +10,8 @@ import Synchronization
 final class QueryCache: Sendable {
     /// How many requests and how many shapes are kept; half of them go when there are more.
     static let capacity = 256
+    /// The most literals of a request whose statement others may share: each of them is looked for among all.
+    static let maxLiterals = 64
 
     /// One request.
     final class Entry: Sendable {
@@ -127,7 +129,8 @@ extension ODataURL {
         // Neither of the two is a part of the statement.
         plain.options.top = nil
         plain.options.skip = nil
-        return plain.shape
+        let shape = plain.shape
+        return shape.parameters.count <= QueryCache.maxLiterals ? shape : nil
     }
 }
 

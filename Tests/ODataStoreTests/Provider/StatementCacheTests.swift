@@ -86,6 +86,17 @@ struct StatementCacheTests {
         #expect(kept?.sqlFragment.arguments == fresh?.sqlFragment.arguments)
     }
 
+    @Test("A request with more literals than maxLiterals shares its statement with no other")
+    func limit() throws {
+        func shape(_ count: Int) throws -> QueryShape? {
+            let filter = (1...count).map { "OrderID eq \($0)" }.joined(separator: " or ")
+            let url = "Orders?$filter=\(filter)"
+            return try QueryCache().entry(try ODataURL(parsing: url)) { try traders.bind(url) }.shape
+        }
+        #expect(try shape(QueryCache.maxLiterals)?.parameters.count == QueryCache.maxLiterals)
+        #expect(try shape(QueryCache.maxLiterals + 1) == nil)
+    }
+
     @Test(
         "Another literal takes over the statement; what asks for other SQL does not",
         arguments: [
