@@ -80,7 +80,10 @@ func compare(
     report(title, store / hand, limit: limit)
 }
 
-if isWanted("compile") { try compiling() }
+let typicalQuery =
+    "Orders?$filter=Freight gt 500.5 and startswith(ShipCity,'B') and Shipped eq true&$orderby=Placed desc"
+    + "&$select=OrderID,ShipCity,Freight,Placed&$top=50&$count=true"
+if isWanted("compile") { try await finding(beside: try compiling()) }
 
 if isWanted("page") {
     try await compare(
@@ -114,10 +117,10 @@ if isWanted("groups") {
 }
 
 /// Parsing, binding and compiling beside the preparation of the SQL that comes out.
-func compiling() throws {
-    let text =
-        "Orders?$filter=Freight gt 500.5 and startswith(ShipCity,'B') and Shipped eq true&$orderby=Placed desc"
-        + "&$select=OrderID,ShipCity,Freight,Placed&$top=50&$count=true"
+///
+/// - Returns: the seconds that the preparation takes.
+func compiling() throws -> Double {
+    let text = typicalQuery
     let binder = Binder(model: orders.model)
     let compiler = SQLCompiler(
         mapping: orders.layout.mapping, options: .init(now: ODataDateTimeOffset(seconds: 1_700_000_000)))
@@ -130,7 +133,7 @@ func compiling() throws {
     let count = quick ? 200 : 1_000
     if isProfiled {
         for _ in 0..<20 * count { _ = try compiled() }
-        return
+        return 0
     }
     func prepare(_ connection: OpaquePointer?) {
         for _ in 0..<count {
@@ -151,4 +154,30 @@ func compiling() throws {
     let each = 1e6 / Double(count)
     print("sqlite3_prepare_v3 \(prepared * each) µs, compiling \(compile * each) µs")
     report("parse, bind and compile against sqlite3_prepare_v3", compile / prepared, limit: 1)
+    return prepared / Double(count)
+}
+
+/// Finding what was compiled before: for the same URL, and for one that differs in its literals.
+func finding(beside prepared: Double) async throws {
+    if isProfiled { return }
+    let (text, count) = (typicalQuery, quick ? 200 : 1_000)
+    let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping)
+    let url = try ODataURL(parsing: text)
+    // More than are kept, so that each is another one when it comes again.
+    let others = try (0..<512).map { number in
+        try ODataURL(parsing: text.replacing("500.5", with: "\(number).25").replacing("'B'", with: "'C\(number)'"))
+    }
+    let expected = try provider.statement(for: url).sql
+    guard try others.allSatisfy({ try provider.statement(for: $0).sql == expected }) else {
+        print("another literal, another statement, so that nothing was measured")
+        exit(2)
+    }
+    let (same, other) = try await best(rounds: quick ? 5 : 15) {
+        for _ in 0..<count { _ = try provider.statement(for: url) }
+    } _: {
+        for number in 0..<count { _ = try provider.statement(for: others[number % others.count]) }
+    }
+    let each = 1e6 / Double(count)
+    print("found for the same URL \(same * each) µs, for other literals \(other * each) µs")
+    report("a cached query against sqlite3_prepare_v3", same / Double(count) / prepared, limit: 0.1)
 }

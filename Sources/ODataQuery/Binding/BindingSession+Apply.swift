@@ -54,12 +54,15 @@ extension BindingSession {
     /// The scope over the rows that a transformation makes. Computed values are properties of the new shape; the
     /// entities behind rows that are only added to are still those of the set.
     private func after(_ transformation: BoundTransformation, in scope: Scope) -> Scope {
-        let isStillEntities =
-            switch transformation {
-            case .compute, .join, .addNested, .concat: true
-            default: false
-            }
-        var next = Scope(shape: transformation.resultShape, source: isStillEntities ? scope.source : nil)
+        let source: String?
+        switch transformation {
+        case .compute, .join, .addNested, .concat: source = scope.source
+        case .groupByNode(let grouping, _) where grouping.injection == .properties:
+            source = grouping.reference.set?.name
+        default: source = nil
+        }
+        var next = Scope(shape: transformation.resultShape, source: source)
+        next.rollupNodes = scope.rollupNodes
         if scope.it?.identifier != scope.current.identifier { (next.it, next.itSource) = (scope.it, scope.itSource) }
         return next
     }

@@ -27,11 +27,10 @@ extension BindingSession {
         _ items: [GroupItem], _ then: [Transformation], over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var levels: [[Grouping]] = [[]]
-        var node: (reference: HierarchyReference, restriction: [BoundTransformation])?
+        var nodes: [BoundNodeGrouping] = []
         for item in items {
             if case .recursiveRollup(let rollup) = item {
-                guard node == nil else { throw unsupported("rolluprecursive twice", at: rollup.qualifier.offset) }
-                node = try nodes(of: rollup, in: scope)
+                nodes.append(try self.nodes(of: rollup, position: nodes.count + 1, over: shape, in: scope))
                 continue
             }
             let alternatives = try self.alternatives(of: item, in: scope)
@@ -45,14 +44,15 @@ extension BindingSession {
                 }
             }
         }
-        if let node {
-            let branches = try levels.map { level throws(QueryError) in
-                try group(byNodesOf: node.reference, node.restriction, and: level, then, over: shape, in: scope)
-            }
-            guard branches.count > 1 else { return branches[0] }
-            return .concat(branches.map { [$0] }, shape: try union(of: branches.map(\.resultShape), at: nil))
-        }
+        guard nodes.isEmpty else { return try group(byNodes: nodes[...], levels, then, over: shape, in: scope) }
         guard levels.count > 1 else { return try group(by: levels[0], then, over: shape, in: scope) }
+        return try rollUp(levels, then, over: shape, in: scope)
+    }
+
+    /// One `groupby` for each level, one after the other.
+    func rollUp(
+        _ levels: [[Grouping]], _ then: [Transformation], over shape: Shape, in scope: Scope
+    ) throws(QueryError) -> BoundTransformation {
         var branches: [[BoundTransformation]] = []
         for level in levels {
             if level.isEmpty, !then.isEmpty {
@@ -96,55 +96,7 @@ extension BindingSession {
         }
     }
 
-    // MARK: rolluprecursive
-
-    private func nodes(
-        of rollup: GroupItem.RecursiveRollup, in scope: Scope
-    ) throws(QueryError) -> (HierarchyReference, [BoundTransformation]) {
-        let reference = try reference(rollup.root, rollup.qualifier, rollup.node, in: scope)
-        guard let shape = self.shape(of: reference.nodes.type.element) else {
-            throw typeError("Expected a collection of entities after $root/.", at: rollup.root.offset)
-        }
-        var inner = Scope(shape: shape, source: nil)
-        (inner.it, inner.itSource) = (scope.it, scope.itSource)
-        let restriction = try transformations(rollup.restriction, in: &inner)
-        guard inner.current.shape == shape else {
-            throw typeError("What restricts a hierarchy must leave nodes of it.", at: rollup.qualifier.offset)
-        }
-        return (reference, restriction)
-    }
-
-    private func group(
-        byNodesOf reference: HierarchyReference, _ restriction: [BoundTransformation], and groupings: [Grouping],
-        _ then: [Transformation], over shape: Shape, in scope: Scope
-    ) throws(QueryError) -> BoundTransformation {
-        let name = reference.input.steps.compactMap(\.name).joined(separator: "/")
-        guard !groupings.contains(where: { $0.name == name }) else {
-            throw typeError("\(name) is grouped by twice.", at: nil)
-        }
-        let transformations: [BoundTransformation]
-        if !groupings.isEmpty {
-            transformations = [try group(by: groupings, then, over: shape, in: scope)]
-        } else if then.isEmpty {
-            transformations = [.aggregate([], shape: Shape(dynamic: resultName(shape), properties: []))]
-        } else {
-            // Without other paths the transformations see the rows of a node as they are, should there be none.
-            var inner = scope
-            transformations = try self.transformations(then, in: &inner)
-        }
-        let result = transformations.last?.resultShape ?? shape
-        let property = Property(name: name, type: reference.input.type)
-        let own = BoundNodeGrouping(
-            reference: reference, restriction: restriction, then: transformations)
-        return .groupByNode(
-            own,
-            shape: Shape(
-                dynamic: resultName(shape),
-                properties: [property] + result.properties.filter { $0.name != name },
-                navigationProperties: result.navigationProperties))
-    }
-
-    private func group(
+    func group(
         by groupings: [Grouping], _ then: [Transformation], over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var properties: [Property] = []

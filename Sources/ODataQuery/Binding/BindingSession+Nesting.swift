@@ -99,21 +99,27 @@ extension BindingSession {
         _ arguments: Transformation.TraverseArguments, over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         let reference = try reference(arguments.root, arguments.qualifier, arguments.node, in: scope)
+        guard let nodes = self.shape(of: reference.nodes.type.element) else {
+            throw typeError("Expected a collection of entities after $root/.", at: arguments.root.offset)
+        }
+        // Start nodes and their order are those of the nodes, whatever rows are related to them (6.2.2).
+        var inner = Scope(shape: nodes, source: reference.set?.name)
+        (inner.it, inner.itSource) = (scope.it, scope.itSource)
         return .traverse(
             BoundTraversal(
                 reference: reference, isPreorder: arguments.isPreorder,
-                start: try start(arguments.start, over: shape, in: scope),
-                orderBy: try order(arguments.orderBy, in: scope)), shape: shape)
+                start: try start(arguments.start, over: nodes, in: inner),
+                orderBy: try order(arguments.orderBy, in: inner)), shape: shape)
     }
 
-    /// Start nodes are chosen among the input rows, whose shape must stay.
+    /// What chooses start nodes must leave their shape as it is.
     private func start(
         _ transformations: [Transformation], over shape: Shape, in scope: Scope
     ) throws(QueryError) -> [BoundTransformation] {
         var inner = scope
         let bound = try self.transformations(transformations, in: &inner)
         guard inner.current.shape == shape else {
-            throw typeError("The start nodes of a hierarchy must be rows of the input.", at: nil)
+            throw typeError("The start nodes of a hierarchy must be some of the rows they are chosen from.", at: nil)
         }
         return bound
     }

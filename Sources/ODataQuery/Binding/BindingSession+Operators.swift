@@ -218,7 +218,7 @@ extension BindingSession {
         var items: [Expression] = []
         if case .list(let list) = collection { items = list } else { items = [collection] }
         if items.count == 1 {
-            let only = try bind(items[0], in: scope)
+            let only = try bind(items[0], expecting: value.type, in: scope)
             if case .path(let path) = only, case .collection(let element) = path.type {
                 let variable = makeVariable("$member", type: element)
                 let member = BoundExpression.path(BoundPath(variable: variable, steps: [], type: element))
@@ -232,7 +232,7 @@ extension BindingSession {
         var bound: [BoundExpression] = []
         var common = value.type
         for item in items {
-            let member = try bind(item, in: scope)
+            let member = try bind(item, expecting: value.type, in: scope)
             if let adapted = adapted(member, to: common) {
                 bound.append(adapted)
                 continue

@@ -39,7 +39,14 @@ extension BindingSession {
             } else {
                 state = Self.current(of: scope)
             }
-        case .count?, .key?, .filter?, .any?, .all?, .call?, .aggregate?, nil: state = Self.current(of: scope)
+        case .call(let name, let arguments)?:
+            if let node = try rollupNode(name, arguments, in: scope) {
+                rest = rest.dropFirst()
+                state = node
+            } else {
+                state = Self.current(of: scope)
+            }
+        case .count?, .key?, .filter?, .any?, .all?, .aggregate?, nil: state = Self.current(of: scope)
         }
         while let step = rest.first {
             if let (joined, count) = joinedName(rest, in: state) {
@@ -157,7 +164,7 @@ extension BindingSession {
 
     // MARK: Names
 
-    /// Several steps that are one property of an `$apply` result, whose names are whole paths.
+    /// Several steps that are one property or navigation property of an `$apply` result, whose names are whole paths.
     private func joinedName(
         _ steps: ArraySlice<PathStep>, in state: PathState
     ) -> (Identifier, count: Int)? {
@@ -170,7 +177,9 @@ extension BindingSession {
         for (index, step) in steps.enumerated() {
             guard case .name(let name) = step else { break }
             text += index == 0 ? name.text : "/" + name.text
-            if index > 0, shape.ordinal(of: text) != nil { found = (Identifier(text, at: first.offset), index + 1) }
+            if index > 0, shape.ordinal(of: text) != nil || shape.navigationOrdinal(of: text) != nil {
+                found = (Identifier(text, at: first.offset), index + 1)
+            }
         }
         return found
     }

@@ -190,7 +190,7 @@ extension BindingSession {
                 guard let (found, length) = try selected(path, of: shape, scope, &names) else { continue }
                 if !ordinals.contains(found) { ordinals.append(found) }
                 let rest = Array(path.dropFirst(length))
-                if rest.isEmpty, item.options.isEmpty {
+                if rest.isEmpty, !item.hasOptions {
                     whole.insert(found)
                 } else if rest.isEmpty {
                     var other = item.options
@@ -275,6 +275,8 @@ extension BindingSession {
             guard path.count == 1 else {
                 throw unsupported("$select through a navigation property", at: first.offset)
             }
+            // What transformations made is a value of the row like any other.
+            if model.shape(shape.name) != shape { names.append(first.text) }
             return nil
         }
         if first.text.hasPrefix("@") {

@@ -14,6 +14,8 @@ struct Scope {
     var variables: [String: (variable: RangeVariable, source: String?)] = [:]
     /// What `$compute` has named.
     var computed: [String: TypeReference] = [:]
+    /// The nodes that the `rolluprecursive` around group by, with the set they are of.
+    var rollupNodes: [(variable: RangeVariable, source: String?)] = []
 
     /// The scope of the options of a query over rows of a shape.
     init(shape: Shape, source: String?) {

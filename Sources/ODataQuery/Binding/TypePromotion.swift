@@ -1,7 +1,7 @@
 import ODataModel
 
 /// How operands come to have one type (OData URL Conventions 4.01, 5.1.1.12 *Numeric Promotion*).
-enum TypePromotion {
+package enum TypePromotion {
     /// The type of a result over two numeric operands.
     static func numeric(_ left: PrimitiveType, _ right: PrimitiveType) -> PrimitiveType {
         for type: PrimitiveType in [.double, .single, .decimal, .int64, .int32] where left == type || right == type {
@@ -19,7 +19,12 @@ enum TypePromotion {
     /// Besides numbers these change type: null to any; strings to durations and enumerations, whose prefix 4.01
     /// makes optional; dates to the instant at which they begin in UTC; V2's `datetime` and `time` to the types
     /// that replaced them, and back.
-    static func adapt(_ value: ODataValue, to type: TypeReference, model: EntityDataModel) -> ODataValue? {
+    ///
+    /// - Parameters:
+    ///   - value: the constant.
+    ///   - type: the type wanted.
+    ///   - model: tells the members of enumerations.
+    package static func adapt(_ value: ODataValue, to type: TypeReference, model: EntityDataModel) -> ODataValue? {
         if value.isNull { return .null }
         if case .enumeration(let name) = type {
             if case .string(let members) = value, let enumeration = model.enumType(name) {

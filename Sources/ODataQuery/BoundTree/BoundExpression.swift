@@ -72,6 +72,11 @@ public struct RangeVariable: Hashable, Sendable {
     /// 4.0, 6.2.5). The type of the variable is that of the collection.
     public static let these = -2
 
+    /// The ``identifier`` of the node that a `rolluprecursive` groups by (`rollupnode`; OData Data Aggregation 4.0, 6.3).
+    ///
+    /// - Parameter position: which of those in one `groupby`, 1 or more.
+    public static func rollupNode(_ position: Int) -> Int { these - position }
+
     /// Makes a variable.
     public init(name: String, identifier: Int, shape: Shape?, type: TypeReference) {
         self.name = name

@@ -180,22 +180,62 @@ public struct HierarchyReference: Hashable, Sendable {
 }
 
 /// `groupby((rolluprecursive(…), …), …)` (OData Data Aggregation 4.0, 6.3): for each node of a hierarchy the rows that
-/// belong to it or to a node below it.
+/// belong to it or to a node below it. Several `rolluprecursive` are nested, the first outermost.
 public struct BoundNodeGrouping: Hashable, Sendable {
-    /// The hierarchy and the path to a row's node, which holds the group's node in the result.
+    /// What the result has of the node.
+    public enum Injection: Hashable, Sendable {
+        /// All its properties: the rows are of the type of the nodes and name their own identifier.
+        case properties
+        /// The node itself under the name of the path that leads from a row to it.
+        case entity(String)
+        /// Its identifier under the name of the path that holds it in a row: nothing leads from a row to its node.
+        case identifier(String)
+        /// Nothing, since a `rolluprecursive` after this one has its node in the same place.
+        case nothing
+    }
+
+    /// The hierarchy and the path to the identifier of a row's node.
     public var reference: HierarchyReference
-    /// What restricts the hierarchy to some of its nodes, as transformations of the nodes.
+    /// The type of the nodes.
+    public var nodes: Shape
+    /// What restricts the nodes that rows are grouped by, as transformations of the nodes. What lies below one of them
+    /// belongs to it whether it is left or not.
     public var restriction: [BoundTransformation]
+    /// What the result has of the node.
+    public var injection: Injection
+    /// Which `rolluprecursive` of the `groupby` this is, from 1: `rollupnode(Position=…)` within ``then`` is the node,
+    /// the variable ``RangeVariable/rollupNode(_:)``.
+    public var position: Int
     /// What is applied to the rows of each node: `groupby` by the other paths where there are any.
     public var then: [BoundTransformation]
+    /// The paths under which later `rolluprecursive` have put their nodes, which stay.
+    public var kept: Set<String> = []
 
     /// Makes a grouping.
     public init(
-        reference: HierarchyReference, restriction: [BoundTransformation], then: [BoundTransformation]
+        reference: HierarchyReference, nodes: Shape, restriction: [BoundTransformation], injection: Injection,
+        position: Int = 1, then: [BoundTransformation]
     ) {
         self.reference = reference
+        self.nodes = nodes
         self.restriction = restriction
+        self.injection = injection
+        self.position = position
         self.then = then
+    }
+
+    /// Whether what the transformed rows have under a name gives way to what they get of the node.
+    ///
+    /// - Parameter name: a name or, with slashes, a path.
+    public func replaces(_ name: String) -> Bool {
+        if kept.contains(where: { name == $0 || name.hasPrefix("\($0)/") }) { return false }
+        switch injection {
+        case .properties:
+            let first = String(name.prefix { $0 != "/" })
+            return nodes.ordinal(of: first) != nil || nodes.navigationOrdinal(of: first) != nil
+        case .entity(let path), .identifier(let path): return name == path || name.hasPrefix("\(path)/")
+        case .nothing: return false
+        }
     }
 }
 
@@ -231,9 +271,9 @@ public struct BoundTraversal: Hashable, Sendable {
     public var reference: HierarchyReference
     /// Whether a node comes before those below it.
     public var isPreorder: Bool
-    /// What selects the start nodes; none for the roots.
+    /// What selects the start nodes among all nodes; none for the roots.
     public var start: [BoundTransformation]
-    /// The order among siblings.
+    /// The order among siblings, evaluated on nodes.
     public var orderBy: [BoundOrder]
 
     /// Makes a traversal.

@@ -74,6 +74,8 @@ public struct EvaluatedRow: EvaluationRow {
     var values: [String: ODataValue] = [:]
     /// Related instances by path, before those of the base.
     var relations: [String: [EvaluatedRow]] = [:]
+    /// Which of the ``relations`` are a part of the answer without being expanded: what transformations made.
+    var inline: Set<String> = []
     /// The type of a row without a base.
     var ownType = QualifiedName("Edm", "Untyped")
 

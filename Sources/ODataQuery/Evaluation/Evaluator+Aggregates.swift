@@ -35,10 +35,15 @@ extension Evaluator {
     func aggregate(_ item: BoundAggregate, over environments: [Environment]) throws -> ODataValue {
         var expanded = environments
         if let members = item.members {
+            // An entity counts once, from however many rows it is reached (3.2.1.1); values may repeat.
+            var seen: Set<GroupKey> = []
             expanded = try environments.flatMap { environment in
-                try self.members(of: members.path, in: environment).map {
-                    environment.with($0, as: members.variable.identifier)
-                }
+                try self.members(of: members.path, in: environment).filter { member in
+                    guard case .row(let row?) = member, row.key != nil else { return true }
+                    var key = GroupKey()
+                    key.append(row)
+                    return seen.insert(key).inserted
+                }.map { environment.with($0, as: members.variable.identifier) }
             }
         }
         guard let expression = item.expression else { return .integer(Int64(expanded.count)) }

@@ -5,7 +5,6 @@ extension Evaluator {
     /// The nodes of a hierarchy, known by their identifiers.
     private struct Hierarchy {
         var order: [GroupKey] = []
-        var identifiers: [GroupKey: ODataValue] = [:]
         var parents: [GroupKey: [GroupKey]] = [:]
         var children: [GroupKey: [GroupKey]] = [:]
 
@@ -26,26 +25,28 @@ extension Evaluator {
         }
     }
 
-    private func hierarchy(
-        _ reference: HierarchyReference, restrictedBy restriction: [BoundTransformation] = [],
-        in outer: Environment
-    ) throws -> Hierarchy {
-        func identifier(_ row: EvaluatedRow) throws -> ODataValue {
-            try value(
-                .path(reference.nodeProperty), in: outer.with(row, as: reference.nodeProperty.variable.identifier))
-        }
+    private func hierarchy(_ reference: HierarchyReference, in outer: Environment) throws -> Hierarchy {
         var result = Hierarchy()
-        for node in try apply(restriction, to: instances(reference.nodes, in: outer), in: outer) {
-            let identity = try identifier(node)
-            let own = GroupKey([identity])
+        for node in try instances(reference.nodes, in: outer) {
+            let own = try identifier(of: node, reference, in: outer)
             guard result.parents[own] == nil else { continue }
             result.order.append(own)
-            result.identifiers[own] = identity
-            let parents = try node.rows(through: reference.parentNavigation.name).map { GroupKey([try identifier($0)]) }
+            let parents = try node.rows(through: reference.parentNavigation.name).map {
+                try identifier(of: $0, reference, in: outer)
+            }
             result.parents[own] = parents
             for parent in parents { result.children[parent, default: []].append(own) }
         }
         return result
+    }
+
+    private func identifier(
+        of node: EvaluatedRow, _ reference: HierarchyReference, in outer: Environment
+    ) throws -> GroupKey {
+        GroupKey([
+            try value(
+                .path(reference.nodeProperty), in: outer.with(node, as: reference.nodeProperty.variable.identifier))
+        ])
     }
 
     private func node(of row: EvaluatedRow, _ reference: HierarchyReference, in outer: Environment) throws -> GroupKey {
@@ -68,18 +69,44 @@ extension Evaluator {
     func grouped(
         _ grouping: BoundNodeGrouping, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> [EvaluatedRow] {
-        let hierarchy = try hierarchy(grouping.reference, restrictedBy: grouping.restriction, in: outer)
-        let nodes = try rows.map { try node(of: $0, grouping.reference, in: outer) }
-        let name = grouping.reference.input.steps.compactMap(\.name).joined(separator: "/")
-        return try hierarchy.order.flatMap { node -> [EvaluatedRow] in
-            let below = hierarchy.reached(from: [node], upwards: false, distance: nil).union([node])
-            let group = zip(rows, nodes).filter { below.contains($1) }.map(\.0)
-            return try apply(grouping.then, to: group, in: outer).map { row in
-                var row = row
-                row.values[name] = hierarchy.identifiers[node] ?? .null
-                return row
+        let reference = grouping.reference
+        let hierarchy = try hierarchy(reference, in: outer)
+        let inputs = try rows.map { try node(of: $0, reference, in: outer) }
+        let nodes = try apply(grouping.restriction, to: instances(reference.nodes, in: outer), in: outer)
+        return try nodes.flatMap { node -> [EvaluatedRow] in
+            let own = try identifier(of: node, reference, in: outer)
+            let below = hierarchy.reached(from: [own], upwards: false, distance: nil).union([own])
+            let group = zip(rows, inputs).filter { below.contains($1) }.map(\.0)
+            let inner = outer.with(node, as: RangeVariable.rollupNode(grouping.position))
+            return try apply(grouping.then, to: group, in: inner).map { row in
+                try injecting(node, grouping, into: row, in: outer)
             }
         }
+    }
+
+    /// A row with what it gets of its node.
+    private func injecting(
+        _ node: EvaluatedRow, _ grouping: BoundNodeGrouping, into row: EvaluatedRow, in outer: Environment
+    ) throws -> EvaluatedRow {
+        var result = row
+        result.values = row.values.filter { !grouping.replaces($0.key) }
+        result.relations = row.relations.filter { !grouping.replaces($0.key) }
+        switch grouping.injection {
+        case .properties:
+            let (values, relations, inline) = (result.values, result.relations, row.inline)
+            result = node
+            result.values.merge(values) { _, new in new }
+            result.relations.merge(relations) { _, new in new }
+            result.inline = inline.filter { !grouping.replaces($0) }
+        case .entity(let name):
+            result.relations[name] = [node]
+            result.inline.insert(name)
+        case .identifier(let name):
+            let property = grouping.reference.nodeProperty
+            result.values[name] = try value(.path(property), in: outer.with(node, as: property.variable.identifier))
+        case .nothing: break
+        }
+        return result
     }
 
     /// The rows in the order of their nodes: each node with its rows before or after those below it. A node with
@@ -87,14 +114,14 @@ extension Evaluator {
     func traversed(
         _ traversal: BoundTraversal, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> [EvaluatedRow] {
-        let hierarchy = try hierarchy(traversal.reference, in: outer)
+        let reference = traversal.reference
+        let hierarchy = try hierarchy(reference, in: outer)
         var rowsByNode: [GroupKey: [EvaluatedRow]] = [:]
+        for row in rows { rowsByNode[try node(of: row, reference, in: outer), default: []].append(row) }
+        // The order among siblings is that of the nodes.
+        let nodes = try sorted(instances(reference.nodes, in: outer), by: traversal.orderBy) { outer.with($0) }
         var ranks: [GroupKey: Int] = [:]
-        for (rank, row) in try sorted(rows, by: traversal.orderBy, { outer.with($0) }).enumerated() {
-            let node = try node(of: row, traversal.reference, in: outer)
-            rowsByNode[node, default: []].append(row)
-            if ranks[node] == nil { ranks[node] = rank }
-        }
+        for (rank, row) in nodes.enumerated() { ranks[try identifier(of: row, reference, in: outer)] = rank }
         func siblings(_ nodes: [GroupKey]) -> [GroupKey] {
             nodes.enumerated().sorted {
                 (ranks[$0.element] ?? .max, $0.offset) < (ranks[$1.element] ?? .max, $1.offset)
@@ -105,8 +132,8 @@ extension Evaluator {
             starts = hierarchy.order.filter { hierarchy.parents[$0]?.isEmpty ?? true }
         } else {
             var seen: Set<GroupKey> = []
-            starts = try apply(traversal.start, to: rows, in: outer)
-                .map { try node(of: $0, traversal.reference, in: outer) }.filter { seen.insert($0).inserted }
+            starts = try apply(traversal.start, to: instances(reference.nodes, in: outer), in: outer)
+                .map { try identifier(of: $0, reference, in: outer) }.filter { seen.insert($0).inserted }
         }
         var result: [EvaluatedRow] = []
         // The way down is kept in a list of our own, since a hierarchy may be deeper than the stack.

@@ -38,6 +38,7 @@ extension Evaluator {
         case .nest(let items, let shape):
             var row = EvaluatedRow(type: shape.name)
             for item in items { row.relations[item.name] = try apply(item.transformations, to: rows, in: outer) }
+            row.inline = Set(items.map(\.name))
             return [row]
         case .addNested(let path, let items, _):
             return try rows.map { row in
@@ -45,6 +46,7 @@ extension Evaluator {
                 let members = try instances(path, in: outer.with(row))
                 for item in items {
                     result.relations[item.name] = try apply(item.transformations, to: members, in: outer)
+                    result.inline.insert(item.name)
                 }
                 return result
             }
@@ -161,6 +163,7 @@ extension Evaluator {
         for row in rows {
             let members = try apply(join.then, to: instances(join.path, in: outer.with(row)), in: outer)
             var next = row
+            next.inline.insert(join.name)
             if members.isEmpty, join.isOuter {
                 next.relations[join.name] = []
                 result.append(next)

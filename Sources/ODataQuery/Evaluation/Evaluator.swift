@@ -117,17 +117,18 @@ public struct Evaluator: Sendable {
         rows = Array(rows.dropFirst(query.skip ?? 0).prefix(query.top ?? .max))
         rows = try rows.map { row in
             var result = row
-            for item in query.expand {
-                result.expanded[Self.path(of: item)] = try expanded(item, of: row, in: outer)
-            }
             result.properties = try selected(query, of: row)
-            for navigation in query.resultShape.navigationProperties
-            where query.shape.navigationProperty(navigation.name) == nil && Self.isSelected(navigation, by: query) {
-                // What join, nest and addnested make is a part of the answer without being asked for.
-                guard result.expanded[navigation.name] == nil, let rows = row.relations[navigation.name] else {
-                    continue
+            for item in query.expand {
+                // Nothing is related to a complex value that is not there.
+                if case .property(let property, _, _)? = item.path.first, row.property(property.name)?.isNull ?? true {
+                    guard !result.properties.contains(where: { $0.name == property.name }) else { continue }
+                    result.properties.append(.init(name: property.name, value: .null))
+                } else {
+                    result.expanded[Self.path(of: item)] = try expanded(item, of: row, in: outer)
                 }
-                result.expanded[navigation.name] = EvaluatedPage(rows: rows.map(whole))
+            }
+            for name in row.inline where Self.isSelected(name, by: query) && result.expanded[name] == nil {
+                result.expanded[name] = EvaluatedPage(rows: (row.relations[name] ?? []).map(whole))
             }
             return result
         }
@@ -229,12 +230,13 @@ public struct Evaluator: Sendable {
         }
         switch query.projection {
         case .all:
-            let own = query.apply.isEmpty ? model.shape(row.typeName) ?? shape : shape
-            for property in own.properties where property.type.primitive != .stream {
+            // What is still an entity has all that its own type gives it, whatever transformations have added.
+            let own = row.base.flatMap { model.shape($0.typeName) }
+            for property in (own?.properties ?? []) + shape.properties where property.type.primitive != .stream {
                 add(property.name, row.property(property.name))
             }
             for item in query.compute { add(item.name, row.values[item.name]) }
-            if own.isOpen { for name in row.dynamicPropertyNames { add(name, row.property(name)) } }
+            if (own ?? shape).isOpen { for name in row.dynamicPropertyNames { add(name, row.property(name)) } }
         case .some(let ordinals, let names):
             for ordinal in ordinals where ordinal < shape.properties.count {
                 let property = shape.properties[ordinal]
@@ -252,19 +254,21 @@ public struct Evaluator: Sendable {
         return result
     }
 
-    private static func isSelected(_ navigation: NavigationProperty, by query: BoundQuery) -> Bool {
-        if case .some(_, let names) = query.projection { names.contains(navigation.name) } else { true }
+    private static func isSelected(_ name: String, by query: BoundQuery) -> Bool {
+        if case .some(_, let names) = query.projection { names.contains(name) } else { true }
     }
 
     /// A row with all that it has: the properties of its type and what transformations have made.
     private func whole(_ row: EvaluatedRow) -> EvaluatedRow {
         var result = row
-        let names = row.base.flatMap { model.shape($0.typeName)?.properties.map(\.name) } ?? []
+        let own = row.base.flatMap { model.shape($0.typeName) }
+        var names = own?.properties.filter { $0.type.primitive != .stream }.map(\.name) ?? []
+        if own?.isOpen == true { names += row.dynamicPropertyNames }
         let made = row.values.keys.sorted().filter { !names.contains($0) }
         result.properties = (names + made).compactMap { name in
             row.property(name).map { .init(name: name, value: $0) }
         }
-        for (name, rows) in row.relations { result.expanded[name] = EvaluatedPage(rows: rows.map(whole)) }
+        for name in row.inline { result.expanded[name] = EvaluatedPage(rows: (row.relations[name] ?? []).map(whole)) }
         return result
     }
 

@@ -121,7 +121,7 @@ struct URLParser {
     /// Options separated by `&`.
     mutating func options(in query: ArraySlice<UInt8>, offset: Int) throws(QueryError) -> QueryOptions {
         var options = QueryOptions()
-        var seen: Set<String> = []
+        var seen = SeenOptions()
         var offset = offset
         guard !query.isEmpty else { return options }
         for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
@@ -132,7 +132,7 @@ struct URLParser {
     }
 
     private mutating func option(
-        _ pair: ArraySlice<UInt8>, offset: Int, seen: inout Set<String>, into options: inout QueryOptions
+        _ pair: ArraySlice<UInt8>, offset: Int, seen: inout SeenOptions, into options: inout QueryOptions
     ) throws(QueryError) {
         guard !pair.isEmpty else {
             throw QueryError(.syntax, "Expected a query option, found nothing.", offset: offset)
@@ -155,7 +155,7 @@ struct URLParser {
             return
         }
         let title = option == .alias ? name : option.written
-        guard seen.insert(option == .inlinecount ? "count" : key).inserted else {
+        guard seen.insert(option, key) else {
             throw QueryError(.syntax, "\(title) is given twice.", offset: offset, part: title)
         }
         guard let value else {
@@ -177,7 +177,7 @@ struct URLParser {
     /// The system option or alias that a name stands for and the key under which it may stand only once; `nil`
     /// for custom options.
     private func recognize(_ name: String, at offset: Int) throws(QueryError) -> (OptionName, key: String)? {
-        if name.hasPrefix("@") {
+        if name.utf8.first == UInt8(ascii: "@") {
             let alias = String(name.dropFirst())
             // A dotted name is an annotation; those cannot be given a value here.
             guard let first = alias.first, first.isLetter || first == "_",
@@ -185,8 +185,9 @@ struct URLParser {
             else { throw QueryError(.syntax, "\(name) is not a parameter alias.", offset: offset) }
             return (.alias, alias)
         }
-        let isFull = name.hasPrefix("$")
-        let lowered = (isFull ? String(name.dropFirst()) : name).lowercased()
+        let isFull = name.utf8.first == UInt8(ascii: "$")
+        let plain = isFull ? String(name.dropFirst()) : name
+        let lowered = plain.utf8.allSatisfy({ $0 >= 97 && $0 <= 122 }) ? plain : plain.lowercased()
         // V2 has no short names: there they are those of function imports' parameters.
         let isShort = settings.dialect == .v4 && !isFull
         if let option = OptionName(rawValue: lowered), option != .alias,
@@ -219,6 +220,18 @@ struct URLParser {
             error.part = error.part ?? name
             throw error
         }
+    }
+}
+
+/// The options and aliases that a query has had so far.
+private struct SeenOptions {
+    private var options: Set<OptionName> = []
+    private var aliases: Set<String> = []
+
+    /// Adds one; `false` when it has been there.
+    mutating func insert(_ option: OptionName, _ key: String) -> Bool {
+        if option == .alias { return aliases.insert(key).inserted }
+        return options.insert(option == .inlinecount ? .count : option).inserted
     }
 }
 

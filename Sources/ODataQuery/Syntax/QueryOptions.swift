@@ -79,6 +79,20 @@ public struct QueryOptions: Hashable, Sendable {
 
     /// Whether nothing is set.
     public var isEmpty: Bool { self == QueryOptions() }
+
+    /// Hashes what tells most queries apart: a hash of all of it would take longer than a comparison.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(filter)
+        hasher.combine(orderBy.count)
+        hasher.combine(select.count)
+        hasher.combine(expand.count)
+        hasher.combine(top)
+        hasher.combine(skip)
+        hasher.combine(search)
+        hasher.combine(apply)
+        hasher.combine(aliases)
+        hasher.combine(custom)
+    }
 }
 
 /// One item of `$orderby`.
@@ -111,11 +125,23 @@ public struct SelectItem: Hashable, Sendable {
 
     /// What is selected.
     public var kind: Kind
+    /// The options where there are any: nearly always none, and they are large.
+    private var nested: [QueryOptions] = []
+
     /// Options in parentheses (4.01).
-    public var options: QueryOptions
+    public var options: QueryOptions {
+        get { nested.first ?? QueryOptions() }
+        set { nested = newValue.isEmpty ? [] : [newValue] }
+    }
+
+    /// Whether there are options.
+    public var hasOptions: Bool { !nested.isEmpty }
+
+    /// Makes an item without options.
+    public init(_ kind: Kind) { self.kind = kind }
 
     /// Makes an item.
-    public init(_ kind: Kind, options: QueryOptions = QueryOptions()) {
+    public init(_ kind: Kind, options: QueryOptions) {
         self.kind = kind
         self.options = options
     }

@@ -62,24 +62,25 @@ extension StoreReader {
                 ? compiled.countStatement
                 : compiled.firstPage(limit: wanted.top ?? configuration.maxPageSize, offset: wanted.skip)
             var statements = [try Self.statement("rows", fragment, database)]
-            try expanded(compiled, options, "", &statements, database)
+            try expanded(compiled, options, "", nil, &statements, database)
             return QueryExplanation(tree: QueryOutline(wanted, url.resource.steps).lines, statements: statements)
         }
     }
 
     private func expanded(
-        _ compiled: CompiledQuery, _ options: SQLCompiler.Options, _ path: String,
+        _ compiled: CompiledQuery, _ options: SQLCompiler.Options, _ path: String, _ root: TableStorage?,
         _ statements: inout [QueryExplanation.Statement], _ database: Database
     ) throws {
         guard let set = compiled.plan.set, let table = mapping.tables[set] else { return }
         for (item, sources) in zip(compiled.expand, compiled.plan.expandSources) {
             let statement = try ExpandStatement(
-                item, of: table, mapping: mapping, options: options, pageSize: configuration.maxExpandedRows)
+                item, of: table, root: root ?? table, mapping: mapping, options: options,
+                pageSize: configuration.maxExpandedRows)
             let name = "\(path)\(item.navigation.name)"
             let parent = [DatabaseValue](repeating: .null, count: sources.count)
             let fragment = item.form == .count ? statement.countStatement([parent]) : statement.statement([parent])
             statements.append(try Self.statement(name, fragment, database))
-            try expanded(statement.compiled, options, "\(name)/", &statements, database)
+            try expanded(statement.compiled, options, "\(name)/", root ?? table, &statements, database)
         }
     }
 

@@ -17,6 +17,9 @@ public struct StorageMapping: Sendable {
         let known = tables.map { table in
             var table = table
             table.model = model
+            table.knownKeyColumns = table.keyColumns
+            table.columnBits = Dictionary(
+                table.columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
             return (table.set, table)
         }
         self.tables = Dictionary(known, uniquingKeysWith: { first, _ in first })
@@ -51,6 +54,10 @@ public struct TableStorage: Sendable {
     /// The model that the table is mapped for: where derived types and enumerations are found. Set by the
     /// mapping that the table belongs to.
     public internal(set) var model: EntityDataModel?
+    /// The columns of the key, found once for all statements.
+    var knownKeyColumns: [ColumnStorage]?
+    /// The indices of ``columns`` by their names, found once for all statements.
+    var columnBits: [String: Int] = [:]
     /// The column whose JSON object holds the dynamic properties of an open type.
     public var dynamicProperties: String?
     /// The column that tells which columns of a row are *not loaded* (rule 12): NULL when all are, which is

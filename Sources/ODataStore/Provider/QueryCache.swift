@@ -2,60 +2,186 @@ import ODataModel
 import ODataQuery
 import Synchronization
 
-/// The requests that were resolved and compiled before, by their URLs without `$skiptoken`.
+/// What was resolved and compiled before: requests by their URLs without `$skiptoken`, and statements by the shapes of
+/// queries.
 ///
-/// Values are only ever bound, so that SQL text is the shape of a query: requests that differ in their literals alone
-/// are compiled anew but share SQLite's prepared statement (``StatementCache``).
+/// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
+/// over that one's statement with its own values (``QueryShape``).
 final class QueryCache: Sendable {
-    /// How many requests are kept; half of them go when there are more.
+    /// How many requests and how many shapes are kept; half of them go when there are more.
     static let capacity = 256
+    /// The most literals of a request whose statement others may share: each of them is looked for among all.
+    static let maxLiterals = 64
 
     /// One request.
     final class Entry: Sendable {
         /// The request resolved.
         let url: BoundURL
+        /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
+        let shape: QueryShape?
+        private let cache: QueryCache
         /// The compiled query, with and without rows that are hidden.
         private let compiled = Mutex<[Bool: CompiledQuery]>([:])
 
-        init(_ url: BoundURL) { self.url = url }
+        init(_ url: BoundURL, shape: QueryShape?, in cache: QueryCache) {
+            self.url = url
+            self.shape = shape
+            self.cache = cache
+        }
 
-        /// What was kept; nothing for a caller who sees only some rows, whose statements are for this caller alone.
-        func find(_ options: SQLCompiler.Options) -> CompiledQuery? {
+        /// What was kept for this request, or for one of its shape; nothing for a caller who sees only some rows,
+        /// whose statements are for this caller alone.
+        func find(_ options: SQLCompiler.Options, _ model: EntityDataModel) -> CompiledQuery? {
             guard options.rowFilter == nil else { return nil }
-            return compiled.withLock { $0[options.hasHiddenOwners] }
+            if let own = compiled.withLock({ $0[options.hasHiddenOwners] }) { return own }
+            guard let shape, let query = url.query,
+                let made = cache.statement(of: shape, options.hasHiddenOwners)?.query(for: query, shape, model)
+            else { return nil }
+            compiled.withLock { $0[options.hasHiddenOwners] = made }
+            return made
         }
 
         /// Keeps a compiled query that depends on nothing else.
         func keep(_ query: CompiledQuery, _ options: SQLCompiler.Options) {
             guard options.rowFilter == nil else { return }
             compiled.withLock { $0[options.hasHiddenOwners] = query }
+            if let shape { cache.keep(Statement(query, shape.parameters), of: shape, options.hasHiddenOwners) }
         }
     }
 
-    private struct State {
-        var entries: [ODataURL: (entry: Entry, use: UInt64)] = [:]
-        var use: UInt64 = 0
+    /// A statement that serves all requests of a shape which agree in the literals that it does not bind.
+    private struct Statement: Sendable {
+        let query: CompiledQuery
+        /// The literals that other requests must have too, by their indices.
+        let fixed: [Int: ODataValue]
+
+        init(_ query: CompiledQuery, _ literals: [ODataValue]) {
+            self.query = query
+            let bound = query.boundLiterals
+            var fixed: [Int: ODataValue] = [:]
+            for (index, literal) in literals.enumerated() where !bound.contains(index) { fixed[index] = literal }
+            self.fixed = fixed
+        }
+
+        func query(for other: BoundQuery, _ shape: QueryShape, _ model: EntityDataModel) -> CompiledQuery? {
+            guard fixed.allSatisfy({ shape.parameters[$0.key] == $0.value }) else { return nil }
+            return query.adapted(to: other, shape.parameters, model)
+        }
     }
 
-    private let state = Mutex(State())
+    /// Values by keys; of too many, those used least recently go.
+    private struct Kept<Key: Hashable, Value> {
+        private var entries: [Key: (value: Value, use: UInt64)] = [:]
+        private var use: UInt64 = 0
+
+        mutating func find(_ key: Key) -> Value? {
+            use += 1
+            guard let index = entries.index(forKey: key) else { return nil }
+            entries.values[index].use = use
+            return entries.values[index].value
+        }
+
+        mutating func keep(_ value: Value, for key: Key) {
+            if entries.count >= QueryCache.capacity {
+                let uses = entries.values.map(\.use).sorted()
+                let middle = uses[uses.count / 2]
+                entries = entries.filter { $0.value.use > middle }
+            }
+            entries[key] = (value, use)
+        }
+    }
+
+    private struct StatementKey: Hashable {
+        var shape: QueryShape
+        var hasHiddenOwners: Bool
+    }
+
+    private let requests = Mutex(Kept<ODataURL, Entry>())
+    private let statements = Mutex(Kept<StatementKey, Statement>())
 
     /// The entry of a URL, made when there is none.
     func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
-        let known = state.withLock { state -> Entry? in
-            state.use += 1
-            state.entries[url]?.use = state.use
-            return state.entries[url]?.entry
-        }
-        if let known { return known }
-        let made = Entry(try bind())
-        state.withLock { state in
-            if state.entries.count >= Self.capacity {
-                let uses = state.entries.values.map(\.use).sorted()
-                let middle = uses[uses.count / 2]
-                state.entries = state.entries.filter { $0.value.use > middle }
-            }
-            state.entries[url] = (made, state.use)
-        }
+        if let known = requests.withLock({ $0.find(url) }) { return known }
+        let made = Entry(try bind(), shape: url.statementShape, in: self)
+        requests.withLock { $0.keep(made, for: url) }
         return made
+    }
+
+    private func statement(of shape: QueryShape, _ hasHiddenOwners: Bool) -> Statement? {
+        statements.withLock { $0.find(StatementKey(shape: shape, hasHiddenOwners: hasHiddenOwners)) }
+    }
+
+    private func keep(_ statement: Statement, of shape: QueryShape, _ hasHiddenOwners: Bool) {
+        statements.withLock { $0.keep(statement, for: StatementKey(shape: shape, hasHiddenOwners: hasHiddenOwners)) }
+    }
+}
+
+extension ODataURL {
+    /// The shape whose statement the request may share; `nil` where a literal may become something else before it is
+    /// compiled, so that nobody could tell which of the values is which: aliases, casts of constants, `$apply`.
+    fileprivate var statementShape: QueryShape? {
+        guard options.apply.isEmpty, options.compute.isEmpty, options.aliases.isEmpty, options.temporal.isEmpty,
+            path.segments.allSatisfy(\.hasPlainLiterals), options.filter?.hasPlainLiterals ?? true,
+            options.orderBy.allSatisfy(\.expression.hasPlainLiterals),
+            !options.select.contains(where: \.hasOptions)
+        else { return nil }
+        var plain = self
+        // Neither of the two is a part of the statement.
+        plain.options.top = nil
+        plain.options.skip = nil
+        let shape = plain.shape
+        return shape.parameters.count <= QueryCache.maxLiterals ? shape : nil
+    }
+}
+
+extension PathSegment {
+    /// Whether literals of the segment are values of a key as they stand.
+    fileprivate var hasPlainLiterals: Bool {
+        switch self {
+        case .name(_, .none), .count, .reference: true
+        case .name(_, .key(let key)), .key(let key): key.hasPlainLiterals
+        case .name(_, .named(let parts)): parts.allSatisfy(\.value.isLiteral)
+        default: false
+        }
+    }
+}
+
+extension KeyPredicate {
+    fileprivate var hasPlainLiterals: Bool {
+        switch self {
+        case .single(let value): value.isLiteral
+        case .compound(let parts): parts.allSatisfy(\.value.isLiteral)
+        }
+    }
+}
+
+extension Expression {
+    fileprivate var isLiteral: Bool {
+        if case .literal = self { true } else { false }
+    }
+
+    /// Whether each literal becomes one constant and no other constant is made.
+    fileprivate var hasPlainLiterals: Bool {
+        switch self {
+        case .literal: true
+        case .path(let steps): steps.allSatisfy(\.hasPlainLiterals)
+        case .unary(_, let inner): inner.hasPlainLiterals
+        case .binary(_, let left, let right): left.hasPlainLiterals && right.hasPlainLiterals
+        case .call(_, let arguments): arguments.allSatisfy(\.hasPlainLiterals)
+        case .alias, .membership, .namedCall, .typeTest, .list, .json: false
+        }
+    }
+}
+
+extension PathStep {
+    fileprivate var hasPlainLiterals: Bool {
+        switch self {
+        case .name(let name): !name.text.hasPrefix("@")
+        case .variable(let name): name.text == "$it" || name.text == "$this"
+        case .any(_, let predicate): predicate?.hasPlainLiterals ?? true
+        case .all(_, let predicate): predicate.hasPlainLiterals
+        case .count(let filter, let search): search == nil && (filter?.hasPlainLiterals ?? true)
+        case .key, .call, .filter, .aggregate: false
+        }
     }
 }

@@ -162,6 +162,30 @@ public final class StoreProvider: ODataProvider {
 
     // MARK: Reading
 
+    /// The statement that answers a request for a collection or an entity, for those who look at it or run it
+    /// themselves: compiled, or what was compiled before for this URL or, with other literals, for one of its shape
+    /// (``QueryShape``). Executing a request takes the same way.
+    ///
+    /// ```swift
+    /// let statement = try provider.statement(for: ODataURL(parsing: "Orders?$filter=Freight gt 50"))
+    /// print(statement.sql, statement.arguments)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: the request's URL.
+    ///   - hidesRows: whether rows of unfinished downloads are left out.
+    /// - Throws: ``QueryError`` for a URL that the model does not fit; ``ODataError`` 501 with the name of what has no
+    ///   SQL.
+    public func statement(for url: ODataURL, hidesRows: Bool = false) throws -> CompiledQuery {
+        var plain = url
+        if plain.options.skipToken != nil { plain.options.skipToken = nil }
+        let entry = try cache.entry(plain) { try binder.bind(plain) }
+        guard let query = entry.url.query else { throw ODataError.notImplemented("a statement for this resource") }
+        let options = reader.restricting(
+            SQLCompiler.Options(now: reader.configuration.now(), hasHiddenOwners: hidesRows))
+        return try reader.compile(query, entry.url.resource.steps, options, entry)
+    }
+
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
         // All pages of a request are one query.
         var plain = request

@@ -23,22 +23,20 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ///   - expand: the items of `$expand`.
     ///   - set: the parents' entity set.
     ///   - level: how many levels lie above.
+    ///   - root: the table of the rows that the request is about; `nil` where the parents are these.
     func expand(
         _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], _ expand: [BoundExpand], of set: String?,
-        level: Int = 1
+        level: Int = 1, root: TableStorage? = nil
     ) throws {
         guard !items.isEmpty, !expand.isEmpty else { return }
         guard let set, let table = mapping.tables[set] else { throw ODataError.notImplemented("$expand here") }
         for (position, item) in expand.enumerated() {
-            if item.refersToOutermost, level > 1 {
-                throw ODataError.notImplemented("$it below the first level of $expand")
-            }
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
             let nested = Self.recursive(item, level: level)
             var runner = self
             runner.paging = paging.below(item)
-            let related = try runner.read(nested, keys, table, level)
+            let related = try runner.read(nested, keys, table, root ?? table, level)
             for index in items.indices {
                 let id = renderer.id(of: items[index])
                 let found = try related(keys[index]) { token in
@@ -65,10 +63,10 @@ struct ExpandRunner<Renderer: RowRenderer> {
 
     /// The related rows by join values.
     private func read(
-        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ table: TableStorage, _ level: Int
+        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ table: TableStorage, _ root: TableStorage, _ level: Int
     ) throws -> ([DatabaseValue], ([DatabaseValue]) throws -> String?) throws -> RelatedItems<Renderer.Item> {
         let statement = try ExpandStatement(
-            expand, of: table, mapping: mapping, options: options, pageSize: paging.pageSize)
+            expand, of: table, root: root, mapping: mapping, options: options, pageSize: paging.pageSize)
         var seen: Set<[DatabaseValue]> = []
         // NULL is related to nothing.
         let distinct = keys.filter { !$0.contains(where: \.isNull) && seen.insert($0).inserted }
@@ -79,7 +77,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
             if expand.form == .count || expand.query.count {
                 try count(statement, chunk, &counts)
             }
-            if expand.form != .count { try fetch(statement, chunk, expand, level, &rows) }
+            if expand.form != .count { try fetch(statement, chunk, expand, root, level, &rows) }
         }
         let isCollection = expand.navigation.isCollection
         let wantsCount = expand.query.count
@@ -116,8 +114,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func fetch(
-        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ expand: BoundExpand, _ level: Int,
-        _ rows: inout [[DatabaseValue]: Rows]
+        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ expand: BoundExpand, _ root: TableStorage,
+        _ level: Int, _ rows: inout [[DatabaseValue]: Rows]
     ) throws {
         let plan = statement.compiled.plan
         var items: [Renderer.Item] = []
@@ -146,7 +144,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
             parents.append(parent)
             sources.append(plan.expandSources.map { $0.map { row.value($0) } })
         }
-        try self.expand(&items, sources, expand.query.expand, of: plan.set, level: level + 1)
+        try self.expand(&items, sources, expand.query.expand, of: plan.set, level: level + 1, root: root)
         for (item, parent) in zip(items, parents) { rows[chunk[parent], default: Rows()].items.append(item) }
     }
 }

@@ -30,28 +30,60 @@ struct JSONRowRenderer: RowRenderer {
         var writer: JSONWriter
         /// The entity's id, where expanded collections need it for their next links.
         var id: String?
+        /// Where the complex values end, into which something may be expanded, by their paths, and whether they have
+        /// members already.
+        var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
+        /// What is put there.
+        var insertions: [(offset: Int, bytes: [UInt8])] = []
+
+        /// The whole object.
+        var bytes: [UInt8] {
+            guard !insertions.isEmpty else { return writer.bytes + [UInt8(ascii: "}")] }
+            let own = writer.bytes
+            var result: [UInt8] = []
+            var start = 0
+            // Those at one place come in the order in which they were put there.
+            for (_, insertion) in insertions.enumerated().sorted(by: {
+                ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset)
+            }) {
+                result += own[start..<insertion.offset]
+                result += insertion.bytes
+                start = insertion.offset
+            }
+            return result + own[start...] + [UInt8(ascii: "}")]
+        }
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Object {
         var writer = JSONWriter(reservingCapacity: 256)
-        try open(row, plan, nil, to: &writer)
+        var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
+        try open(row, plan, nil, to: &writer) { path, offset, isEmpty in places[path] = (offset, isEmpty) }
         guard !plan.expandSources.isEmpty, let set = plan.set, let key = try row.key(plan, model) else {
-            return Object(writer: writer)
+            return Object(writer: writer, places: places)
         }
         return Object(
-            writer: writer, id: EntityID.canonical(set: set, key: key, shape: plan.shape, model: model))
+            writer: writer, id: EntityID.canonical(set: set, key: key, shape: plan.shape, model: model), places: places)
     }
+
+    /// Told where a complex value ends: the names that lead to it, the place of its closing brace, and whether there is
+    /// nothing before it.
+    typealias ComplexEnd = (_ path: [String], _ offset: Int, _ isEmpty: Bool) -> Void
 
     /// Writes a row's object without its closing brace.
     ///
-    /// - Parameter keys: the prepared names of the plan's fields.
-    func open(_ row: StoredRow, _ plan: ResultPlan, _ keys: PreparedKeys?, to writer: inout JSONWriter) throws {
+    /// - Parameters:
+    ///   - keys: the prepared names of the plan's fields.
+    ///   - ended: told of each complex value.
+    func open(
+        _ row: StoredRow, _ plan: ResultPlan, _ keys: PreparedKeys?, to writer: inout JSONWriter,
+        _ ended: ComplexEnd? = nil
+    ) throws {
         let (derived, fields) = row.variant(plan)
         writer.beginObject()
         if format.metadata != .none { try writeControl(row, plan, derived, to: &writer) }
         for (index, field) in fields.enumerated() {
             let prepared = derived == nil && plan.variant == nil ? keys?.keys[index] : nil
-            try write(field, prepared, row, plan, to: &writer)
+            try write(field, prepared, row, plan, to: &writer, [], ended)
         }
         if let (index, names) = plan.dynamic, !row.isNull(index) {
             try writeDynamic(row, index, names, plan, to: &writer)
@@ -84,7 +116,7 @@ struct JSONRowRenderer: RowRenderer {
 
     private func write(
         _ field: ResultPlan.Field, _ prepared: JSONWriter.Key?, _ row: StoredRow, _ plan: ResultPlan,
-        to writer: inout JSONWriter
+        to writer: inout JSONWriter, _ path: [String] = [], _ ended: ComplexEnd? = nil
     ) throws {
         func key(_ name: String) {
             if let prepared { writer.key(prepared) } else { writer.key(name) }
@@ -110,8 +142,16 @@ struct JSONRowRenderer: RowRenderer {
             }
             key(name)
             writer.beginObject()
-            for field in fields { try write(field, nil, row, plan, to: &writer) }
+            let start = writer.bytes.count
+            let inner = ended == nil ? [] : path + [name]
+            for field in fields { try write(field, nil, row, plan, to: &writer, inner, ended) }
+            ended?(inner, writer.bytes.count, writer.bytes.count == start)
             writer.endObject()
+        case .derived(let shape, let discriminator, let fields):
+            guard row.text(discriminator) == shape.name.description else { return }
+            for field in fields { try write(field, nil, row, plan, to: &writer) }
+        case .dynamic(let index):
+            if !row.isNull(index) { try writeDynamic(row, index, nil, plan, to: &writer) }
         case .link(let name, let set, let shape, let parts):
             guard format.metadata != .none else { return }
             writer.key("\(name)\(prefix)navigationLink")
@@ -132,9 +172,10 @@ struct JSONRowRenderer: RowRenderer {
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
-        case .link: true
+        case .link, .dynamic: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
-        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields):
+        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields),
+            .derived(_, _, let fields):
             fields.contains { isLoaded($0, row, plan) }
         }
     }
@@ -165,25 +206,38 @@ struct JSONRowRenderer: RowRenderer {
     func id(of item: Object) -> String? { item.id }
 
     func attach(_ related: RelatedItems<Object>, as expand: BoundExpand, to item: inout Object) {
-        let name = expand.navigation.name
+        let path = expand.complexPath
+        guard !path.isEmpty else { return write(related, expand.navigation.name, to: &item.writer) }
+        // Nothing is related to a complex value that is not there.
+        guard let place = item.places[path] else { return }
+        var members = JSONWriter()
+        members.beginObject()
+        write(related, expand.navigation.name, to: &members)
+        let comma = place.isEmpty ? [] : [UInt8(ascii: ",")]
+        item.insertions.append((place.offset, comma + members.bytes.dropFirst()))
+        item.places[path]?.isEmpty = false
+    }
+
+    /// Writes the members that related rows make.
+    private func write(_ related: RelatedItems<Object>, _ name: String, to writer: inout JSONWriter) {
         switch related {
         case .none:
-            item.writer.key(name)
-            item.writer.null()
+            writer.key(name)
+            writer.null()
         case .one(let object):
-            item.writer.key(name)
-            item.writer.raw(object.writer.bytes + [UInt8(ascii: "}")])
+            writer.key(name)
+            writer.raw(object.bytes)
         case .many(let objects, let count, let nextLink):
-            if let count { write(count, name, to: &item.writer) }
-            item.writer.key(name)
-            item.writer.beginArray()
-            for object in objects { item.writer.raw(object.writer.bytes + [UInt8(ascii: "}")]) }
-            item.writer.endArray()
+            if let count { write(count, name, to: &writer) }
+            writer.key(name)
+            writer.beginArray()
+            for object in objects { writer.raw(object.bytes) }
+            writer.endArray()
             if let nextLink {
-                item.writer.key("\(name)\(prefix)nextLink")
-                item.writer.string(nextLink)
+                writer.key("\(name)\(prefix)nextLink")
+                writer.string(nextLink)
             }
-        case .count(let count): write(count, name, to: &item.writer)
+        case .count(let count): write(count, name, to: &writer)
         }
     }
 
@@ -194,12 +248,13 @@ struct JSONRowRenderer: RowRenderer {
 }
 
 extension ResultPlan.Field {
-    /// The property's name.
+    /// The property's name; empty for what stands for several.
     var name: String {
         switch self {
         case .value(let name, _, _), .complex(let name, _, _, _, _), .nested(let name, _),
             .related(let name, _, _, _), .link(let name, _, _, _):
             name
+        case .derived, .dynamic: ""
         }
     }
 }

@@ -86,21 +86,34 @@ struct EntityRenderer: RowRenderer {
                 entity.related[name] = RelatedEntities.none
                 return
             }
-            var related = Entity(shape: shape)
+            let own = fields.lazy.compactMap { field -> Shape? in
+                guard case .derived(let derived, let discriminator, _) = field,
+                    row.text(discriminator) == derived.name.description
+                else { return nil }
+                return derived
+            }.first
+            var related = Entity(shape: own ?? shape)
+            related.control.type = own?.name
             for field in fields { try set(field, in: &related, row, plan) }
             related.markUnchanged()
             entity.related[name] = .one(related)
-        case .nested(_, let fields):
-            // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
+        case .derived(let shape, _, let fields):
+            guard entity.shape == shape else { return }
             for field in fields { try set(field, in: &entity, row, plan) }
+        case .dynamic(let index):
+            if let text = row.text(index) { try setDynamic(text, nil, in: &entity, row, plan) }
+        case .nested(let name, let fields):
+            // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
+            for field in fields { try set(field.named(within: name), in: &entity, row, plan) }
         }
     }
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
         switch field {
-        case .link: true
+        case .link, .dynamic: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
-        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields):
+        case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields),
+            .derived(_, _, let fields):
             fields.contains { isLoaded($0, row, plan) }
         }
     }
@@ -123,6 +136,19 @@ struct EntityRenderer: RowRenderer {
     func id(of item: Entity) -> String? { item.control.id }
 
     func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
+        Self.attach(related, as: expand, at: expand.complexPath[...], to: &item)
+    }
+
+    private static func attach(
+        _ related: RelatedItems<Entity>, as expand: BoundExpand, at path: ArraySlice<String>, to item: inout Entity
+    ) {
+        if let first = path.first {
+            // Nothing is related to a complex value that is not there.
+            guard case .complex(var inner)? = item[first] else { return }
+            attach(related, as: expand, at: path.dropFirst(), to: &inner)
+            item[first] = .complex(inner)
+            return
+        }
         let name = expand.navigation.name
         switch related {
         case .none: item.related[name] = RelatedEntities.none
@@ -135,5 +161,24 @@ struct EntityRenderer: RowRenderer {
                 ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count, nextLink: nextLink)
         case .count(let count): item.related[name] = .many([], count: count)
         }
+    }
+}
+
+extension ResultPlan.Field {
+    /// The field with the whole path as its name, where entities are named by it.
+    fileprivate func named(within path: String) -> ResultPlan.Field {
+        switch self {
+        case .related(let name, let shape, let presence, let fields):
+            .related(name: "\(path)/\(name)", shape, presence: presence, fields)
+        case .nested(let name, let fields): .nested(name: "\(path)/\(name)", fields)
+        default: self
+        }
+    }
+}
+
+extension BoundExpand {
+    /// The complex properties that lead to the navigation property.
+    var complexPath: [String] {
+        path.compactMap { if case .property(let property, _, _) = $0 { property.name } else { nil } }
     }
 }

@@ -128,17 +128,25 @@ public struct StoreReader: Sendable {
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
         if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
         try checkParents(segments, options, database)
-        if let compiled = cache?.find(options) { return (compiled, options) }
-        var compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
+        var compiled = try compile(query, segments, options, cache)
         if compiled.usesSearch {
             options.searchIndexes = try searchIndexes(database)
             if !options.searchIndexes.isEmpty {
                 compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
             }
-        } else if !compiled.usesNow {
-            cache?.keep(compiled, options)
         }
         return (compiled, options)
+    }
+
+    /// Compiles, or finds what was compiled before.
+    func compile(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ cache: QueryCache.Entry?
+    ) throws -> CompiledQuery {
+        if let compiled = cache?.find(options, mapping.model) { return compiled }
+        let compiled = try SQLCompiler(mapping: mapping, options: options).compile(
+            query, at: segments, literals: cache?.shape?.parameters ?? [])
+        if !compiled.usesNow, !compiled.usesSearch { cache?.keep(compiled, options) }
+        return compiled
     }
 
     /// The tables that have a full-text index.

@@ -9,7 +9,15 @@ extension StoreService {
         if let response = try await trackedRead(request) { return response }
         if SnapshotSpool.isFurtherPage(request) { return try await snapshots.page(request) }
         let provider = provider(for: request.principal)
-        let bound = try provider.bind(request)
+        // What a caller may see decides what is compiled, so that only what all may see is kept.
+        var entry: QueryCache.Entry?
+        if core.definition.authorization == nil {
+            var plain = request
+            plain.url.options.skipToken = nil
+            entry = try cache.entry(plain.url) { try provider.bind(plain) }
+        }
+        var bound = try entry?.url ?? provider.bind(request)
+        bound.query?.skipToken = request.url.options.skipToken
         switch bound.resource.target {
         case .service: return ODataResponse(body: .serviceDocument)
         case .metadata: return ODataResponse(body: .metadata(model))
@@ -22,11 +30,13 @@ extension StoreService {
         if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
         if let response = try await readVirtual(allowed, request) { return response }
         if let response = try await readStream(allowed, request, provider) { return response }
-        return try await read(allowed, request, provider)
+        return try await read(allowed, request, provider, entry)
     }
 
     /// Reads rows, with what belongs to their streams.
-    func read(_ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider) async throws -> ODataResponse {
+    func read(
+        _ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider, _ entry: QueryCache.Entry? = nil
+    ) async throws -> ODataResponse {
         if request.isolation == .snapshot, case .entities = bound.resource.target {
             return try await snapshots.start(bound, request, provider.reader, in: database)
         }
@@ -34,7 +44,7 @@ extension StoreService {
         let hasStreams = try await hasStreams(bound)
         // Encoded pages leave the store as they are; what streams have beside them is added to entities.
         if hasStreams { plain.format = nil }
-        var response = try await provider.reader.read(bound, request: plain, in: database)
+        var response = try await provider.reader.read(bound, request: plain, in: database, cache: entry)
         if hasStreams {
             response.body = try await withStreams(response.body, root: request.format?.serviceRoot ?? "")
         }

@@ -63,6 +63,8 @@ public final class StoreService: ODataProvider {
     let schema: ServiceSchema
     let streams: StreamStore
     let snapshots: SnapshotSpool
+    /// What has been resolved and compiled for all callers alike.
+    let cache = QueryCache()
     /// Whether the tables were made when the service was opened: then it has no rows yet.
     public let isNew: Bool
     private let store: StoreDatabase?

@@ -49,17 +49,6 @@ indirect enum Answer: Equatable {
         return rest.isEmpty
     }
 
-    /// The object without a member, also within: after `$apply` the evaluator gives what the declared type has.
-    func without(_ name: String) -> Answer {
-        switch self {
-        case .object(var members):
-            members[name] = nil
-            return .object(members.mapValues { $0.without(name) })
-        case .array(let members): return .array(members.map { $0.without(name) })
-        default: return self
-        }
-    }
-
     // MARK: From JSON
 
     init(json: [UInt8]) throws {
@@ -118,13 +107,17 @@ indirect enum Answer: Equatable {
             Self.put(
                 Answer(property.value), at: property.name.split(separator: "/").map(String.init)[...], in: &members)
         }
-        for (name, page) in row.expanded {
+        for (name, page) in row.expanded.sorted(by: { $0.key < $1.key }) {
+            let path = name.split(separator: "/").map(String.init)[...]
+            // Nothing is related to a complex value that is not there.
+            if path.count > 1, members[path[0]] == .null { continue }
             if let count = page.count { members["\(name)@count"] = .exact(ODataDecimal(Int64(count))) }
             if page.form == .count { continue }
             let rows = page.rows.map { Answer($0) }
             // What the generator names J is made by join, which has one row.
-            let isSingle = name == "Next" || name == "A" || name.hasPrefix("J")
-            members[name] = isSingle ? rows.first ?? .null : .array(rows)
+            let isSingle =
+                name.hasPrefix("J") || ["Next", "A", "Place/Top"].contains { $0 == name || name.hasSuffix("/\($0)") }
+            Self.put(isSingle ? rows.first ?? .null : .array(rows), at: path, in: &members)
         }
         self = .object(members)
     }

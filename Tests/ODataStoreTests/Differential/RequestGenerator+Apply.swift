@@ -46,16 +46,7 @@ extension RequestGenerator {
         case 16 where place.set != nil:
             let order = chance(50) ? ",\(pick(["ID desc", "ID"]))" : ""
             return Piece("step", "traverse($root/As,H,\(node(place)),\(pick(["preorder", "postorder"]))\(order))")
-        case 17 where place.set != nil:
-            let path = node(place)
-            let kept = chance(50) ? ",keep start" : ""
-            let restriction = chance(40) ? ",descendants($root/As,H,ID,filter(ID le 2)\(kept))" : ""
-            let other = place.set == "As" ? pick(["", ",Place/City", ",Kind"]) : pick(["", ",AID"])
-            var inner = place
-            let last = aggregate(&inner)
-            place = inner
-            place.values[.int32, default: []].append(path)
-            return step(["groupby((rolluprecursive($root/As,H,\(path)\(restriction))\(other)),", ")"], [last])
+        case 17 where place.set != nil: return rollUp(&place)
         case 18 where place.set != nil:
             var inner = place
             let last = aggregate(&inner)
@@ -100,6 +91,46 @@ extension RequestGenerator {
 
     /// The path from a row to its node in the hierarchy of the As.
     private mutating func node(_ place: Place) -> String { place.set == "As" ? "ID" : pick(["A/ID", "AID"]) }
+
+    /// `groupby` with one or two `rolluprecursive`. What is named by a node's path is then the node's.
+    private mutating func rollUp(_ place: inout Place) -> Piece {
+        func operand(_ path: String) -> String {
+            let kept = chance(50) ? ",keep start" : ""
+            let restriction = pick([
+                "", "", ",descendants($root/As,H,ID,filter(ID le 2)\(kept))",
+                ",ancestors($root/As,H,ID,filter(ID ge 3)\(kept))",
+                ",filter(ID ge 2)", ",traverse($root/As,H,ID,postorder)",
+            ])
+            return "rolluprecursive($root/As,H,\(path)\(restriction))"
+        }
+        let path = node(place)
+        let second = chance(20) ? place.set == "As" ? ",\(operand("NextID"))" : ",\(operand(node(place)))" : ""
+        let other =
+            place.set == "As"
+            ? pick(["", "", ",Place/City", ",Kind", ",rollup(Kind,NextID)"]) : pick(["", ",AID", ",rollup(AID,ID)"])
+        var inner = place
+        let then: Piece
+        if chance(15) {
+            then = Piece("step", ["filter(", ")"], [condition(place, 1)], simplest: "identity")
+            inner.values = [:]
+            inner.set = nil
+        } else {
+            let node = place.set == "As" ? "$it" : "A"
+            let sum =
+                chance(25) && node == "A"
+                ? "compute(case(\(node) eq Aggregation.rollupnode():ID) as O\(lambdas))/" : ""
+            let last = aggregate(&inner)
+            then = Piece("step", [sum, ""], [last], simplest: "aggregate($count as R)")
+        }
+        let isOwn = path == "ID" && second.isEmpty
+        let values = inner.values
+        // What ranks or cuts next needs rows in an order that is said: one for each node.
+        let isOrdered = isOwn && other.isEmpty && !values.isEmpty
+        place = isOrdered && chance(50) ? self.place("As") : Place(values: [:])
+        place.values.merge(values) { $0 + $1 }
+        if !isOwn, second.isEmpty { place.values[.int32, default: []].append(path) }
+        return Piece("step", ["groupby((\(operand(path))\(second)\(other)),", ")"], [then], simplest: "identity")
+    }
 
     private mutating func relatives(_ place: Place) -> String {
         let start = pick(["filter(ID le 2)", "filter(ID ge 3)", "identity", "topcount(1,ID)"])

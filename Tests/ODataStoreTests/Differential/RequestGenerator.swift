@@ -7,6 +7,8 @@ struct RequestGenerator {
     let sample: Sample
     var random: SeededGenerator
     var lambdas = 0
+    /// A path of the instance that the whole request is about.
+    var outermost = "ID"
 
     init(sample: Sample, seed: UInt64) {
         self.sample = sample
@@ -31,7 +33,9 @@ struct RequestGenerator {
         add(.int32, "ID")
         for column in sample.columns[set] ?? [] { add(column.type, column.name) }
         if set == "As" {
-            for name in ["NextID", "Place/Code", "Next/ID", "S.AX/X", "Next/Next/NextID"] { add(.int32, name) }
+            for name in ["NextID", "Place/Code", "Next/ID", "S.AX/X", "Next/Next/NextID", "Place/Top/NextID"] {
+                add(.int32, name)
+            }
             add(.string, "Place/City")
             for column in sample.columns["As"] ?? [] { add(column.type, "Next/\(column.name)") }
         } else {
@@ -125,7 +129,7 @@ struct RequestGenerator {
         func part(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("bool", texts, parts, simplest: "true") }
         let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
         if depth > 0 {
-            switch Int.random(in: 0..<15, using: &random) {
+            switch Int.random(in: 0..<18, using: &random) {
             case 12 where place.set == "As":
                 let literal = "S.Kind'\(pick(Sample.kinds + ["Red,Blue"]))'"
                 return Piece("bool", "(\(place.prefix)Kind \(pick(["eq", "ne", "has", "lt", "ge"])) \(literal))")
@@ -140,6 +144,35 @@ struct RequestGenerator {
                     ]))
             case 14 where place.set == "As":
                 return Piece("bool", "(\(place.prefix)D \(pick(["eq", "ne", "lt", "ge"])) \(pick(["1", "5", "null"])))")
+            case 15 where place.set == "As":
+                let p = place.prefix
+                let op = pick(["eq", "ne"])
+                return Piece(
+                    "bool",
+                    pick([
+                        "(\(p)Place \(op) \(p)Next/Place)", "(\(p)Spot \(op) \(p)Next/Spot)",
+                        "(\(p)Next \(op) \(p)Place/Top)", "(\(p)Place/Top/Place \(op) \(p)Place)",
+                        "(\(p)Place \(op) {\"City\":\"a\",\"Code\":1})", "(\(p)Place \(op) {\"City\":null})",
+                        "(\(p)Spot \(op) geography'SRID=4326;Point(1 1)')", "(\(p)S.AX \(op) \(p)Next)",
+                    ]))
+            case 16 where place.set == "As":
+                let p = place.prefix
+                return Piece(
+                    "bool",
+                    pick([
+                        "(\(p)Kind eq cast(concat('Red',''),S.Kind))",
+                        "(cast(concat('Green,','Blue'),S.Kind) ge \(p)Kind)",
+                        "(cast(concat('Re',\(p)Place/City),S.Kind) eq null)",
+                    ]))
+            case 17 where place.set == "As":
+                let p = place.prefix
+                return Piece(
+                    "bool",
+                    pick([
+                        "(\(p)Tags/$count($filter=$this ne 'a') eq 1)", "(\(p)Nums/$count($filter=$this gt 1) ge 2)",
+                        "(\(p)Tags/$count($filter=length($this) gt 1) lt 2)", "(\(p)Bs/$count($filter=ID gt 3) ge 1)",
+                        "(\(p)Bs/$count($search=a) ge 1)",
+                    ]))
             case 0, 1:
                 return part(
                     ["(", " \(pick(["and", "or"])) ", ")"], [condition(place, depth - 1), condition(place, depth - 1)])
@@ -221,6 +254,7 @@ struct RequestGenerator {
             request.options.append(
                 ("$select", Piece("select", (names + more + (isComputed ? ["Z"] : [])).joined(separator: ","))))
         }
+        outermost = set == "As" ? "Place/City" : "A/NextID"
         if chance(30) { request.options.append(("$expand", expand(set, 2))) }
         return request
     }
@@ -234,7 +268,7 @@ struct RequestGenerator {
     }
 
     private mutating func expand(_ set: String, _ depth: Int) -> Piece {
-        let name = set == "As" ? pick(["Bs", "Links", "Next"]) : "A"
+        let name = set == "As" ? pick(["Bs", "Links", "Next", "Place/Top"]) : "A"
         let target = name == "Bs" || name == "Links" ? "Bs" : "As"
         var texts = ["\(name)("]
         var parts: [Piece] = []
@@ -246,8 +280,8 @@ struct RequestGenerator {
         let inner = place(target)
         let isCollection = name == "Bs" || name == "Links"
         if isCollection, chance(10) { return Piece("expand", "\(name)/$count") }
-        if isCollection, chance(10), depth == 2 {
-            add("$filter", Piece("bool", pick(["AID eq $it/ID", "ID ge $it/ID", "$it/Place/City eq 'a'"])))
+        if isCollection, chance(depth == 2 ? 10 : 30) {
+            add("$filter", Piece("bool", pick(["AID eq $it/ID", "ID ge $it/ID", "$it/\(outermost) eq null"])))
         } else if isCollection, chance(50) {
             add("$filter", condition(inner, 2))
         }

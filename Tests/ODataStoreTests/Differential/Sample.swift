@@ -67,7 +67,7 @@ struct Sample {
             name: name("Place"), kind: .complex,
             properties: [
                 Property(name: "City", type: .primitive(.string)), Property(name: "Code", type: .primitive(.int32)),
-            ])
+            ], navigationProperties: [NavigationProperty(name: "Top", target: name("A"), isCollection: false)])
         let a = StructuredType(
             name: name("A"), kind: .entity, isOpen: true, key: [.init(path: "ID")],
             properties: [
@@ -113,7 +113,7 @@ struct Sample {
                     name: "As", type: name("A"),
                     bindings: [
                         .init(path: "Next", target: "As"), .init(path: "Bs", target: "Bs"),
-                        .init(path: "Links", target: "Bs"),
+                        .init(path: "Links", target: "Bs"), .init(path: "Place/Top", target: "As"),
                     ]),
                 EntitySet(name: "Bs", type: name("B"), bindings: [.init(path: "A", target: "As")]),
             ])
@@ -153,6 +153,7 @@ struct Sample {
             derivedProperties: [name("AX"): [column("X", int, .integer)]], discriminator: "_type",
             navigation: [
                 "Next": .join(target: "As", pairs: [.init(source: "NextID", target: "ID")]),
+                "Place/Top": .join(target: "As", pairs: [.init(source: "Place.Code", target: "ID")]),
                 "Bs": .join(target: "Bs", pairs: [.init(source: "ID", target: "AID")]),
                 "Links": .link(target: "Bs", table: "link", sourceColumn: "s", targetColumn: "t"),
             ], etag: .none, dynamicProperties: "_dynamic")
@@ -255,8 +256,9 @@ struct Sample {
                 let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : quoted($0) }
                 try database.execute(sql: "CREATE TABLE \(table.table) (\(list.joined(separator: ", ")))")
                 try database.execute(sql: "CREATE INDEX \"key_\(table.table)\" ON \(table.table)(\"ID\")")
-                for (index, record) in (data.records[table.set] ?? []).enumerated() {
-                    var values: [DatabaseValue] = [(index + 1).databaseValue]
+                for record in data.records[table.set] ?? [] {
+                    // The row's number is the one that links name, also when other rows have been left out.
+                    var values: [DatabaseValue] = [try ColumnCodec.integer.encode(record.stored("ID"))]
                     for column in table.columns { values.append(try column.codec.encode(record.stored(column.name))) }
                     if table.discriminator != nil {
                         values.append(
@@ -328,6 +330,7 @@ struct MemoryRow: EvaluationRow {
         }
         switch path {
         case "Next": return rows("As", where: "ID", is: record.values["NextID"])
+        case "Place/Top": return rows("As", where: "ID", is: record.stored("Place.Code"))
         case "Bs": return rows("Bs", where: "AID", is: record.values["ID"])
         case "A": return rows("As", where: "ID", is: record.values["AID"])
         case "Links":

@@ -185,6 +185,47 @@ struct ApplyTests {
         #expect(sql.hasPrefix("WITH RECURSIVE"))
     }
 
+    @Test("6.3 rolluprecursive groups by each node with all below it, and the rows have the node's own properties")
+    func nodes() async throws {
+        let staff = "$root/Employees,Staff,ID"
+        #expect(
+            try await json(
+                "Employees?$apply=groupby((rolluprecursive(\(staff))),aggregate($count as N))/compute(N sub 1 as Below)"
+                    + "&$select=ID,Below&$expand=Manager($select=ID)")
+                == #"{"ID":1,"Below":3,"Manager":null},{"ID":2,"Below":1,"Manager":{"ID":1}},"#
+                + #"{"ID":3,"Below":0,"Manager":{"ID":1}},{"ID":4,"Below":0,"Manager":{"ID":2}}"#)
+        // What is left out as a node still belongs to the nodes above it.
+        let some = "ancestors(\(staff),filter(ID eq 4),keep start)"
+        #expect(
+            try await json("Employees?$apply=groupby((rolluprecursive(\(staff),\(some))),aggregate($count as N))")
+                == #"{"ID":1,"Boss":null,"N":4},{"ID":2,"Boss":1,"N":2},{"ID":4,"Boss":2,"N":1}"#)
+        let order = "traverse(\(staff),postorder)"
+        #expect(
+            try await json(
+                "Employees?$apply=groupby((rolluprecursive(\(staff),\(order))),aggregate($count as N))&$select=ID")
+                == #"{"ID":4},{"ID":2},{"ID":3},{"ID":1}"#)
+    }
+
+    @Test("6.3 rolluprecursive through navigation puts the node under the navigation property, twice where it is asked")
+    func relatedNodes() async throws {
+        let manager = "rolluprecursive($root/Employees,Staff,Manager/ID)"
+        #expect(
+            try await json("Employees?$apply=groupby((\(manager)),aggregate($count as N))")
+                == #"{"N":3,"Manager":{"ID":1,"Boss":null}},{"N":1,"Manager":{"ID":2,"Boss":1}},"#
+                + #"{"N":0,"Manager":{"ID":3,"Boss":1}},{"N":0,"Manager":{"ID":4,"Boss":2}}"#)
+        #expect(
+            try await json(
+                "Employees?$apply=groupby((\(manager)),compute(case(Manager eq Aggregation.rollupnode():ID) as Own)/"
+                    + "aggregate(ID with sum as All,Own with sum as Own))/filter(Manager/ID le 2)&$select=All,Own")
+                == #"{"All":9,"Own":5},{"All":4,"Own":4}"#)
+        #expect(
+            try await json(
+                "Employees?$apply=groupby((\(manager),rolluprecursive($root/Employees,Staff,ID)),aggregate($count as N))"
+                    + "/filter(N gt 0)&$select=ID,N")
+                == #"{"ID":1,"N":3},{"ID":2,"N":2},{"ID":3,"N":1},{"ID":4,"N":1},{"ID":1,"N":1},{"ID":2,"N":1},"#
+                + #"{"ID":4,"N":1}"#)
+    }
+
     @Test("$apply within $expand acts on the rows of each parent (rule 22)")
     func expanded() async throws {
         #expect(

@@ -145,6 +145,22 @@ struct FilterTests {
         #expect(found == 0)
     }
 
+    @Test("5.1.1.1.1 Complex values are equal when all they hold is, entities when they are the same one")
+    func structured() async throws {
+        let berlin = "{\"City\":\"Berlin\",\"Zip\":\"10115\"}"
+        try await check(
+            "Customers",
+            [
+                ("Address eq \(berlin)", "A"), ("Address ne \(berlin)", "B C D"),
+                ("Address eq {\"City\":null,\"Zip\":null}", "C"), ("Address eq null", "B"),
+                ("Address in (\(berlin),{\"City\":\"Boise\",\"Zip\":\"83720\"})", "A D"),
+                ("Phones/any(p:p eq {\"Kind\":\"work\",\"Rate\":12.50,\"Since\":null})", "A"),
+                ("Phones/any(p:p eq {\"Kind\":\"work\",\"Rate\":12.51,\"Since\":null})", ""),
+                ("Orders/any(o:o/Customer eq $it)", "A B D"), ("Orders/any(o:o/Customer ne $it)", ""),
+            ])
+        try await check("Employees", [("Manager eq Manager/Manager", "1"), ("Manager/Manager eq null", "1 2 3")])
+    }
+
     @Test("What has no SQL is refused by name")
     func refusals() async throws {
         for (url, feature) in [

@@ -10,6 +10,7 @@ struct SQLTextTests {
     @Test("The successor of a prefix is the end of its range, also at the gaps of Unicode")
     func successor() {
         #expect(ExpressionCompiler.successor(of: "ab") == "ac")
+        #expect(ExpressionCompiler.successor(of: "a\r\n") == "a\r\u{B}")
         #expect(ExpressionCompiler.successor(of: "a\u{D7FF}") == "a\u{E000}")
         #expect(ExpressionCompiler.successor(of: "a\u{10FFFF}") == "b")
         #expect(ExpressionCompiler.successor(of: "\u{10FFFF}") == nil && ExpressionCompiler.successor(of: "") == nil)

@@ -10,6 +10,8 @@ import ODataService
 actor PageWriter {
     /// Reads stop when the buffer holds this many bytes.
     static let readSize = 256 << 10
+    /// The same for rows that each read makes anew from the start, as groups are.
+    static let groupedReadSize = 4 << 20
     /// The greatest chunk that is handed out.
     static let chunkSize = 64 << 10
     /// The most parents of one read where rows are expanded.
@@ -109,6 +111,7 @@ actor PageWriter {
             var count = 0
             let plan = run.compiled.plan
             if run.compiled.expand.isEmpty {
+                let most = plan.set == nil ? PageWriter.groupedReadSize : PageWriter.readSize
                 var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
                 // An array that is already open: the first value written makes the writer expect commas.
                 let keys = JSONRowRenderer.PreparedKeys(plan)
@@ -116,7 +119,7 @@ actor PageWriter {
                     try renderer.open(row, plan, keys, to: &writer)
                     writer.endObject()
                     count += 1
-                    return writer.bytes.count < PageWriter.readSize
+                    return writer.bytes.count < most
                 }
                 let comma = needsComma && count > 0 ? [UInt8(ascii: ",")] : []
                 return (comma + writer.bytes, run, outcome, count)
@@ -136,8 +139,7 @@ actor PageWriter {
             var bytes: [UInt8] = []
             for item in items {
                 if needsComma || !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
-                bytes += item.writer.bytes
-                bytes.append(UInt8(ascii: "}"))
+                bytes += item.bytes
             }
             return (bytes, run, outcome, items.count)
         }

@@ -81,6 +81,14 @@ enum ComparisonForm {
 }
 
 extension ColumnCodec {
+    /// Whether values may not be what the column declares, so that messages name it.
+    var isForeign: Bool {
+        switch self {
+        case .numericDecimal, .dateText, .timeText, .dateTimeText, .guidText, .unixTime, .json: true
+        default: false
+        }
+    }
+
     /// Whether equal values are always stored alike, so that SQL's own equality is theirs.
     var isUnambiguous: Bool {
         switch self {

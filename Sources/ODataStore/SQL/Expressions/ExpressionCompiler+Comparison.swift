@@ -12,6 +12,10 @@ extension ExpressionCompiler {
         _ op: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, isCondition: Bool
     ) throws -> SQLFragment {
         let (left, right) = (Self.peeled(left), Self.peeled(right))
+        if Self.isStructured(left.type) || Self.isStructured(right.type), !left.isNullConstant, !right.isNullConstant {
+            let equal = try areEqual(left, right)
+            return op == .notEqual ? "NOT \(equal)" : equal
+        }
         if case .constant(let value, _) = right {
             return try compare(op, left, with: value, right, isCondition: isCondition)
         }
@@ -54,8 +58,9 @@ extension ExpressionCompiler {
         if constant.isNull { return try compareWithNull(op, expression) }
         var operand = try value(expression)
         if operand.isDynamic { operand = try member(operand.sql, other.type, place: operand.place) }
-        switch constant.fitted(to: .double) {
+        switch constant {
         case .double(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
+        case .single(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
         default: break
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(constant) {
@@ -68,7 +73,8 @@ extension ExpressionCompiler {
         }
         if operand.codec == .timeText { operand = try normalized(operand) }
         switch ComparisonForm.of(constant, in: operand.codec) {
-        case .exact(let stored): return finish(op, operand, "\(bind: stored)", isCondition)
+        case .exact(let stored):
+            return finish(op, operand, bound(stored, constant, other.type, operand.codec), isCondition)
         case .above(let lesser):
             switch op {
             case .equal: return "0"
@@ -209,6 +215,12 @@ extension ExpressionCompiler {
         if a.codec == .dateTime, b.codec == .dateTimeOffset { return (try converted(a, to: .dateTimeOffset), b) }
         if a.codec == .dateTimeOffset, b.codec == .dateTime { return (a, try converted(b, to: .dateTimeOffset)) }
         throw Self.unsupported("a comparison of \(a.type) with \(b.type)")
+    }
+}
+
+extension BoundExpression {
+    fileprivate var isNullConstant: Bool {
+        if case .constant(.null, _) = self { true } else { false }
     }
 }
 

@@ -82,6 +82,11 @@ extension ExpressionCompiler {
             result = form(
                 from, "CASE WHEN outpost_dec_floor(\(number)) = \(number) THEN outpost_dec_integer(\(number)) END",
                 codec)
+        case (.string, .integer):
+            guard case .enumeration(let name) = type, let enumeration = mapping.model.enumType(name) else {
+                throw Self.unsupported("cast of \(operand.type) to \(type)")
+            }
+            result = form(from, "outpost_enum_of_text(\(x), \(bind: enumeration.written.databaseValue))", codec)
         case (.string, .double), (.string, .single): result = form(from, "outpost_real_of_text(\(x))", codec)
         case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
         case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)

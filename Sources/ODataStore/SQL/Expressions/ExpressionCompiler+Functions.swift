@@ -40,10 +40,7 @@ extension ExpressionCompiler {
         let shapes = try arguments.map(value)
         guard shapes.allSatisfy({ $0.codec == .json }) else { throw Self.unsupported(function.rawValue) }
         // The text of a shape does not say whether the earth is round.
-        let families = shapes.map { $0.type.primitive?.geoFamily == .geometry }
-        let parts = zip(families, shapes).map { isFlat, shape -> SQLFragment in
-            isFlat ? "0, \(shape.sql)" : "1, \(shape.sql)"
-        }
+        let parts = shapes.map { "\(family(of: $0)), \($0.sql)" as SQLFragment }
         let list: SQLFragment = "\(list: parts)"
         switch function {
         case .geoLength: return Operand(sql: "outpost_geo_length(\(list))", type: type, codec: .double)
@@ -157,13 +154,21 @@ extension ExpressionCompiler {
         guard case .string(let constant) = prefix.constant else {
             return "substr(\(text), 1, length(\(prefix.sql))) = \(prefix.sql) COLLATE BINARY"
         }
-        let low: SQLFragment = "\(text) COLLATE BINARY >= \(bind: constant.databaseValue)"
-        guard let end = Self.successor(of: constant) else { return low }
-        return "(\(low) AND \(text) COLLATE BINARY < \(bind: end.databaseValue))"
+        guard let end = Self.successor(of: constant) else {
+            return "\(text) COLLATE BINARY >= \(bind: constant.databaseValue)"
+        }
+        let literal = literals.isEmpty ? nil : self.literal(of: .string(constant), prefix.type)
+        let low: SQLFragment = "\(bind: constant.databaseValue, literal: literal, .value(prefix.type, .string))"
+        let high: SQLFragment = "\(bind: end.databaseValue, literal: literal, .endOfPrefix)"
+        return "(\(text) COLLATE BINARY >= \(low) AND \(text) COLLATE BINARY < \(high))"
     }
 
     /// The least string, by code points, that is greater than all that start with `prefix`; `nil` when none is.
     static func successor(of prefix: String) -> String? {
+        // Nearly always an ASCII character at the end, which the next one follows.
+        if let last = prefix.utf8.last, last < 0x7F {
+            return String(prefix.unicodeScalars.dropLast()) + String(UnicodeScalar(last + 1))
+        }
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             guard last.value < 0x10FFFF else { continue }

@@ -33,7 +33,10 @@ extension ExpressionCompiler {
         case .singleton(let singleton, let shape)?: return try resolveRoot(path, singleton.name, shape, isSingle: true)
         default: break
         }
-        guard let scope = scopes[path.variable.identifier] else {
+        let variable = path.variable.identifier
+        // What stands beside the rows is carried along with them.
+        let carried = variable < 0 ? scopes[0]?.attachment(SQLScope.hiddenName(variable)) : nil
+        guard let scope = carried ?? scopes[variable] else {
             throw Self.unsupported("the variable \(path.variable.name) here")
         }
         switch scope.source {
@@ -49,7 +52,9 @@ extension ExpressionCompiler {
             return .scalar(try computed(path, scope))
         case .table(let table):
             // What an earlier groupby or compute named by a path is a column of its own.
-            if let operand = scope.computed[Self.name(of: path.steps)] { return .scalar(operand) }
+            if !scope.computed.isEmpty, let operand = scope.computed[Self.name(of: path.steps)] {
+                return .scalar(operand)
+            }
             return try resolve(
                 path.steps[...], path, from: .entity(scope, path.variable.shape ?? table.shape, condition: nil))
         }
@@ -114,7 +119,7 @@ extension ExpressionCompiler {
                 guard let operand = scope.computed[name] else { throw Self.unsupported(name) }
                 target = .scalar(operand)
             case (.property(let property, let ordinal, let shape), .entity(let scope, _, let condition)):
-                if let operand = scope.computed[property.name] {
+                if !scope.computed.isEmpty, let operand = scope.computed[property.name] {
                     target = .scalar(operand)
                     continue
                 }

@@ -23,9 +23,32 @@ final class ExpressionCompiler {
     /// The common tables of the statement, in the order of their definition.
     private(set) var common: [SQLFragment] = []
 
-    init(mapping: StorageMapping, options: SQLCompiler.Options) {
+    /// The literals of the request, so that the statement can be used again for others; empty when it is used once.
+    let literals: [ODataValue]
+
+    init(mapping: StorageMapping, options: SQLCompiler.Options, literals: [ODataValue] = []) {
         self.mapping = mapping
         self.options = options
+        self.literals = literals
+    }
+
+    /// The literal that a constant of a type was made of; `nil` where it could be several.
+    func literal(of constant: ODataValue, _ type: TypeReference) -> Int? {
+        var found: Int?
+        for (index, literal) in literals.enumerated()
+        where TypePromotion.adapt(literal, to: type, model: mapping.model) == constant {
+            if found != nil { return nil }
+            found = index
+        }
+        return found
+    }
+
+    /// A constant in the form that a codec stores, as a parameter of the statement.
+    func bound(_ stored: DatabaseValue, _ constant: ODataValue, _ type: TypeReference, _ codec: ColumnCodec)
+        -> SQLFragment
+    {
+        if literals.isEmpty { return "\(bind: stored)" }
+        return "\(bind: stored, literal: literal(of: constant, type), .value(type, codec))"
     }
 
     /// A table alias not used before in the statement.
@@ -77,7 +100,12 @@ final class ExpressionCompiler {
     /// SQL that yields the expression's value.
     func value(_ expression: BoundExpression) throws -> Operand {
         switch expression {
-        case .constant(let value, let type): return try .constant(value, type)
+        case .constant(let value, let type):
+            var operand = try Operand.constant(value, type)
+            if !literals.isEmpty, case .exact(let stored) = ComparisonForm.of(value, in: operand.codec) {
+                operand.sql = bound(stored, value, type, operand.codec)
+            }
+            return operand
         case .path(let path): return try scalar(path)
         case .unary(.not, let operand, _):
             let inner = try value(operand)
@@ -132,6 +160,10 @@ final class ExpressionCompiler {
     private func membership(
         _ operand: BoundExpression, _ members: [BoundExpression], isCondition: Bool
     ) throws -> SQLFragment {
+        if Self.isStructured(operand.type) {
+            let equal = try members.map { try compare(.equal, operand, $0, isCondition: isCondition) }
+            return equal.isEmpty ? "0" : "(\(list: equal, by: " OR "))"
+        }
         let tested = try value(Self.peeled(operand))
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
@@ -263,6 +295,7 @@ final class ExpressionCompiler {
 extension TableStorage {
     /// The columns of the key, in key order; empty where a part of the key has no column.
     var keyColumns: [ColumnStorage] {
+        if let knownKeyColumns { return knownKeyColumns }
         var result: [ColumnStorage] = []
         for part in shape.key {
             var storages = properties

@@ -1,4 +1,6 @@
 import GRDB
+import ODataModel
+import ODataQuery
 
 /// A piece of SQL with the values bound in it, in order.
 ///
@@ -13,18 +15,71 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     private(set) var sql: String
     /// The values of its question marks.
     private(set) var arguments: [DatabaseValue] = []
+    /// Which of the values come straight from literals of the request, in order.
+    private(set) var origins: [Origin] = []
 
     init(stringLiteral value: String) { sql = value }
+
+    /// A column's name in quotes, behind what qualifies it.
+    init(column: String, behind qualifier: String) {
+        sql = qualifier
+        sql += column.utf8.contains(UInt8(ascii: "\"")) ? column.replacing("\"", with: "\"\"") : column
+        sql += "\""
+    }
 
     init(stringInterpolation: Interpolation) {
         sql = stringInterpolation.sql
         arguments = stringInterpolation.arguments
+        origins = stringInterpolation.origins
+    }
+
+    /// Where a bound value comes from.
+    struct Origin: Sendable {
+        /// How a literal becomes the value.
+        enum Rule: Sendable {
+            /// As a value of a type in the form of a codec, which holds it exactly.
+            case value(TypeReference, ColumnCodec)
+            /// As the end of the range of strings that start with it.
+            case endOfPrefix
+        }
+
+        /// The index of the bound value.
+        var position: Int
+        /// The index of the literal among those of the request.
+        var literal: Int
+        var rule: Rule
+
+        /// What another literal becomes; `nil` where it asks for other SQL.
+        func value(of literal: ODataValue, _ model: EntityDataModel) -> DatabaseValue? {
+            switch rule {
+            case .value(let type, let codec):
+                guard let value = TypePromotion.adapt(literal, to: type, model: model),
+                    case .exact(let stored) = ComparisonForm.of(value, in: codec)
+                else { return nil }
+                return stored
+            case .endOfPrefix:
+                guard case .string(let prefix) = literal else { return nil }
+                return ExpressionCompiler.successor(of: prefix)?.databaseValue
+            }
+        }
+    }
+
+    /// The same SQL for other literals; `nil` where they ask for other SQL.
+    func with(_ literals: [ODataValue], _ model: EntityDataModel) -> SQLFragment? {
+        if origins.isEmpty { return self }
+        var result = self
+        for origin in origins {
+            guard let value = origin.value(of: literals[origin.literal], model) else { return nil }
+            result.arguments[origin.position] = value
+        }
+        return result
     }
 
     /// Collects text and values.
     struct Interpolation: StringInterpolationProtocol {
         var sql = ""
         var arguments: [DatabaseValue] = []
+        var origins: [Origin] = []
 
         init(literalCapacity: Int, interpolationCount: Int) { sql.reserveCapacity(literalCapacity + 16) }
 
@@ -32,12 +87,20 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendInterpolation(_ fragment: SQLFragment) {
             sql += fragment.sql
+            if fragment.arguments.isEmpty { return }
+            origins += fragment.origins(from: arguments.count)
             arguments += fragment.arguments
         }
 
         mutating func appendInterpolation(bind value: DatabaseValue) {
             sql += "?"
             arguments.append(value)
+        }
+
+        /// Binds a value that a literal of the request has become.
+        mutating func appendInterpolation(bind value: DatabaseValue, literal: Int?, _ rule: Origin.Rule) {
+            if let literal { origins.append(Origin(position: arguments.count, literal: literal, rule: rule)) }
+            appendInterpolation(bind: value)
         }
 
         mutating func appendInterpolation(name: String) { appendQuoted(name) }
@@ -72,7 +135,14 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     static func += (left: inout SQLFragment, right: SQLFragment) {
         left.sql += right.sql
+        left.origins += right.origins(from: left.arguments.count)
         left.arguments += right.arguments
+    }
+
+    /// The origins of values that stand behind others.
+    fileprivate func origins(from start: Int) -> [Origin] {
+        if origins.isEmpty || start == 0 { return origins }
+        return origins.map { Origin(position: $0.position + start, literal: $0.literal, rule: $0.rule) }
     }
 
     /// Conditions joined by AND, each in parentheses; empty for none.

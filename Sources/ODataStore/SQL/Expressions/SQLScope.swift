@@ -33,6 +33,10 @@ final class SQLScope {
     let prefix: String
     /// What the rows are.
     let source: Source
+    /// The table of entity rows; `nil` for other sources.
+    let table: TableStorage?
+    /// What stands before the name of a column.
+    private let qualifier: String
     /// What stands after FROM, before the joins.
     var from: SQLFragment
     /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
@@ -55,6 +59,8 @@ final class SQLScope {
         self.root = root
         self.source = source
         self.from = from
+        if case .table(let table) = source { self.table = table } else { table = nil }
+        qualifier = "\(SQLFragment.quoted(alias)).\""
     }
 
     /// The scope that stands in FROM.
@@ -63,11 +69,6 @@ final class SQLScope {
     /// FROM with all joins.
     var fromClause: SQLFragment {
         joins.isEmpty ? from : "\(from) \(list: joins, by: " ")"
-    }
-
-    /// The table of entity rows; `nil` for other sources.
-    var table: TableStorage? {
-        if case .table(let table) = source { table } else { nil }
     }
 
     /// The rows that `join` has given a name.
@@ -86,6 +87,21 @@ final class SQLScope {
             Attachment(name: name, scope: scope, names: names, presence: presence, isInline: isInline))
     }
 
+    /// Gives rows a name that have had one elsewhere.
+    func attach(_ attachment: Attachment) { attachments.append(attachment) }
+
+    /// Takes a name away.
+    func detach(_ name: String) { attachments.removeAll { $0.name == name } }
+
+    /// A name that no property has, for what is carried along without being a part of the answer.
+    static func hiddenName(_ name: String) -> String { "$\(name)" }
+
+    /// The name under which the rows that a range variable stands for are carried along.
+    static func hiddenName(_ variable: Int) -> String { hiddenName("\(variable)") }
+
+    /// The rows with a name that are a part of the answer.
+    var shownAttachments: [Attachment] { attachments.filter { !$0.name.hasPrefix("$") } }
+
     /// The scope that a single-valued navigation from `parent` leads to, joined when it is new.
     func join(_ key: String, _ make: () throws -> (SQLScope, SQLFragment)) rethrows -> SQLScope {
         if let scope = joined[key] { return scope }
@@ -96,12 +112,14 @@ final class SQLScope {
     }
 
     /// A column of the scope's table by its name.
-    func sql(_ column: String) -> SQLFragment { "\(column: prefix + column, of: alias)" }
+    func sql(_ column: String) -> SQLFragment {
+        SQLFragment(column: prefix.isEmpty ? column : prefix + column, behind: qualifier)
+    }
 
     /// A column of the scope's table.
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
         Operand(
             sql: sql(storage.name), type: storage.type, codec: storage.codec,
-            isNullable: isNullable, place: "\(table?.table ?? "").\(storage.name)")
+            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "")
     }
 }

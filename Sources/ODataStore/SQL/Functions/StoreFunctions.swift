@@ -47,6 +47,7 @@ public enum StoreFunctions {
                 return digest.etag()
             },
             // Each shape comes with 1 before it where it lies on the round earth.
+            function("geo_equal", 4) { try geo($0, 0) == geo($0, 2) },
             function("geo_length", 2) { try shape($0, 0).length },
             function("geo_distance", 4) { try shape($0, 0).distance(to: shape($0, 2)) },
             function("geo_intersects", 4) { try shape($0, 0).intersects(shape($0, 2)) },
@@ -58,11 +59,15 @@ public enum StoreFunctions {
         ]
 
     private static func shape(_ arguments: [DatabaseValue], _ index: Int) throws -> GeoShape {
+        GeoShape(try geo(arguments, index))
+    }
+
+    private static func geo(_ arguments: [DatabaseValue], _ index: Int) throws -> GeoValue {
         let family: GeoValue.Family = try arguments.integer(index) == 1 ? .geography : .geometry
         guard let value = try? GeoValue(geoJSON: arguments.text(index + 1), family: family) else {
             throw FunctionError.argument("a geo value")
         }
-        return GeoShape(value)
+        return value
     }
 
     private static let text: [DatabaseFunction] = [
@@ -119,6 +124,8 @@ public enum StoreFunctions {
             else { return nil }
             return try Operand.canonicalCodec(.primitive(type)).encode(value)
         },
+        // cast of text to an enumeration, whose members come as `EnumType.written` has them.
+        function("enum_of_text", 2) { EnumType(written: try $0.text(1)).value(of: try $0.text(0)) },
         function("double_of_json", 1) {
             guard case .string(let text) = $0[0].storage else { return $0[0] }
             return switch text {
@@ -180,6 +187,25 @@ public enum StoreFunctions {
                 throw DatabaseError(resultCode: .SQLITE_ERROR, message: message)
             }
         }
+    }
+}
+
+extension EnumType {
+    /// The members and whether they are flags, as a text for a function.
+    var written: String {
+        "\(isFlags ? 1 : 0)" + members.map { ",\($0.name)=\($0.value)" }.joined()
+    }
+
+    /// The type that a text of ``written`` describes, without its name.
+    init(written: String) {
+        let parts = written.split(separator: ",")
+        self.init(
+            name: QualifiedName("", ""), isFlags: parts.first == "1",
+            members: parts.dropFirst().compactMap { part in
+                let pair = part.split(separator: "=", maxSplits: 1)
+                guard pair.count == 2, let value = Int64(pair[1]) else { return nil }
+                return Member(name: String(pair[0]), value: value)
+            })
     }
 }
 

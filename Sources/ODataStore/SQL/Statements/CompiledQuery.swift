@@ -102,6 +102,33 @@ public struct CompiledQuery: Sendable {
         common.isEmpty ? "" : "WITH RECURSIVE \(list: common) "
     }
 
+    /// Which literals of the request are values of the statement.
+    var boundLiterals: Set<Int> {
+        let fragments = common + columns + [from] + conditions + order.map(\.sql)
+        return Set(fragments.flatMap { $0.origins.map(\.literal) })
+    }
+
+    /// The statement of another query of the same shape; `nil` where its literals ask for other SQL.
+    ///
+    /// - Parameters:
+    ///   - query: the other query, resolved.
+    ///   - literals: its literals.
+    func adapted(to query: BoundQuery, _ literals: [ODataValue], _ model: EntityDataModel) -> CompiledQuery? {
+        func adapt(_ fragments: [SQLFragment]) -> [SQLFragment]? {
+            let adapted = fragments.compactMap { $0.with(literals, model) }
+            return adapted.count == fragments.count ? adapted : nil
+        }
+        guard let common = adapt(common), let columns = adapt(columns), let from = from.with(literals, model),
+            let conditions = adapt(conditions), let sorting = adapt(order.map(\.sql))
+        else { return nil }
+        var result = self
+        (result.common, result.columns, result.from, result.conditions) = (common, columns, from, conditions)
+        for (index, sql) in sorting.enumerated() { result.order[index].sql = sql }
+        (result.top, result.skip) = (query.top, query.skip)
+        if !expand.isEmpty { result.expand = query.expand }
+        return result
+    }
+
     /// A digest of the statement and its values: a paging token is good for this query only.
     var digest: String {
         if let origin { return origin }

@@ -23,10 +23,12 @@ struct ExpandStatement {
 
     /// Compiles the query of one expanded property of a table's rows.
     ///
-    /// - Parameter pageSize: the most rows for each parent; one more is read, which tells whether a page follows.
+    /// - Parameters:
+    ///   - root: the table of the rows that the request is about, which `$it` stands for.
+    ///   - pageSize: the most rows for each parent; one more is read, which tells whether a page follows.
     init(
-        _ expand: BoundExpand, of table: TableStorage, mapping: StorageMapping, options: SQLCompiler.Options,
-        pageSize: Int?
+        _ expand: BoundExpand, of table: TableStorage, root: TableStorage, mapping: StorageMapping,
+        options: SQLCompiler.Options, pageSize: Int?
     ) throws {
         let compiler = ExpressionCompiler(mapping: mapping, options: options)
         let (storage, target) = try compiler.navigation(expand.navigation, expand.path, of: table)
@@ -56,12 +58,12 @@ struct ExpandStatement {
         var keyCount = 0
         let outermost = compiler.newAlias()
         if expand.refersToOutermost {
-            // $it is the parent itself, which its key finds.
-            let keys = table.keyColumns
+            // Its key, which goes down from level to level, finds the row.
+            let keys = root.keyColumns
             guard !keys.isEmpty else {
-                throw ODataError.notImplemented("$it in $expand of \(table.set), which has no key")
+                throw ODataError.notImplemented("$it in $expand of \(root.set), which has no key")
             }
-            from += " CROSS JOIN \(name: table.table) AS \(name: outermost)"
+            from += " CROSS JOIN \(name: root.table) AS \(name: outermost)"
             for (index, key) in keys.enumerated() {
                 conditions.append(
                     "\(column: key.name, of: outermost) = \(column: "k\(pathColumns + index)", of: "parents")")
@@ -71,8 +73,9 @@ struct ExpandStatement {
         columnCount = pathColumns + keyCount
         let scope = SQLScope(alias: alias, source: .table(target), from: from)
         if expand.refersToOutermost {
-            compiler.scopes[RangeVariable.outermost] = SQLScope(
-                alias: outermost, source: .table(table), from: "", root: scope)
+            scope.attach(
+                SQLScope(alias: outermost, source: .table(root), from: "", root: scope),
+                as: SQLScope.hiddenName(RangeVariable.outermost), names: [], presence: "1")
         }
         let builder = StatementBuilder(compiler: compiler, scope: scope, conditions: conditions)
         // Transformations act on the related rows of each parent by themselves.
@@ -88,7 +91,8 @@ struct ExpandStatement {
         if expand.form == .references { query.projection = .some(ordinals: [], names: []) }
         compiled = try builder.build(query)
         parent = builder.partition.first?.sql ?? number.sql
-        let isPaged = expand.navigation.isCollection && compiled.canResume
+        // A link to what follows would ask without the row that $it stands for.
+        let isPaged = expand.navigation.isCollection && compiled.canResume && !expand.refersToOutermost
         let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil
         self.pageSize = size
         top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top

@@ -156,7 +156,8 @@ extension ExpressionCompiler {
                 """
         }
         switch ComparisonForm.of(value, in: operand.codec) {
-        case .exact(let stored): return "\(operand.sortable) = \(bind: stored)"
+        case .exact(let stored):
+            return "\(operand.sortable) = \(bound(stored, value, operand.type, operand.codec))"
         case .above, .belowAll, .aboveAll: return "0"
         case .none:
             return try compare(.equal, operand, .constant(value, operand.type), isCondition: true)

@@ -24,6 +24,10 @@ public struct ResultPlan: Sendable {
         case nested(name: String, [Field])
         /// A related row that `join` has put under a name; the column that is NULL where there is none.
         case related(name: String, Shape, presence: Int, [Field])
+        /// Within a related row: what it has besides when the column with its type names a derived one.
+        case derived(Shape, discriminator: Int, [Field])
+        /// Within a related row: the members of the JSON object in a column, which no type declares.
+        case dynamic(Int)
         /// A row of a `$crossjoin` that is not expanded: the set and the key of a link to it.
         case link(name: String, set: String, Shape, key: [(name: String, slot: Slot)])
     }
@@ -79,7 +83,7 @@ public struct ResultPlan: Sendable {
 /// The result columns of a statement, each once.
 struct SelectList {
     private(set) var items: [SQLFragment] = []
-    private var indices: [String: Int] = [:]
+    private var indices = [String: Int](minimumCapacity: 24)
 
     /// The index of a column, added when it is new.
     mutating func index(of fragment: SQLFragment) -> Int {

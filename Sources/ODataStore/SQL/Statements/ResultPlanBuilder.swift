@@ -16,14 +16,14 @@ struct ResultPlanBuilder {
             set: table.set, table: table.table, shape: query.apply.isEmpty ? query.shape : query.resultShape,
             fields: [], derivedFields: [:], discriminator: nil, notLoaded: nil, dynamic: nil, key: [],
             hasKeyInFields: false, etag: .none, rowID: nil, sort: [], expandSources: [])
-        let bits = table.notLoaded == nil ? [:] : Self.bits(of: table)
+        let bits = table.notLoaded == nil ? [:] : table.columnBits
         let shape = query.apply.isEmpty ? query.shape : table.shape
         // The values of rows that are not all alike are those of their kind.
         let names = builder.variants == nil ? builder.names : []
-        let attached = try attachedFields(query.expand, &select)
+        let attached = try attachedFields(query, &select)
         switch query.projection {
         case .all:
-            let added = nested(names, &select) + attached
+            let added = Self.merged(nested(names, &select) + attached)
             plan.fields = try fields(shape, table.properties(of: shape), bits, &select) + added
             for (name, _) in table.derivedProperties {
                 guard let derived = compiler.mapping.model.shape(name) else { continue }
@@ -36,13 +36,14 @@ struct ResultPlanBuilder {
             }
         case .some(let ordinals, let wanted):
             try addSelected(ordinals, wanted, names, shape, table, query, bits, &plan, &select)
-            plan.fields += attached
+            plan.fields = Self.merged(plan.fields + attached)
         }
         if let (column, kinds) = builder.variants {
             plan.variant = select.index(of: column)
             for kind in kinds {
-                let selected = selectedNames(kind.names, query)
-                plan.variants.append((kind.isEntity, nested(selected, &select)))
+                let own = nested(selectedNames(kind.names, query), &select)
+                // The fields of entities have what is attached already.
+                plan.variants.append((kind.isEntity, kind.isEntity ? own : Self.merged(own + attached)))
             }
         }
         if let discriminator = table.discriminator {
@@ -149,48 +150,117 @@ struct ResultPlanBuilder {
         return names.filter { selected.contains($0) || selected.contains(String($0.prefix { $0 != "/" })) }
     }
 
-    /// The rows that `join` has put under names, and those of a `$crossjoin`.
-    private func attachedFields(
-        _ expand: [BoundExpand], _ select: inout SelectList, of owner: SQLScope? = nil
-    ) throws -> [ResultPlan.Field] {
-        try (owner ?? scope).attachments.map { attachment in
-            let item = expand.first { $0.navigation.name == attachment.name }
-            if !attachment.isInline, item == nil, let table = attachment.scope.table {
-                let key = zip(table.shape.key, table.keyColumns).map { part, column in
-                    (
-                        name: part.name,
-                        slot: ResultPlan.Slot(
-                            index: select.index(of: attachment.scope.sql(column.name)), storage: column,
-                            notLoadedBit: nil)
-                    )
-                }
-                return .link(name: attachment.name, set: table.set, table.shape, key: key)
+    /// The rows that transformations have put under names, and those of a `$crossjoin`, as far as they are selected.
+    private func attachedFields(_ query: BoundQuery, _ select: inout SelectList) throws -> [ResultPlan.Field] {
+        var wanted = scope.shownAttachments
+        if case .some(_, let names) = query.projection {
+            wanted.removeAll { attachment in
+                attachment.isInline && !names.contains(attachment.name)
+                    && !query.expand.contains { $0.navigation.name == attachment.name }
             }
-            if let item, item.query != Self.plain(item.query) {
-                throw ODataError.notImplemented("An option of $expand=\(attachment.name) here")
-            }
-            let presence = select.index(of: attachment.presence)
-            let inner = attachment.scope
-            var fields: [ResultPlan.Field] = []
-            if let table = inner.table {
-                var wanted: Set<Int>?
-                if case .some(let ordinals, _)? = item?.query.projection { wanted = Set(ordinals) }
-                for (ordinal, (property, storage)) in zip(table.shape.properties, table.properties).enumerated()
-                where wanted?.contains(ordinal) != false {
-                    fields += try field(property, ordinal, storage, [:], &select, in: inner)
-                }
-            }
-            fields += nested(attachment.names, &select, in: inner)
-            fields += try attachedFields([], &select, of: inner)
-            let shape =
-                inner.table?.shape
-                ?? Shape(
-                    dynamic: QualifiedName("", attachment.name),
-                    properties: attachment.names.map {
-                        Property(name: $0, type: inner.computed[$0]?.type ?? .untyped("Edm.Untyped"))
-                    })
-            return .related(name: attachment.name, shape, presence: presence, fields)
         }
+        return try attachedFields(wanted, query.expand, &select)
+    }
+
+    private func attachedFields(
+        _ attachments: [SQLScope.Attachment], _ expand: [BoundExpand], _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        try attachments.map { attachment in
+            let path = attachment.name.split(separator: "/").map(String.init)
+            let field = try attachedField(
+                attachment, named: path.last ?? attachment.name,
+                expand.first { $0.navigation.name == attachment.name }, &select)
+            return path.dropLast().reversed().reduce(field) { .nested(name: $1, [$0]) }
+        }
+    }
+
+    private func attachedField(
+        _ attachment: SQLScope.Attachment, named name: String, _ item: BoundExpand?, _ select: inout SelectList
+    ) throws -> ResultPlan.Field {
+        if !attachment.isInline, item == nil, let table = attachment.scope.table {
+            let key = zip(table.shape.key, table.keyColumns).map { part, column in
+                (
+                    name: part.name,
+                    slot: ResultPlan.Slot(
+                        index: select.index(of: attachment.scope.sql(column.name)), storage: column,
+                        notLoadedBit: nil)
+                )
+            }
+            return .link(name: name, set: table.set, table.shape, key: key)
+        }
+        if let item, item.query != Self.plain(item.query) {
+            throw ODataError.notImplemented("An option of $expand=\(attachment.name) here")
+        }
+        let presence = select.index(of: attachment.presence)
+        let inner = attachment.scope
+        var fields: [ResultPlan.Field] = []
+        if let table = inner.table {
+            var wanted: Set<Int>?
+            if case .some(let ordinals, _)? = item?.query.projection { wanted = Set(ordinals) }
+            for (ordinal, (property, storage)) in zip(table.shape.properties, table.properties).enumerated()
+            where wanted?.contains(ordinal) != false {
+                fields += try field(property, ordinal, storage, [:], &select, in: inner)
+            }
+            if wanted == nil { fields += try fieldsOfSome(table, inner, &select) }
+        }
+        fields += nested(attachment.names, &select, in: inner)
+        fields += try attachedFields(inner.shownAttachments, [], &select)
+        let shape =
+            inner.table?.shape
+            ?? Shape(
+                dynamic: QualifiedName("", attachment.name),
+                properties: attachment.names.map {
+                    Property(name: $0, type: inner.computed[$0]?.type ?? .untyped("Edm.Untyped"))
+                })
+        return .related(name: name, shape, presence: presence, Self.merged(fields))
+    }
+
+    /// What only some rows of a table have: the properties of derived types, and those that no type declares.
+    private func fieldsOfSome(
+        _ table: TableStorage, _ scope: SQLScope, _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        var result: [ResultPlan.Field] = []
+        if let discriminator = table.discriminator {
+            for (name, storages) in table.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+                guard let shape = compiler.mapping.model.shape(name) else { continue }
+                var own: [ResultPlan.Field] = []
+                let count = table.properties.count
+                for (index, storage) in storages.enumerated() where count + index < shape.properties.count {
+                    own += try field(
+                        shape.properties[count + index], count + index, storage, [:], &select, in: scope)
+                }
+                result.append(.derived(shape, discriminator: select.index(of: scope.sql(discriminator)), own))
+            }
+        }
+        if let dynamic = table.dynamicProperties { result.append(.dynamic(select.index(of: scope.sql(dynamic)))) }
+        return result
+    }
+
+    /// Fields in which one object has all that stands below one name.
+    private static func merged(_ fields: [ResultPlan.Field]) -> [ResultPlan.Field] {
+        var result: [ResultPlan.Field] = []
+        for field in fields {
+            guard case .nested = field, let index = result.firstIndex(where: { $0.isObject && $0.name == field.name })
+            else {
+                if case .related(let name, let shape, let presence, let inner) = field,
+                    let index = result.firstIndex(where: { $0.isObject && $0.name == name }),
+                    case .nested(_, let known) = result[index]
+                {
+                    result[index] = .related(name: name, shape, presence: presence, merged(inner + known))
+                } else {
+                    result.append(field)
+                }
+                continue
+            }
+            guard case .nested(let name, let inner) = field else { continue }
+            switch result[index] {
+            case .nested(_, let known): result[index] = .nested(name: name, merged(known + inner))
+            case .related(_, let shape, let presence, let known):
+                result[index] = .related(name: name, shape, presence: presence, merged(known + inner))
+            default: break
+            }
+        }
+        return result
     }
 
     /// Key, row id, ETag and what joins expanded rows.
@@ -203,8 +273,9 @@ struct ResultPlanBuilder {
                 plan.key.append((part.name, slot(column, nil, &select)))
             }
         }
-        let written = Set(plan.fields.compactMap(\.column))
-        plan.hasKeyInFields = !plan.key.isEmpty && plan.key.allSatisfy { written.contains($0.slot.index) }
+        plan.hasKeyInFields =
+            !plan.key.isEmpty
+            && plan.key.allSatisfy { key in plan.fields.contains { $0.column == key.slot.index } }
         if let rowID = table.rowID { plan.rowID = select.index(of: "\(scope.sql(rowID))") }
         switch table.etag {
         case .none: break
@@ -212,9 +283,7 @@ struct ResultPlanBuilder {
         case .contentDigest: plan.etag = .column(select.index(of: Self.digest(table, scope)))
         }
         for item in builder.expanded(query) {
-            for case .property(let property, _, _) in item.path {
-                throw ODataError.notImplemented("$expand within \(property.name)")
-            }
+            try keepPlace(of: item, &plan, table, &select)
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
             var sources: [Int]
             switch storage {
@@ -223,9 +292,34 @@ struct ResultPlanBuilder {
                 let rowID = try compiler.requireRowID(table, item.navigation)
                 sources = [select.index(of: "\(scope.sql(rowID))")]
             }
-            // What an option says of the row itself is looked up by its key.
-            if item.refersToOutermost { sources += columns.map { select.index(of: scope.sql($0.name)) } }
+            // What an option says of the row that the request is about is looked up by its key.
+            if item.refersToOutermost {
+                let hidden = SQLScope.hiddenName(RangeVariable.outermost)
+                let outermost = scope.attachment(hidden) ?? scope
+                sources += (outermost.table?.keyColumns ?? []).map { select.index(of: outermost.sql($0.name)) }
+            }
             plan.expandSources.append(sources)
+        }
+    }
+
+    /// What is expanded within a complex value stands in its object, which is there then whatever is selected.
+    private func keepPlace(
+        of item: BoundExpand, _ plan: inout ResultPlan, _ table: TableStorage, _ select: inout SelectList
+    ) throws {
+        var isFirst = true
+        for case .property(let property, let ordinal, let shape) in item.path {
+            defer { isFirst = false }
+            if property.type.isCollection { throw ODataError.notImplemented("$expand within \(property.name)") }
+            // What lies deeper is within the first.
+            guard isFirst else { continue }
+            guard let storage = table.storage(of: property, ordinal, shape, compiler.mapping.model),
+                case .complex = storage
+            else { throw ODataError.notImplemented("$expand within \(property.name)") }
+            guard !plan.fields.contains(where: { $0.name == property.name }) else { continue }
+            let place = try field(
+                property, ordinal, storage, [:], &select, projection: .some(ordinals: [], names: []))
+            plan.fields += place
+            plan.derivedFields = plan.derivedFields.mapValues { ($0.shape, $0.fields + place) }
         }
     }
 
@@ -236,10 +330,6 @@ struct ResultPlanBuilder {
             "outpost_digest(\(list: Array(columns[$0..<min($0 + 90, columns.count)])))" as SQLFragment
         }
         return parts.count == 1 ? parts[0] : "outpost_digest(\(list: parts))"
-    }
-
-    private static func bits(of table: TableStorage) -> [String: Int] {
-        Dictionary(table.columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Fields
@@ -309,11 +399,14 @@ struct ResultPlanBuilder {
             set: nil, table: "", shape: query.resultShape, fields: [], derivedFields: [:], discriminator: nil,
             notLoaded: nil, dynamic: nil, key: [], hasKeyInFields: false, etag: .none, rowID: nil, sort: [],
             expandSources: [])
-        plan.fields = nested(selectedNames(builder.names, query), &select) + (try attachedFields(query.expand, &select))
-        if let (column, kinds) = builder.variants {
-            plan.fields = []
-            plan.variant = select.index(of: column)
-            plan.variants = kinds.map { (false, nested(selectedNames($0.names, query), &select)) }
+        let attached = try attachedFields(query, &select)
+        guard let (column, kinds) = builder.variants else {
+            plan.fields = Self.merged(nested(selectedNames(builder.names, query), &select) + attached)
+            return plan
+        }
+        plan.variant = select.index(of: column)
+        plan.variants = kinds.map {
+            (false, Self.merged(nested(selectedNames($0.names, query), &select) + attached))
         }
         return plan
     }
@@ -340,6 +433,14 @@ struct ResultPlanBuilder {
 }
 
 extension ResultPlan.Field {
+    /// Whether further fields can stand within it.
+    fileprivate var isObject: Bool {
+        switch self {
+        case .nested, .related: true
+        default: false
+        }
+    }
+
     /// The column of a plain value.
     var column: Int? {
         if case .value(_, _, let slot) = self { slot.index } else { nil }

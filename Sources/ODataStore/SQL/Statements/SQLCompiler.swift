@@ -61,8 +61,16 @@ public struct SQLCompiler: Sendable {
     ///   - segments: the path, from an entity set or singleton on, without structural properties at its end.
     /// - Throws: ``ODataError`` 501 with the name of what has no SQL.
     public func compile(_ query: BoundQuery, at segments: [BoundSegment]) throws -> CompiledQuery {
+        try compile(query, at: segments, literals: [])
+    }
+
+    /// - Parameter literals: the literals of the request, where the statement is kept for others.
+    func compile(
+        _ query: BoundQuery, at segments: [BoundSegment], literals: [ODataValue]
+    ) throws -> CompiledQuery {
         do {
-            return try StatementBuilder.build(query, at: segments, mapping: mapping, options: options)
+            return try StatementBuilder.build(
+                query, at: segments, mapping: mapping, options: options, literals: literals)
         } catch let error as StoredValueError {
             // A literal that the form of its own type cannot hold.
             throw ODataError(status: 400, code: "InvalidQuery", message: error.description)

@@ -8,26 +8,9 @@ extension StatementBuilder {
     /// Each row with each of its related rows under a name, in the order of the rows.
     func join(_ join: BoundJoin) throws {
         try settle()
-        // The rows are numbered: a related row has to find the one it belongs to.
-        let shared = share(adding: [("$r", "ROW_NUMBER() OVER (\(window(totalOrder)))")])
+        let shared = numbered()
         let outer = shared.fork()
-        let inner = shared.fork()
-        compiler.scopes[variable] = inner.scope
-        let members = try compiler.collection(join.path)
-        let row = Operand(
-            sql: "\(column: "$r", of: inner.scope.alias)", type: .primitive(.int64), codec: .integer,
-            isNullable: false)
-        let related = StatementBuilder(
-            compiler: compiler,
-            scope: SQLScope(
-                alias: members.scope.alias, source: members.scope.source,
-                from: "\(inner.scope.fromClause) CROSS JOIN \(members.fromClause)"),
-            conditions: members.conditions)
-        related.variable = join.variable.identifier
-        related.partition = [row]
-        related.allPartitions = "SELECT DISTINCT \(name: "$r") AS \(name: "$p.0") FROM \(name: shared.name)"
-        related.mayHaveLostPartitions = true
-        compiler.scopes[related.variable] = related.scope
+        let related = try related(along: join.path, of: shared, as: join.variable.identifier)
         for transformation in join.then { try related.apply(transformation) }
         try related.settle()
         guard related.scope.table != nil || !related.names.isEmpty else {
@@ -53,5 +36,37 @@ extension StatementBuilder {
         ]
         identity = .nothing
         if !partition.isEmpty { mayHaveLostPartitions = true }
+    }
+
+    /// The rows so far with their numbers as `$r`, so that what belongs to one can find it.
+    func numbered() -> (name: String, fork: () -> StatementBuilder) {
+        share(adding: [("$r", "ROW_NUMBER() OVER (\(window(totalOrder)))")])
+    }
+
+    /// The rows that a path leads to from numbered rows, partitioned by the numbers of the rows they belong to.
+    ///
+    /// - Parameter variable: what stands for one of them in transformations.
+    func related(
+        along path: BoundPath, of shared: (name: String, fork: () -> StatementBuilder), as variable: Int
+    ) throws -> StatementBuilder {
+        let inner = shared.fork()
+        compiler.scopes[self.variable] = inner.scope
+        let members = try compiler.collection(path)
+        let related = StatementBuilder(
+            compiler: compiler,
+            scope: SQLScope(
+                alias: members.scope.alias, source: members.scope.source,
+                from: "\(inner.scope.fromClause) CROSS JOIN \(members.fromClause)"),
+            conditions: members.conditions)
+        related.variable = variable
+        related.partition = [
+            Operand(
+                sql: "\(column: "$r", of: inner.scope.alias)", type: .primitive(.int64), codec: .integer,
+                isNullable: false)
+        ]
+        related.allPartitions = "SELECT \(name: "$r") AS \(name: "$p.0") FROM \(name: shared.name)"
+        related.mayHaveLostPartitions = true
+        compiler.scopes[variable] = related.scope
+        return related
     }
 }

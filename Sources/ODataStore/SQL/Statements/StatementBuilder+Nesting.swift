@@ -26,30 +26,13 @@ extension StatementBuilder {
     /// `addnested`: each row with what the items make of the rows it is related to.
     func addNested(_ path: BoundPath, _ items: [BoundNest]) throws {
         try settle()
-        // The rows are numbered: what is made has to find the row it belongs to.
-        let shared = share(adding: [("$r", "ROW_NUMBER() OVER (\(window(totalOrder)))")])
+        let shared = numbered()
         let outer = shared.fork()
         for item in items {
-            let inner = shared.fork()
-            compiler.scopes[variable] = inner.scope
-            let members = try compiler.collection(path)
-            guard members.scope.table != nil else {
+            let related = try related(along: path, of: shared, as: variable)
+            guard related.scope.table != nil else {
                 throw ODataError.notImplemented("addnested to values that are no entities")
             }
-            let row = Operand(
-                sql: "\(column: "$r", of: inner.scope.alias)", type: .primitive(.int64), codec: .integer,
-                isNullable: false)
-            let related = StatementBuilder(
-                compiler: compiler,
-                scope: SQLScope(
-                    alias: members.scope.alias, source: members.scope.source,
-                    from: "\(inner.scope.fromClause) CROSS JOIN \(members.fromClause)"),
-                conditions: members.conditions)
-            related.variable = variable
-            related.partition = [row]
-            related.allPartitions = "SELECT \(name: "$r") AS \(name: "$p.0") FROM \(name: shared.name)"
-            related.mayHaveLostPartitions = true
-            compiler.scopes[variable] = related.scope
             let (select, made) = try related.gathered(item.transformations)
             let alias = compiler.newAlias()
             outer.scope.from = """
@@ -72,7 +55,7 @@ extension StatementBuilder {
         for transformation in transformations { try apply(transformation) }
         try settle()
         guard variants == nil else { throw ODataError.notImplemented("concat of different rows within nest") }
-        guard scope.attachments.isEmpty else { throw ODataError.notImplemented("join within nest") }
+        guard scope.shownAttachments.isEmpty else { throw ODataError.notImplemented("join within nest") }
         var columns = partition.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
         let keys = columns.indices.map { "\(name: "$p.\($0)")" as SQLFragment }
         columns.append("\(try json()) AS \(name: "$j")")
@@ -89,13 +72,44 @@ extension StatementBuilder {
     /// The row as the text of a JSON object.
     private func json() throws -> SQLFragment {
         var members: [SQLFragment] = []
+        var others: [SQLFragment] = []
         if let table = scope.table {
             for (property, storage) in zip(table.shape.properties, table.properties) {
                 members += try member(property, storage).map { [$0] } ?? []
             }
+            others = try membersOfSome(table)
         }
         members += try object(of: names.map { ($0.split(separator: "/").map(String.init), $0) })
-        return "'{' || \(list: members.isEmpty ? ["''"] : members, by: " || ',' || ") || '}'"
+        let all = "\(list: members.isEmpty ? ["''"] : members, by: " || ',' || ")" as SQLFragment
+        return "'{' || \(list: [all] + others, by: " || ") || '}'"
+    }
+
+    /// The members that only some rows of a table have, each with a comma before it: those of derived types, and those
+    /// that no type declares.
+    private func membersOfSome(_ table: TableStorage) throws -> [SQLFragment] {
+        var result: [SQLFragment] = []
+        for (name, storages) in table.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+            guard let shape = compiler.mapping.model.shape(name), let discriminator = table.discriminator else {
+                continue
+            }
+            let own = zip(shape.properties.dropFirst(table.properties.count), storages)
+            let parts = try own.compactMap { try member($0, $1) }
+            guard !parts.isEmpty else { continue }
+            result.append(
+                """
+                CASE WHEN \(scope.sql(discriminator)) = \(bind: name.description.databaseValue) \
+                THEN ',' || \(list: parts, by: " || ',' || ") ELSE '' END
+                """)
+        }
+        if let dynamic = table.dynamicProperties {
+            let column = scope.sql(dynamic)
+            result.append(
+                """
+                CASE WHEN json(\(column)) <> '{}' THEN ',' || substr(json(\(column)), 2, length(json(\(column))) - 2) \
+                ELSE '' END
+                """)
+        }
+        return result
     }
 
     /// The members for computed values; those with a path stand in objects of their own.

@@ -5,43 +5,126 @@ import ODataService
 
 /// `groupby` with `rolluprecursive` (OData Data Aggregation 4.0, 6.3).
 extension StatementBuilder {
+    /// The nodes that rows are grouped by: a common table with their columns, their identifiers as `$id`, and their
+    /// numbers in the order of the result as `$r`. A traversal may bring a node several times.
+    private struct GroupedNodes {
+        var name: String
+        var identifier: Operand
+    }
+
     func group(byNodes grouping: BoundNodeGrouping) throws {
         try settle()
-        guard partition.isEmpty else { throw ODataError.notImplemented("rolluprecursive within groupby") }
         let nodes = try HierarchyNodes(grouping.reference, compiler)
-        let (all, identifier) = try restricted(nodes, by: grouping.restriction)
+        let all = try restricted(nodes, by: grouping.restriction)
         let below = try closure(of: all, nodes)
+        let outer = (count: partition.count, all: allPartitions, mayHaveLost: mayHaveLostPartitions)
         wrap()
         let input = try compiler.scalar(grouping.reference.input)
-        let alias = compiler.newAlias()
+        let (tie, node) = (compiler.newAlias(), compiler.newAlias())
         scope.from = """
-            \(scope.from) JOIN \(name: below) AS \(name: alias) ON \(input.sortable) = \(column: "id", of: alias)
+            \(scope.from) JOIN \(name: below) AS \(name: tie) ON \(input.sortable) = \(column: "id", of: tie) \
+            JOIN \(name: all.name) AS \(name: node) ON \(column: "$r", of: node) = \(column: "node", of: tie)
             """
-        partition = [identifier.moved(to: "\(column: "node", of: alias)")]
-        allPartitions = "SELECT \(name: "$id") AS \(name: "$p.0") FROM \(name: all)"
+        partition.append(
+            Operand(
+                sql: "\(column: "$r", of: node)", type: .primitive(.int64), codec: .integer, isNullable: false))
+        allPartitions = try partitions(outer.all, of: outer.count, by: all)
         mayHaveLostPartitions = true
+        let hidden = SQLScope.hiddenName(RangeVariable.rollupNode(grouping.position))
+        scope.attach(
+            SQLScope(alias: node, source: .table(nodes.table), from: "", root: scope), as: hidden, names: [],
+            presence: "1")
         compiler.scopes[variable] = scope
         for transformation in grouping.then { try apply(transformation) }
         try settle()
-        let name = ExpressionCompiler.name(of: grouping.reference.input.steps)
-        if variants != nil { throw ODataError.notImplemented("concat within rolluprecursive") }
-        // What is left of an entity is a part of the answer no more than its own node would be.
-        guard scope.table == nil else {
-            throw ODataError.notImplemented("rolluprecursive without aggregate or groupby")
-        }
-        scope.computed[name] = partition[0]
-        names = [name] + names.filter { $0 != name }
-        if case .values(let values) = identity { identity = .values([name] + values.filter { $0 != name }) }
-        partition = []
-        allPartitions = nil
-        mayHaveLostPartitions = false
+        scope.detach(hidden)
+        try inject(all, nodes.table, grouping, at: outer.count)
+        allPartitions = outer.all
+        mayHaveLostPartitions = outer.mayHaveLost || outer.count > 0
         compiler.scopes[variable] = scope
     }
 
-    /// The nodes that are left of a hierarchy, with their identifiers as `$id`.
+    /// All partitions of the rows together with all nodes.
+    private func partitions(
+        _ outer: SQLFragment?, of count: Int, by nodes: GroupedNodes
+    ) throws -> SQLFragment {
+        guard count > 0 else { return "SELECT \(name: "$r") AS \(name: "$p.0") FROM \(name: nodes.name)" }
+        guard let outer else { throw ODataError.notImplemented("rolluprecursive within groupby here") }
+        let (groups, node) = (compiler.newAlias(), compiler.newAlias())
+        let columns = (0..<count).map { "\(column: "$p.\($0)", of: groups) AS \(name: "$p.\($0)")" as SQLFragment }
+        return """
+            SELECT \(list: columns), \(column: "$r", of: node) AS \(name: "$p.\(count)") FROM (\(outer)) AS \
+            \(name: groups) CROSS JOIN \(name: nodes.name) AS \(name: node)
+            """
+    }
+
+    /// Puts what the result has of the nodes into the rows, which are then no longer partitioned by them.
+    private func inject(
+        _ nodes: GroupedNodes, _ table: TableStorage, _ grouping: BoundNodeGrouping, at position: Int
+    ) throws {
+        let rows = carried()
+        let (alias, node) = (compiler.newAlias(), compiler.newAlias())
+        let number: SQLFragment = "\(column: "$p.\(position)", of: alias)"
+        let from: SQLFragment = """
+            (\(rows.select)) AS \(name: alias) JOIN \(name: nodes.name) AS \(name: node) \
+            ON \(column: "$r", of: node) = \(number)
+            """
+        rows.become(rowsOf: self, alias: alias, from: from)
+        let key = partition.remove(at: position)
+        switch grouping.injection {
+        case .nothing: break
+        case .identifier(let name):
+            replace(grouping)
+            scope.computed[name] = nodes.identifier.moved(to: "\(column: "$id", of: node)")
+            rename { [name] + $0 }
+        case .entity(let name):
+            replace(grouping)
+            scope.attach(
+                SQLScope(alias: node, source: .table(table), from: "", root: scope), as: name, names: [],
+                presence: "\(column: "$r", of: node)")
+        case .properties:
+            // The rows become nodes, with what the transformations have made beside their own properties.
+            let own = SQLScope(alias: node, source: .table(table), from: from)
+            let made = rows.scope(alias: alias, root: own)
+            own.computed = made.computed
+            for attachment in made.attachments { own.attach(attachment) }
+            scope = own
+            replace(grouping)
+            if let kinds = variants?.kinds {
+                variants?.kinds = kinds.map { Variant(names: $0.names, isEntity: true) }
+            }
+            expands = []
+        }
+        let name = "\(SQLScope.hiddenName(RangeVariable.rollupNode(grouping.position)))/number"
+        scope.computed[name] = key
+        if case .values(let values) = identity { identity = .values([name] + values) } else { identity = .nothing }
+        order.insert(CompiledQuery.SortTerm(sql: number, isNullable: false, isDescending: false), at: 0)
+    }
+
+    /// Takes away what gives way to what the rows get of their nodes. What tells the rows apart is kept out of sight.
+    private func replace(_ grouping: BoundNodeGrouping) {
+        for name in scope.computed.keys.sorted() where grouping.replaces(name) {
+            scope.computed[SQLScope.hiddenName(name)] = scope.computed.removeValue(forKey: name)
+        }
+        for attachment in scope.attachments where grouping.replaces(attachment.name) { scope.detach(attachment.name) }
+        if case .values(let values) = identity {
+            identity = .values(values.map { grouping.replaces($0) ? SQLScope.hiddenName($0) : $0 })
+        }
+        rename { names in names.filter { !grouping.replaces($0) } }
+    }
+
+    /// Changes the names of values in the result, those of each kind of rows too.
+    private func rename(_ change: ([String]) -> [String]) {
+        names = change(names)
+        if let kinds = variants?.kinds {
+            variants?.kinds = kinds.map { Variant(names: change($0.names), isEntity: $0.isEntity) }
+        }
+    }
+
+    /// The nodes that a restriction leaves.
     private func restricted(
         _ nodes: HierarchyNodes, by restriction: [BoundTransformation]
-    ) throws -> (name: String, identifier: Operand) {
+    ) throws -> GroupedNodes {
         let rows = try nodes.rows()
         let builder = StatementBuilder(
             compiler: compiler,
@@ -54,31 +137,35 @@ extension StatementBuilder {
         for transformation in restriction { try builder.apply(transformation) }
         try builder.settle()
         let identifier = try nodes.identifier(builder.scope)
+        let sorting = builder.totalOrder.map(\.fragment)
+        let over: SQLFragment = sorting.isEmpty ? "" : "ORDER BY \(list: sorting)"
         let columns = nodes.table.statementColumns.map { "\(builder.scope.sql($0)) AS \(name: $0)" as SQLFragment }
         let name = compiler.addCommon(
             """
-            SELECT \(list: columns), \(identifier.sortable) AS \(name: "$id") FROM \(builder.scope.fromClause)\
-            \(ExpressionCompiler.whereClause(builder.conditions))
+            SELECT \(list: columns), \(identifier.sortable) AS \(name: "$id"), ROW_NUMBER() OVER (\(over)) AS \
+            \(name: "$r") FROM \(builder.scope.fromClause)\(ExpressionCompiler.whereClause(builder.conditions))
             """)
-        return (name, identifier)
+        return GroupedNodes(name: name, identifier: identifier)
     }
 
-    /// For each node itself and the nodes below it; a circle ends where a pair comes again.
-    private func closure(of all: String, _ nodes: HierarchyNodes) throws -> String {
-        func scope() -> SQLScope {
-            let alias = compiler.newAlias()
-            return SQLScope(alias: alias, source: .table(nodes.table), from: "\(name: all) AS \(name: alias)")
-        }
+    /// For each of the nodes, by its number, itself and all nodes of the hierarchy below it; a circle ends where a pair
+    /// comes again.
+    private func closure(of all: GroupedNodes, _ nodes: HierarchyNodes) throws -> String {
         let name = compiler.newAlias()
-        let (first, parent, child) = (scope(), scope(), scope())
-        let again = compiler.newAlias()
+        let (first, again) = (compiler.newAlias(), compiler.newAlias())
+        let (parent, child) = (try nodes.rows(), try nodes.rows())
+        let (above, below) = (try nodes.identifier(parent.scope), try nodes.identifier(child.scope))
+        let conditions =
+            parent.conditions + child.conditions
+            + [
+                "\(above.sortable) = \(column: "id", of: again)", try nodes.isParent(parent.scope, of: child.scope),
+            ]
         compiler.addRecursive(
             name, "\(name: "node"), \(name: "id")",
             """
-            SELECT \(first.sql("$id")), \(first.sql("$id")) FROM \(first.from) UNION \
-            SELECT \(column: "node", of: again), \(child.sql("$id")) FROM \(name: name) AS \(name: again) \
-            CROSS JOIN \(parent.from) CROSS JOIN \(child.from) \
-            WHERE \(parent.sql("$id")) = \(column: "id", of: again) AND \(try nodes.isParent(parent, of: child))
+            SELECT \(column: "$r", of: first), \(column: "$id", of: first) FROM \(name: all.name) AS \(name: first) \
+            UNION SELECT \(column: "node", of: again), \(below.sql) FROM \(name: name) AS \(name: again) \
+            CROSS JOIN \(parent.fromClause) CROSS JOIN \(child.fromClause) WHERE \(.conjunction(conditions))
             """)
         return name
     }

@@ -153,7 +153,7 @@ extension StatementBuilder {
         if let first = tables.first, tables.contains(where: { $0.set != first.set }) {
             throw ODataError.notImplemented("concat of rows of different sets")
         }
-        guard branches.allSatisfy({ $0.scope.attachments.isEmpty }) else {
+        guard branches.allSatisfy({ $0.scope.shownAttachments.isEmpty }) else {
             throw ODataError.notImplemented("concat after join")
         }
         var all: [String] = []

@@ -61,9 +61,10 @@ final class StatementBuilder {
 
     /// The statement of a query over the rows that a resource path addresses.
     static func build(
-        _ query: BoundQuery, at segments: [BoundSegment], mapping: StorageMapping, options: SQLCompiler.Options
+        _ query: BoundQuery, at segments: [BoundSegment], mapping: StorageMapping, options: SQLCompiler.Options,
+        literals: [ODataValue]
     ) throws -> CompiledQuery {
-        let compiler = ExpressionCompiler(mapping: mapping, options: options)
+        let compiler = ExpressionCompiler(mapping: mapping, options: options, literals: literals)
         if let crossed = try crossJoin(segments, compiler, query.variable.identifier) {
             return try crossed.build(query)
         }
@@ -168,15 +169,19 @@ final class StatementBuilder {
     }
 
     /// The order of the rows down to what tells them apart.
-    var totalOrder: [CompiledQuery.SortTerm] {
-        order + keyTerms.filter { key in !order.contains { $0.sql.sql == key.sql.sql && key.sql.arguments.isEmpty } }
+    var totalOrder: [CompiledQuery.SortTerm] { order(with: keyTerms) }
+
+    private func order(with keys: [CompiledQuery.SortTerm]) -> [CompiledQuery.SortTerm] {
+        if order.isEmpty { return keys }
+        return order + keys.filter { key in !order.contains { $0.sql.sql == key.sql.sql && key.sql.arguments.isEmpty } }
     }
 
     // MARK: Result
 
     /// `$expand`, and what `expand` transformations have asked for besides.
     func expanded(_ query: BoundQuery) -> [BoundExpand] {
-        query.expand
+        if expands.isEmpty { return query.expand }
+        return query.expand
             + expands.filter { item in
                 !query.expand.contains { $0.path == item.path && $0.navigation == item.navigation }
             }
@@ -190,10 +195,11 @@ final class StatementBuilder {
     private func finish(_ query: BoundQuery) throws -> CompiledQuery {
         var select = SelectList()
         var plan = try ResultPlanBuilder(builder: self).plan(query, &select)
-        let all = totalOrder
+        let keys = keyTerms
+        let all = order(with: keys)
         plan.sort = all.map { select.index(of: $0.sql) }
         return CompiledQuery(
-            plan: plan, top: query.top, skip: query.skip, canResume: !keyTerms.isEmpty,
+            plan: plan, top: query.top, skip: query.skip, canResume: !keys.isEmpty,
             isSingleRow: isSingleRow,
             expand: scope.table == nil ? [] : expanded(query),
             usesNow: compiler.usesNow, usesSearch: compiler.usesSearch, common: compiler.common, columns: select.items,
