@@ -37,7 +37,7 @@ public struct TransportSubject: Sendable {
 
     /// Runs a body with a transport and a service that it reaches.
     func joined(
-        silence: Duration = .seconds(30), to handler: @escaping Handler,
+        silence: Duration = .seconds(120), to handler: @escaping Handler,
         _ body: (Wire) async throws -> Void
     ) async throws {
         switch kind {
@@ -56,7 +56,7 @@ public struct TransportSubject: Sendable {
     }
 
     /// Runs a body with a transport that is to reach a port of this machine.
-    func alone(silence: Duration = .seconds(30), port: Int, _ body: (Wire) async throws -> Void) async throws {
+    func alone(silence: Duration = .seconds(120), port: Int, _ body: (Wire) async throws -> Void) async throws {
         guard case .sockets(let make) = kind else {
             throw ConformanceFailure("a transport in memory has no sockets")
         }

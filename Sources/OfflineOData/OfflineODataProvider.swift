@@ -24,6 +24,8 @@ public final class OfflineODataProvider: ODataProvider {
     public struct Options: Sendable {
         /// The most rows that a download asks for in one page.
         public var downloadPageSize = 2000
+        /// How many defining queries are read from the service at once, 1 or more.
+        public var parallelQueries = 3
         /// The most rows in one page of a local read; `nil` for no limit.
         public var localPageSize: Int?
         /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
@@ -276,7 +278,7 @@ public final class OfflineODataProvider: ODataProvider {
         }
         let report = try await Downloader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, pageSize: options.downloadPageSize
+            progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries
         ).download(queries)
         let environment = options.environment
         try await database.write { database in

@@ -13,9 +13,8 @@ struct Downloader: Sendable {
     let progress: ProgressChannel
     /// The most rows asked for in one page.
     let pageSize: Int
-
     /// How many queries are read from the service at once.
-    static let parallelQueries = 3
+    let parallelQueries: Int
 
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
@@ -28,7 +27,7 @@ struct Downloader: Sendable {
             var results: [(Int, DownloadReport.Query)] = []
             var refusal: ODataError?
             while running > 0 || !waiting.isEmpty {
-                while running < Self.parallelQueries, let (index, query) = waiting.popLast() {
+                while running < max(parallelQueries, 1), let (index, query) = waiting.popLast() {
                     group.addTask {
                         do {
                             return (index, .success(try await download(query)))
@@ -61,11 +60,15 @@ struct Downloader: Sendable {
         guard let link = query.deltaLink else { return try await refresh(query, table) }
         do {
             return try await delta(query, table, link: link)
-        } catch let error as ODataError where error.status == 410 || error.status == 404 {
+        } catch let error as ODataError where Self.endsLinks(error) {
             // The service no longer knows our link (OData Protocol 4.01, 11.3): everything once more.
             return try await refresh(query, table)
         }
     }
+
+    /// Whether an answer to a link that the service gave says that it is of no use any more. The standard has 410;
+    /// services whose model changed since also refuse their own link as malformed.
+    private static func endsLinks(_ error: ODataError) -> Bool { [400, 404, 410].contains(error.status) }
 
     // MARK: First download
 
@@ -75,13 +78,15 @@ struct Downloader: Sendable {
         var report = DownloadReport.Query(
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
         var link = query.nextLink
+        var wasRestarted = false
         let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
         repeat {
             let page: EntityPage
             do {
                 page = try await fullPage(query, table, link: link)
-            } catch let error as ODataError where link != nil && (error.status == 410 || error.status == 404) {
-                // The link to the next page has expired.
+            } catch let error as ODataError where link != nil && !wasRestarted && Self.endsLinks(error) {
+                // The link to the next page has expired, or is of a service that has changed since.
+                wasRestarted = true
                 link = nil
                 try await database.bulkWrite { database in
                     var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)

@@ -1,0 +1,70 @@
+import Synchronization
+
+/// Every change that was made anywhere in a run, and what became of it.
+///
+/// A change carries a mark of its own in the property `Mark`, or for a deletion the mark that the row was born with; the
+/// service's database counts by triggers how often each mark acted.
+final class Ledger: Sendable {
+    /// What is known of a change.
+    struct Change: Sendable {
+        let client: Int
+        let text: String
+        /// Whether the app was told that it is made.
+        var isAcknowledged = false
+        /// Whether it was refused locally, so that it must never act.
+        var isRefused = false
+        /// Whether it was ever in the error archive.
+        var wasArchived = false
+        /// Whether it was taken back, or given up, before it acted.
+        var isGivenUp = false
+        /// Whether another change of the same entity was folded over it.
+        var mayBeFolded = false
+    }
+
+    private let changes = Mutex<[String: Change]>([:])
+
+    /// Notes that a change is being made.
+    func begin(_ mark: String, client: Int, _ text: String, mayBeFolded: Bool) {
+        changes.withLock {
+            var change = $0[mark] ?? Change(client: client, text: text)
+            change.mayBeFolded = change.mayBeFolded || mayBeFolded
+            $0[mark] = change
+        }
+    }
+
+    /// Notes something about a change.
+    func note(_ mark: String, _ edit: (inout Change) -> Void) {
+        changes.withLock { changes in
+            guard var change = changes[mark] else { return }
+            edit(&change)
+            changes[mark] = change
+        }
+    }
+
+    /// How many changes there were.
+    var count: Int { changes.withLock { $0.count } }
+
+    /// Whether the row was created here, refused by the service, and deleted here: then neither need be told to anybody.
+    private static func neverWas(_ mark: String, in changes: [String: Change], _ acts: [String: Int]) -> Bool {
+        let born = mark.hasPrefix("deleted ") ? String(mark.dropFirst(8)) : mark
+        return changes[born]?.text.hasPrefix("create") ?? false && acts[born] == nil
+            && changes["deleted \(born)"]?.isAcknowledged ?? false
+    }
+
+    /// What was promised and is not so, by how often each mark acted.
+    func violations(acts: [String: Int]) -> [String] {
+        changes.withLock { changes in
+            changes.sorted { $0.key < $1.key }.compactMap { mark, change in
+                let times = acts[mark] ?? 0
+                let what = "\(mark) of client \(change.client), \(change.text),"
+                if times > 1 { return "\(what) acted \(times) times" }
+                if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
+                let isExcused =
+                    change.wasArchived || change.isGivenUp || change.mayBeFolded
+                    || Self.neverWas(mark, in: changes, acts)
+                if change.isAcknowledged, times == 0, !isExcused { return "\(what) is lost" }
+                return nil
+            }
+        }
+    }
+}
