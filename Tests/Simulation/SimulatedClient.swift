@@ -150,6 +150,13 @@ actor SimulatedClient {
     /// - Returns: What came of it, for the trace.
     func perform(_ action: Action) async -> String {
         guard let store else { return "no store" }
+        let result = await result(of: action, store)
+        // A person sees at once what went to the error archive.
+        if let store = self.store { _ = try? await queued(store) }
+        return result
+    }
+
+    private func result(of action: Action, _ store: OfflineODataProvider) async -> String {
         do {
             switch action {
             case .sync: try await store.sync(options: uploadOptions())
@@ -318,13 +325,14 @@ actor SimulatedClient {
         var options = UploadOptions()
         options.foldsRequests = folds
         options.stopOnFirstFailure = Int.random(in: 0..<8, using: &numbers) == 0
-        let (ledger, decisions) = (ledger, Decisions(seed: numbers.next()))
+        let (ledger, decisions, store) = (ledger, Decisions(seed: numbers.next()), store)
         options.conflictPolicy = .custom { versions in
             let decision = versions.kind == .update || versions.theirs == nil ? decisions.next() : .fail
-            if case .theirs = decision {
-                let mark = versions.kind == .delete
-                    ? "deleted \(text(versions.base?["Born"]))" : text(versions.mine["Mark"])
-                ledger.note(mark) { $0.isGivenUp = true }
+            guard case .theirs = decision, let requests = try? await store?.status().pending else { return decision }
+            let ofEntity = requests.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
+            // What was deleted there is given up with all its changes; else this one is.
+            for request in versions.theirs == nil ? ofEntity : Array(ofEntity.prefix(1)) {
+                ledger.note(Self.mark(of: request)) { $0.isGivenUp = true }
             }
             return decision
         }

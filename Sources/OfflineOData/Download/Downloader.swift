@@ -207,12 +207,19 @@ struct Downloader: Sendable {
                     SELECT id FROM (
                         SELECT \(id.quotedDatabaseIdentifier) AS id FROM \(table.table.quotedDatabaseIdentifier)
                         WHERE \(owner.quotedDatabaseIdentifier) = ?1
-                        UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1)
+                        UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
+                        UNION SELECT row_id FROM outpost_before
+                        WHERE entity_set = ?2 AND owner = ?1 AND entity IS NOT NULL)
                     WHERE id NOT IN (SELECT row_id FROM outpost_seen WHERE query_id = ?1)
                     """, arguments: [query.id, table.set])
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+            let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
             return try ids.compactMap { id in
-                try loader.read(id)?.key.map { MissingRow(rowID: id, key: $0) }
+                // What was deleted here is known by its back-end version alone.
+                let key =
+                    try loader.read(id)?.key
+                    ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key
+                return key.map { MissingRow(rowID: id, key: $0) }
             }
         }
     }
@@ -263,11 +270,15 @@ struct Downloader: Sendable {
         let snapshots = SnapshotCoder(model: mapping.model)
         try await database.bulkWrite { database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+            let before = BeforeImages(snapshots: snapshots)
             for entity in page.entities {
                 try database.execute(
                     sql: "INSERT INTO outpost_staged(query_id, kind, content) VALUES (?, 'entity', ?)",
                     arguments: [query.id, snapshots.encode(entity)])
-                if let key = entity.key, let rowID = try loader.find(key) {
+                if let key = entity.key,
+                    let rowID = try loader.find(key)
+                        ?? before.rowID(set: table.set, key: key, shape: table.shape, in: database)
+                {
                     try database.execute(
                         sql: "INSERT OR IGNORE INTO outpost_seen(query_id, row_id) VALUES (?, ?)",
                         arguments: [query.id, rowID])

@@ -131,20 +131,32 @@ struct UploadOutcomes: Sendable {
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
-    /// Gives a change up in favour of the service's version.
+    /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
+    /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
-        if let theirs {
-            let owner =
-                try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?
-                .owner ?? 0
-            try before.save(
-                BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner), set: request.entitySet,
-                rowID: request.rowID, in: database)
+        let owner =
+            try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner ?? 0
+        // Where it was deleted, the row goes, whatever the last download brought.
+        try before.save(
+            BeforeImages.Image(entity: theirs, etag: theirs?.control.etag, owner: owner), set: request.entitySet,
+            rowID: request.rowID, in: database)
+        let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        let later = requests.filter { $0.id != request.id }
+        if let theirs, let next = later.first {
+            try queue.remove(request.id, in: database)
+            if next.etag == nil { try queue.setETag(request.etag, of: next.id, in: database) }
+            if try Rows.owner(table, rowID: request.rowID, in: database) != nil {
+                let current = later.reduce(theirs) { $0.merging($1.changes) }
+                try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, current)
+            }
+        } else {
+            try Undo(mapping: mapping, queue: queue, before: before).undo(
+                set: request.entitySet, rowID: request.rowID, in: database)
         }
-        try Undo(mapping: mapping, queue: queue, before: before).undo(
-            set: request.entitySet, rowID: request.rowID, in: database)
-        try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        for request in theirs == nil ? requests : [request] {
+            try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        }
     }
 
     /// Puts a change on top of the service's version, to be sent again.
