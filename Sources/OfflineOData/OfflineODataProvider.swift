@@ -179,6 +179,11 @@ public final class OfflineODataProvider: ODataProvider {
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if case .batch(let items) = request.body {
+            var request = request
+            request.body = .batch(try await markingChangeSets(items))
+            return try await local.execute(request)
+        }
         if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
             // Under the first key, such a change would make a new entity.
             return try await local.execute(redirected)
@@ -192,16 +197,25 @@ public final class OfflineODataProvider: ODataProvider {
     }
 
     /// An entity made here is still found under its first key after the service gave it another (rule 11).
-    private func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
-        guard request.link == nil,
-            case .name(let set, let arguments)? = request.url.path.segments.first,
-            arguments != .none, let shape = model.shape(ofSet: set.text), let table = mapping.tables[set.text]
+    func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
+        guard addressedKey(request) != nil else { return nil }
+        return try await database.read { [self] in try followingAlias(request, in: $0) }
+    }
+
+    /// The set and key that a request's path begins with.
+    private func addressedKey(_ request: ODataRequest) -> (set: Identifier, key: EntityKey)? {
+        guard request.link == nil, case .name(let set, let arguments)? = request.url.path.segments.first,
+            arguments != .none, mapping.tables[set.text] != nil
         else { return nil }
         let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
         guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
-        let newKey = try await database.read { [mapping] database in
-            try Aliases(mapping: mapping).key(set: table.set, formerly: key, in: database)
-        }
+        return (set, key)
+    }
+
+    /// The same within a transaction.
+    func followingAlias(_ request: ODataRequest, in database: Database) throws -> ODataRequest? {
+        guard let (set, key) = addressedKey(request), let shape = model.shape(ofSet: set.text) else { return nil }
+        let newKey = try Aliases(mapping: mapping).key(set: set.text, formerly: key, in: database)
         guard let newKey, shape.key.count == newKey.parts.count else { return nil }
         var redirected = request
         redirected.url.path.segments[0] = .name(set, .key(KeyURL.predicate(newKey)))

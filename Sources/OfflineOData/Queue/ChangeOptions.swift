@@ -25,6 +25,8 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Whether an entity made by this change goes from the store once the service has it: the service will send its
     /// own, under whatever key.
     public var removesCreatedEntity: Bool
+    /// The change set that the change was made in.
+    var changeSet: String?
 
     /// Makes options.
     public init(
@@ -64,6 +66,14 @@ extension ChangeOptions {
     func apply(to request: inout ODataRequest) throws {
         request.headers[Self.field] = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
     }
+
+    /// Says which change set a change is in, besides the options that it has.
+    static func setChangeSet(_ changeSet: String?, of request: inout ODataRequest) throws {
+        var options = ChangeOptions()
+        if request.headers[field] != nil { options = try ChangeOptions(request) }
+        options.changeSet = changeSet
+        try options.apply(to: &request)
+    }
 }
 
 /// A store whose changes are made with the same options.
@@ -75,7 +85,14 @@ struct ChangingProvider: ODataProvider {
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
-        if request.method != .read { try options.apply(to: &request) }
+        if case .batch(var items) = request.body {
+            for index in items.indices where items[index].request.method != .read {
+                try options.apply(to: &items[index].request)
+            }
+            request.body = .batch(items)
+        } else if request.method != .read {
+            try options.apply(to: &request)
+        }
         return try await base.execute(request)
     }
 }

@@ -17,6 +17,7 @@ struct QueueFolding {
                 continue
             }
             guard let earlier = last[row], earlier.options.category == request.options.category,
+                earlier.options.changeSet == request.options.changeSet,
                 let folded = try fold(request, into: earlier, in: database)
             else {
                 last[row] = request

@@ -163,6 +163,7 @@ struct QueueHook: WriteHook {
         // The user has seen their version, with the archive entry.
         if let theirs { try queue.setETag(theirs.control.etag, of: refused.id, in: database) }
         try queue.markPending(refused.id, forgetsIdentification: true, in: database)
+        try queue.reviveChangeSet(of: refused, in: database)
     }
 
     private func queueDelete(
@@ -176,6 +177,7 @@ struct QueueHook: WriteHook {
             if refused.kind == .create { neverExisted = true }
             etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag ?? etag
             try queue.remove(refused.id, in: database)
+            try queue.reviveChangeSet(of: refused, in: database)
             rest.removeAll { $0.id == refused.id }
         }
         if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,

@@ -17,7 +17,7 @@ struct QueueTable {
     private static let columns =
         """
         id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, options, status, code, message, target, theirs, failed_at
+        first_sent, created_at, options, change_set, detail, status, code, message, target, theirs, failed_at
         """
 
     /// All requests, or those in some states, in order.
@@ -33,58 +33,14 @@ struct QueueTable {
         try fetch("WHERE id = ?", [id], in: database).first
     }
 
+    /// The requests of one change set, in order.
+    func requests(ofChangeSet changeSet: String, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
+    }
+
     /// The requests for one row, in order.
     func requests(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE entity_set = ? AND row_id = ? ORDER BY id", [set, rowID], in: database)
-    }
-
-    /// The request to send next: one on its way first, then by priority and age the first that waits for no other.
-    ///
-    /// - Parameter categories: only requests of these, and those that they depend on; `nil` for all.
-    func next(in categories: Set<String>?, in database: Database) throws -> QueuedRequest? {
-        let wanted = try categories.map { try requests(in: $0, in: database) }
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT id, state, depends FROM outpost_queue WHERE state = 'sending'
-                UNION ALL
-                SELECT * FROM (
-                    SELECT id, state, depends FROM outpost_queue WHERE state = 'pending' ORDER BY priority DESC, id)
-                """)
-        while let row = try rows.next() {
-            let id: Int64 = row["id"]
-            if row["state"] == QueuedRequest.State.sending.rawValue { return try request(id, in: database) }
-            if let wanted, !wanted.contains(id) { continue }
-            if try !waits(row["depends"], in: database) { return try request(id, in: database) }
-        }
-        return nil
-    }
-
-    /// Whether any of the requests that one depends on is still there.
-    private func waits(_ depends: String, in database: Database) throws -> Bool {
-        for id in depends.split(separator: ",").compactMap({ Int64($0) }) {
-            let exists = try Bool.fetchOne(
-                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE id = ?)", arguments: [id])
-            if exists ?? false { return true }
-        }
-        return false
-    }
-
-    /// The requests of some categories, and all that they depend on.
-    private func requests(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
-        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends FROM outpost_queue")
-        var dependencies: [Int64: String] = [:]
-        var open: [Int64] = []
-        for row in rows {
-            dependencies[row["id"]] = row["depends"]
-            if let category: String = row["category"], categories.contains(category) { open.append(row["id"]) }
-        }
-        var wanted = Set(open)
-        while let id = open.popLast() {
-            for next in (dependencies[id] ?? "").split(separator: ",").compactMap({ Int64($0) })
-            where wanted.insert(next).inserted { open.append(next) }
-        }
-        return wanted
     }
 
     func hasRequests(set: String, rowID: Int64, in database: Database) throws -> Bool {
@@ -112,14 +68,14 @@ struct QueueTable {
             sql: """
                 INSERT INTO outpost_queue(
                     entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
-                    options, category, priority)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    options, category, priority, change_set)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 table.set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
                 dependsOn.map(String.init).joined(separator: ","), createdAt,
-                Self.text(options), options.category, options.priority,
+                Self.text(options), options.category, options.priority, options.changeSet,
             ])
         return database.lastInsertedRowID
     }
@@ -195,7 +151,10 @@ struct QueueTable {
     }
 
     private static func text(_ options: ChangeOptions) throws -> String? {
-        options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+        // Its change set has a column.
+        var options = options
+        options.changeSet = nil
+        return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
     /// Whether any of some requests waits for another one, at whatever distance.
@@ -253,6 +212,9 @@ struct QueueTable {
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
                 theirs: try theirs.map { try snapshots.decode(bytes: $0, shape: shape) }, at: row["failed_at"] ?? "")
         }
+        var decodedOptions =
+            try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) } ?? ChangeOptions()
+        decodedOptions.changeSet = row["change_set"]
         return QueuedRequest(
             id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
             changes: try snapshots.decode(row["changes"], shape: shape),
@@ -260,8 +222,6 @@ struct QueueTable {
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) }
-                ?? ChangeOptions(),
-            failure: failure)
+            options: decodedOptions, failure: failure)
     }
 }
