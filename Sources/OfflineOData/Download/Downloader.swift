@@ -20,6 +20,7 @@ struct Downloader: Sendable {
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
         let uploaded = try await uploadedRows()
+        try await database.write { try QueryTable.forgetUpserted(in: $0) }
         let results = try await withThrowingTaskGroup(
             of: (Int, Result<DownloadReport.Query, ODataError>).self
         ) { group in

@@ -46,10 +46,16 @@ enum QueryTable {
     static func markLoaded(_ query: Int64, deltaLink: String?, at time: String, in database: Database) throws {
         try database.execute(
             sql: """
-                UPDATE outpost_query SET is_loaded = 1, next_link = NULL, delta_link = ?, last_download = ?
+                UPDATE outpost_query SET is_fresh = 1 - is_loaded, is_loaded = 1, next_link = NULL, delta_link = ?, last_download = ?
                 WHERE id = ?
                 """, arguments: [deltaLink, time, query])
         try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
+    }
+
+    /// Forgets what the download before brought.
+    static func forgetUpserted(in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_upserted; UPDATE outpost_query SET is_fresh = 0 WHERE is_fresh = 1")
     }
 
     /// Hides what a query holds, as before its first download.

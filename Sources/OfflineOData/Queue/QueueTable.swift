@@ -17,7 +17,8 @@ struct QueueTable {
     private static let columns =
         """
         id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, options, change_set, detail, status, code, message, target, theirs, failed_at
+        first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error, theirs,
+        failed_at
         """
 
     /// All requests, or those in some states, in order.
@@ -98,7 +99,7 @@ struct QueueTable {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
-                    target = NULL, theirs = NULL, failed_at = NULL
+                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL
                     \(forgetsIdentification ? ", request_id = NULL, first_sent = NULL" : "")
                 WHERE id = ?
                 """, arguments: [id])
@@ -110,12 +111,13 @@ struct QueueTable {
     ) throws {
         try database.execute(
             sql: """
-                UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, theirs = ?,
-                    failed_at = ?
+                UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
+                    theirs = ?, failed_at = ?
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
+                failure.innerError,
                 failure.theirs.map(snapshots.encode), failure.at, id,
             ])
     }
@@ -210,6 +212,7 @@ struct QueueTable {
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
+                innerError: row["inner_error"],
                 theirs: try theirs.map { try snapshots.decode(bytes: $0, shape: shape) }, at: row["failed_at"] ?? "")
         }
         var decodedOptions =

@@ -34,6 +34,8 @@ public struct QueuedRequest: Sendable, Identifiable {
         public var message: String
         /// The property at fault.
         public var target: String?
+        /// What the service said besides, as JSON.
+        public var innerError: String?
         /// The entity as the service has it now, where a conflict was found.
         public var theirs: Entity?
         /// When it happened.
@@ -41,8 +43,10 @@ public struct QueuedRequest: Sendable, Identifiable {
 
         /// Makes a failure.
         public init(
-            status: Int?, code: String, message: String, target: String? = nil, theirs: Entity? = nil, at: String
+            status: Int?, code: String, message: String, target: String? = nil, innerError: String? = nil,
+            theirs: Entity? = nil, at: String
         ) {
+            self.innerError = innerError
             self.status = status
             self.code = code
             self.message = message

@@ -37,4 +37,11 @@ public struct DefiningQuery: Hashable, Sendable {
         url = ODataURL(path: ResourcePath([.name(Identifier(entitySet), .none)]))
         text = entitySet
     }
+
+    /// A query for each entity set of a service, but those that another store has for itself.
+    static func all(of model: EntityDataModel) -> [DefiningQuery] {
+        model.container.entitySets
+            .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil }
+            .map { DefiningQuery(entitySet: $0.name) }
+    }
 }

@@ -27,6 +27,7 @@ enum EngineSchema {
             // What is sent as one, and what links, streams and calls are about.
             "ALTER TABLE outpost_queue ADD COLUMN change_set TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN detail TEXT",
+            "ALTER TABLE outpost_queue ADD COLUMN inner_error TEXT",
             "CREATE INDEX outpost_queue_change_set ON outpost_queue(change_set) WHERE change_set IS NOT NULL",
             // What the last download brought: single rows, and queries of which it brought every row.
             """

@@ -22,7 +22,7 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
-        let set = try DefiningQueryCheck.entitySet(of: query, model: model)
+        let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
         let environment = options.environment
         try await database.write { database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {

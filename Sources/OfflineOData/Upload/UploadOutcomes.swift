@@ -40,12 +40,11 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
-            // In no query, as far as is known: the next download decides (rule 12).
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-                arguments: [request.entitySet, request.rowID])
-        }
+        // Not downloaded again yet; and where it is in no query, as far as is known, the next download decides
+        // (rule 12).
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [request.entitySet, request.rowID])
         let known = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)

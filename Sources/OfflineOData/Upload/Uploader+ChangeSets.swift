@@ -172,7 +172,7 @@ extension Uploader {
             for request in requests {
                 let failure = QueuedRequest.Failure(
                     status: error.status, code: error.code, message: message, target: error.target,
-                    theirs: theirs[request.id], at: at)
+                    innerError: error.innerError, theirs: theirs[request.id], at: at)
                 try outcomes.fail(request, state, failure, in: database)
             }
         }

@@ -304,7 +304,8 @@ struct Uploader: Sendable {
         theirs: Entity? = nil
     ) async throws -> Result {
         let failure = QueuedRequest.Failure(
-            status: error.status, code: error.code, message: message, target: error.target, theirs: theirs,
+            status: error.status, code: error.code, message: message, target: error.target, innerError: error.innerError,
+            theirs: theirs,
             at: environment.instant.description)
         try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed

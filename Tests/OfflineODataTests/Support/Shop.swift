@@ -37,7 +37,11 @@ final class Shop: Sendable {
 
     static let serviceRoot = "http://shop.test/"
 
-    func client() throws -> ODataClient { try ODataClient(serviceRoot: Self.serviceRoot, transport: wire) }
+    func client() throws -> ODataClient { try client(over: wire) }
+
+    func client(over transport: some HTTPTransport) throws -> ODataClient {
+        try ODataClient(serviceRoot: Self.serviceRoot, transport: transport)
+    }
 
     /// Runs SQL in the database as another program would.
     func sql(_ sql: String) async throws {
