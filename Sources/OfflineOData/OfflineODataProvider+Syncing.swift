@@ -82,6 +82,7 @@ extension OfflineODataProvider {
             }
             queries = queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }
         }
+        queries = try await personalised(queries)
         let downloader = Downloader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, pageSize: options.downloadPageSize)
@@ -89,6 +90,7 @@ extension OfflineODataProvider {
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
         do {
             let report = try await downloader.download(queries)
+            try await loadStreams(of: queries, from: remote)
             try await note(
                 "download",
                 "\(report.received) rows received: \(report.inserted) new, \(report.updated) changed, "
@@ -111,7 +113,7 @@ extension OfflineODataProvider {
         try await database.write { try Events.add(kind, text, environment, figures: figures, in: $0) }
     }
 
-    private func connection() throws -> any ODataProvider {
+    func connection() throws -> any ODataProvider {
         guard let remote else { throw OfflineError.notConnected }
         return remote
     }

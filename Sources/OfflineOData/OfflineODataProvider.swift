@@ -64,11 +64,15 @@ public final class OfflineODataProvider: ODataProvider {
     let options: Options
     let local: StoreProvider
     let queue: QueueTable
+    let hook: QueueHook
+    let streams: StreamTable
     let remote: (any ODataProvider)?
-    let progressChannel = ProgressChannel()
+    let progressChannel: ProgressChannel
     let changes: StoreChanges
+    /// Values that are in memory alone.
+    let sessionParameters = LockedState<[String: String]>([:])
 
-    private init(
+    init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options
     ) throws(ModelError) {
@@ -79,6 +83,7 @@ public final class OfflineODataProvider: ODataProvider {
         self.model = try EngineSet.adding(to: model)
         self.remote = remote
         self.options = options
+        progressChannel = ProgressChannel(meter: options.meter)
         changes = StoreChanges(database: database, environment: options.environment)
         var mapping = OfflineLayout(model: model).mapping
         mapping.rowConditions = StateFunctions.conditions
@@ -89,7 +94,12 @@ public final class OfflineODataProvider: ODataProvider {
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
         storeOptions.functions = StateFunctions.registry
-        local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
+        var rules = WriteRules()
+        rules.updatesRelated = true
+        local = StoreProvider(
+            database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+        self.hook = hook
+        streams = StreamTable(database: database)
     }
 
     // MARK: Creating and opening
@@ -196,9 +206,26 @@ public final class OfflineODataProvider: ODataProvider {
             return try await local.execute(request)
         }
         if let answer = try await answerEngineSet(request) { return answer }
-        let request = StateFunctions.rewriting(request)
-        if request.method == .read { return try await annotating(try await answer(request)) }
-        return try await answer(request)
+        let rewritten = StateFunctions.rewriting(request)
+        if let answer = try await answerCall(rewritten) { return answer }
+        if let answer = try await answerStream(rewritten) { return answer }
+        if request.method == .read { return try await annotating(try await answer(rewritten)) }
+        return try await answer(try markingDeepChange(rewritten))
+    }
+
+    /// What is changed with an entity is sent with it.
+    private func markingDeepChange(_ request: ODataRequest) throws -> ODataRequest {
+        guard case .entity(let entity) = request.body else { return request }
+        let isDeep = entity.related.values.contains { related in
+            switch related {
+            case .one, .many: true
+            case .none, .references: false
+            }
+        }
+        guard isDeep, try ChangeOptions(request).changeSet == nil else { return request }
+        var request = request
+        try ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
+        return request
     }
 
     private func answer(_ request: ODataRequest) async throws -> ODataResponse {

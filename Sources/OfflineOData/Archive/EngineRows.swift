@@ -88,7 +88,12 @@ struct EngineRows {
 
     /// The properties that are sent, as JSON; `nil` for a delete.
     private func body(of request: QueuedRequest) -> String? {
-        guard request.kind != .delete else { return nil }
+        switch request.kind {
+        case .delete, .stream, .unlink: return nil
+        case .link: return request.detail.target.map { "{\"@odata.id\":\"\($0)\"}" }
+        case .call: return request.detail.parameters
+        case .create, .update: break
+        }
         var writer = JSONWriter(reservingCapacity: 256)
         let sent = request.changes.only(where: { request.kind != .create || !request.omitted.contains($0) })
         writer.value(.complex(sent), type: .entity(sent.shape.name), model: model)
@@ -110,12 +115,13 @@ extension QueuedRequest {
     /// The HTTP method that it is sent by.
     public var method: String {
         switch kind {
-        case .create: "POST"
+        case .create, .call, .link: "POST"
         case .update: "PATCH"
-        case .delete: "DELETE"
+        case .stream: "PUT"
+        case .delete, .unlink: "DELETE"
         }
     }
 
     /// The URL that it is sent to, relative to the service root.
-    public var url: String { kind == .create ? entitySet : entityText }
+    public var url: String { kind == .create ? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "") }
 }

@@ -134,6 +134,11 @@ extension OfflineODataProvider {
             for request in chosen {
                 // A row may have several archived requests: the first one's undo takes them all.
                 guard try queue.request(request.id, in: database) != nil else { continue }
+                guard request.kind.isOfRow else {
+                    try undo.undoBesideRows(request, in: database)
+                    restored += 1
+                    continue
+                }
                 if let theirs = request.failure?.theirs, let table = mapping.tables[request.entitySet] {
                     let owner =
                         try before.image(

@@ -63,6 +63,13 @@ enum StateFunctions {
         return request
     }
 
+    /// A URL with `entityExists(path)` as the comparison that it stands for.
+    static func rewriting(_ url: ODataURL) -> ODataURL {
+        var url = url
+        rewrite(&url.options)
+        return url
+    }
+
     private static func rewrite(_ options: inout QueryOptions) {
         if let filter = options.filter { options.filter = rewritten(filter) }
         for index in options.expand.indices { rewrite(&options.expand[index].options) }

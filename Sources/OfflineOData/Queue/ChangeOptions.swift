@@ -25,14 +25,17 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Whether an entity made by this change goes from the store once the service has it: the service will send its
     /// own, under whatever key.
     public var removesCreatedEntity: Bool
+    /// Whether an action is called at the service at once, or queued and called by the next upload.
+    public var operationMode: OperationMode = .queued
     /// The change set that the change was made in.
     var changeSet: String?
 
     /// Makes options.
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
-        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false
+        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued
     ) {
+        self.operationMode = operationMode
         self.tag = tag
         self.category = category
         self.headers = headers
@@ -40,6 +43,14 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
         self.isUnmodifiable = isUnmodifiable
         self.removesCreatedEntity = removesCreatedEntity
     }
+}
+
+/// When an action that an app calls on its store is called at the service.
+public enum OperationMode: String, Hashable, Sendable, Codable {
+    /// By the next upload; its answer is not waited for, and what it changes comes with the next download.
+    case queued
+    /// At once, over the connection of the store.
+    case online
 }
 
 extension ChangeOptions {

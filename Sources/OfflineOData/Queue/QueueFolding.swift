@@ -41,7 +41,9 @@ struct QueueFolding {
     }
 
     private func isFoldable(_ request: QueuedRequest) -> Bool {
-        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable else { return false }
+        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable,
+            request.kind.isOfRow, request.detail == RequestDetail()
+        else { return false }
         guard let categories else { return true }
         return request.options.category.map(categories.contains) ?? false
     }
@@ -87,7 +89,7 @@ struct QueueFolding {
             try queue.remove(earlier.id, in: database)
             try queue.remove(later.id, in: database)
             return .nothing
-        case (_, .create), (.delete, _):
+        default:
             return nil
         }
     }

@@ -27,8 +27,11 @@ extension QueueTable {
             let id: Int64 = row["id"]
             let changeSet: String? = row["change_set"]
             if row["state"] == QueuedRequest.State.sending.rawValue {
-                guard let changeSet, usesChangeSets else { return try request(id, in: database).map { [$0] } ?? [] }
-                return try requests(ofChangeSet: changeSet, in: database).filter { $0.state == .sending }
+                let single = try request(id, in: database).map { [$0] } ?? []
+                guard let changeSet, usesChangeSets else { return single }
+                let members = try requests(ofChangeSet: changeSet, in: database)
+                guard Self.fitIntoBatch(members) else { return single }
+                return members.filter { $0.state == .sending }
             }
             if let wanted, !wanted.contains(id) { continue }
             guard let changeSet else {
@@ -47,7 +50,7 @@ extension QueueTable {
         _ changeSet: String, id: Int64, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest]? {
         let members = try requests(ofChangeSet: changeSet, in: database)
-        guard usesChangeSets else {
+        guard usesChangeSets, Self.fitIntoBatch(members) else {
             guard let first = members.first, first.id == id, first.state == .pending,
                 try !isWaiting(for: Set(first.dependsOn), in: database)
             else { return nil }
@@ -57,6 +60,11 @@ extension QueueTable {
         guard members.allSatisfy({ $0.state == .pending }) else { return nil }
         let others = Set(members.flatMap(\.dependsOn)).subtracting(own)
         return try isWaiting(for: others, in: database) ? nil : members
+    }
+
+    /// Streams never travel in a batch (rule 9).
+    private static func fitIntoBatch(_ requests: [QueuedRequest]) -> Bool {
+        requests.allSatisfy { $0.detail.stream == nil }
     }
 
     private static func ids(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }

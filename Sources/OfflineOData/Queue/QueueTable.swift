@@ -34,6 +34,14 @@ struct QueueTable {
         try fetch("WHERE id = ?", [id], in: database).first
     }
 
+    /// The links to and from a row that wait.
+    func links(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE kind IN ('link', 'unlink') ORDER BY id", [], in: database).filter {
+            ($0.entitySet == set && $0.detail.sourceRow == rowID)
+                || ($0.detail.targetSet == set && $0.detail.targetRow == rowID)
+        }
+    }
+
     /// The requests of one change set, in order.
     func requests(ofChangeSet changeSet: String, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
@@ -61,22 +69,23 @@ struct QueueTable {
 
     /// Appends a request and gives its number.
     func append(
-        _ kind: QueuedRequest.Kind, table: TableStorage, rowID: Int64, key: Entity, changes: Entity, base: Entity?,
-        etag: String?, omitted: Set<String>, dependsOn: [Int64], createdAt: String, options: ChangeOptions,
-        in database: Database
+        _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
+        etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
+        detail: RequestDetail? = nil, in database: Database
     ) throws -> Int64 {
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
                     entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
-                    options, category, priority, change_set)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    options, category, priority, change_set, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                table.set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
+                set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
                 dependsOn.map(String.init).joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
+                try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
             ])
         return database.lastInsertedRowID
     }
@@ -124,6 +133,12 @@ struct QueueTable {
 
     func setETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
+    }
+
+    func setDetail(_ detail: RequestDetail, of id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?",
+            arguments: [String(decoding: try JSONEncoder().encode(detail), as: UTF8.self), id])
     }
 
     func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
@@ -196,13 +211,20 @@ struct QueueTable {
     private func decode(_ row: Row) throws -> QueuedRequest {
         let id: Int64 = row["id"]
         let set: String = row["entity_set"]
-        guard let shape = model.shape(ofSet: set) else {
+        guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
+            let state = QueuedRequest.State(rawValue: row["state"])
+        else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
+        // A call need not be about an entity.
+        guard let shape = kind == .call ? Self.noShape : model.shape(ofSet: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
-        let keyEntity = try snapshots.decode(row["entity_key"], shape: shape)
-        guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
-            let state = QueuedRequest.State(rawValue: row["state"]), let key = keyEntity.key
-        else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind, state or key") }
+        func stored(_ column: String) throws -> Entity {
+            kind == .call ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
+        }
+        guard let key = kind == .call ? EntityKey([]) : try stored("entity_key").key else {
+            throw OfflineError.damagedQueue(reason: "request \(id) has no key")
+        }
+        let detail: String? = row["detail"]
         let omitted: String = row["omitted"]
         let depends: String = row["depends"]
         let base: [UInt8]? = (row["base"] as Data?).map(Array.init)
@@ -220,11 +242,16 @@ struct QueueTable {
         decodedOptions.changeSet = row["change_set"]
         return QueuedRequest(
             id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
-            changes: try snapshots.decode(row["changes"], shape: shape),
+            changes: try stored("changes"),
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: decodedOptions, failure: failure)
+            options: decodedOptions, failure: failure,
+            detail: try detail.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) }
+                ?? RequestDetail())
     }
+
+    /// What a call carries instead of an entity.
+    static let noShape = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
 }

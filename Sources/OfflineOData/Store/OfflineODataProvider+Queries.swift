@@ -8,7 +8,7 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
     public func definingQueries() async throws -> [DefiningQuery] {
         try await database.read { try QueryTable.all(in: $0) }.map {
-            try DefiningQuery($0.name, $0.text, group: $0.group)
+            try DefiningQuery($0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams)
         }
     }
 

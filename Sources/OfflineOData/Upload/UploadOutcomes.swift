@@ -24,6 +24,11 @@ struct UploadOutcomes: Sendable {
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+        guard request.kind.isOfRow else {
+            try queue.remove(request.id, in: database)
+            return try Events.add(
+                "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
         if request.kind == .create, let key = theirs?.key, key != request.key {
             try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
@@ -168,6 +173,6 @@ struct UploadOutcomes: Sendable {
     }
 
     private func describe(_ request: QueuedRequest) -> String {
-        KeyURL.url(set: request.entitySet, key: request.key).description
+        request.entityText
     }
 }

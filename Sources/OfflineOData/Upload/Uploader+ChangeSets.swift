@@ -184,7 +184,7 @@ extension Uploader {
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.
     private func conflicts(in requests: [QueuedRequest], _ error: ODataError) async throws -> [Int64: Conflict] {
         var conflicts: [Int64: Conflict] = [:]
-        for request in requests where request.kind != .create {
+        for request in requests where request.kind == .update || request.kind == .delete {
             guard let etag = request.etag else { continue }
             let theirs: Entity?
             do {
@@ -270,6 +270,7 @@ extension Uploader {
                 }
             case .delete:
                 hasActed = try await current(set: request.entitySet, key: request.key) == nil
+            case .stream, .link, .unlink, .call: continue
             }
             if hasActed != nil { break }
         }

@@ -43,10 +43,12 @@ struct Uploader: Sendable {
             switch result {
             case .accepted: report.accepted += unit
             case .failed:
-                report.failed += try await database.read { database in
+                let failed = try await database.read { database in
                     try unit.compactMap { try outcomes.queue.request($0.id, in: database) }
                         .filter { $0.failure != nil }
                 }
+                report.failed += failed
+                for request in failed { progress.reportFailure(request) }
             case .postponed: continue
             }
             progress.report(
@@ -141,6 +143,7 @@ struct Uploader: Sendable {
 
     /// The request as the service gets it.
     func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
+        if let message = try await requestBesideRows(request) { return try await completed(message, request, isRepeatable) }
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
         if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
@@ -148,7 +151,7 @@ struct Uploader: Sendable {
             changes.control.type = changes.shape.name
         }
         switch request.kind {
-        case .create:
+        case .create, .stream, .link, .unlink, .call:
             message = ODataRequest(
                 .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
                 body: .entity(changes),
@@ -162,6 +165,13 @@ struct Uploader: Sendable {
             message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
             message.ifMatch = request.etag
         }
+        return try await completed(message, request, isRepeatable)
+    }
+
+    private func completed(
+        _ message: ODataRequest, _ request: QueuedRequest, _ isRepeatable: Bool?
+    ) async throws -> ODataRequest {
+        var message = message
         message.headers = try await headers(of: request)
         if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
@@ -197,19 +207,27 @@ struct Uploader: Sendable {
             }
         } else if request.kind == .update, theirs == nil, response.etag == nil {
             theirs = await readAgain(request, request.key)
+        } else if request.kind == .stream {
+            // The ETag of the answer is the stream's.
+            theirs = await readAgain(request, request.key)
         }
         guard !isWithoutKey else {
             return try await archive(
                 request, .inDoubt, ODataError(status: response.status, code: "NoKey", message: ""),
                 message: "The service created \(request.entitySet) without saying under which key.")
         }
-        if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
+        let etag = request.kind == .stream ? nil : response.etag
+        if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
         let current = theirs
         try await write { database in
+            if let stream = request.detail.stream {
+                let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
+                try StreamTable.markUploaded(stream, etag: streamETag, in: database)
+            }
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
-            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? response.etag, in: database)
+            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? etag, in: database)
         }
         return .accepted
     }
@@ -265,6 +283,11 @@ struct Uploader: Sendable {
             // Nothing was decided, so it is not for the archive.
             try await putBack(request, wasSent: wasSent)
             throw error
+        case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
+            try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+            return .accepted
+        case _ where !request.kind.isOfRow:
+            return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
             // Somebody else has deleted it: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
@@ -398,8 +421,11 @@ struct Uploader: Sendable {
     /// - Returns: `nil` when sending it once more can do no harm.
     private func settle(_ request: QueuedRequest) async throws -> Result? {
         switch request.kind {
-        case .delete:
+        case .delete, .stream, .link, .unlink:
+            // Made once more, it comes to the same.
             return nil
+        case .call:
+            return try await archive(request, .inDoubt, doubt, message: doubt.message)
         case .update:
             // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
             guard request.etag == nil else { return nil }

@@ -15,6 +15,7 @@ final class Shop: Sendable {
     let directory: URL
     let database: ServedDatabase
     let wire: Wire
+    private let isOwner: Bool
 
     var path: String { directory.appendingPathComponent("shop.db").path }
 
@@ -28,9 +29,18 @@ final class Shop: Sendable {
         options.pageSize = pageSize
         database = try await ServedDatabase.open(path: path, options: options)
         wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
+        isOwner = true
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    /// The service of the same database once more, as after its operator has altered that.
+    init(at directory: URL) async throws {
+        self.directory = directory
+        database = try await ServedDatabase.open(path: directory.appendingPathComponent("shop.db").path)
+        wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
+        isOwner = false
+    }
+
+    deinit { if isOwner { try? FileManager.default.removeItem(at: directory) } }
 
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
