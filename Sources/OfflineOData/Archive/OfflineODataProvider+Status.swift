@@ -72,7 +72,8 @@ extension OfflineODataProvider {
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
         try await database.write { [queue] database in
-            let chosen = try Self.archived(ids, queue, in: database)
+            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
+                .filter { $0.state == .refused || $0.state == .inDoubt }
             for request in chosen {
                 if let theirs = request.failure?.theirs, request.kind != .create {
                     try queue.setETag(theirs.control.etag, of: request.id, in: database)
@@ -125,13 +126,19 @@ extension OfflineODataProvider {
     public func discard(_ ids: [Int64] = []) async throws -> Int {
         let environment = options.environment
         return try await database.write { [queue, mapping] database in
-            let chosen = try Self.archived(ids, queue, in: database)
+            // What was to be done together is given up together.
+            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
             let before = BeforeImages(snapshots: queue.snapshots)
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             var restored = 0
             for request in chosen {
                 // A row may have several archived requests: the first one's undo takes them all.
                 guard try queue.request(request.id, in: database) != nil else { continue }
+                guard request.kind.isOfRow else {
+                    try undo.undoBesideRows(request, in: database)
+                    restored += 1
+                    continue
+                }
                 if let theirs = request.failure?.theirs, let table = mapping.tables[request.entitySet] {
                     let owner =
                         try before.image(

@@ -19,6 +19,7 @@ struct Downloader: Sendable {
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
         let uploaded = try await uploadedRows()
+        try await database.write { try QueryTable.forgetUpserted(in: $0) }
         let results = try await withThrowingTaskGroup(
             of: (Int, Result<DownloadReport.Query, ODataError>).self
         ) { group in
@@ -101,10 +102,11 @@ struct Downloader: Sendable {
                 var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
                 for entity in page.entities { try applier.apply(entity) }
                 if next == nil {
-                    try QueryTable.markLoaded(query.id, deltaLink: page.deltaLink, at: time, in: database)
+                    try QueryTable.markLoaded(
+                        query.id, deltaLink: query.keepsLinks ? page.deltaLink : nil, at: time, in: database)
                     try RowApplier.claimHiddenRows(of: query.id, table, in: database)
                 } else {
-                    try QueryTable.setNextLink(next, of: query.id, in: database)
+                    try QueryTable.setNextLink(query.keepsLinks ? next : nil, of: query.id, in: database)
                 }
                 return applier.counts
             }
@@ -180,7 +182,7 @@ struct Downloader: Sendable {
         let present = try await confirmedPresent(missing.map(\.key), query, table)
         let gone = missing.filter { !present.contains($0.key) }
         let time = environment.instant.description
-        let newLink = deltaLink
+        let newLink = query.keepsLinks ? deltaLink : nil
         let counts = try await database.write { database in
             var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
             try applyStage(query, table, &applier, in: database)

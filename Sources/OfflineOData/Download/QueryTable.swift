@@ -7,8 +7,11 @@ struct StoredQuery: Sendable {
     let id: Int64
     let name: String
     let group: String?
-    let text: String
+    var text: String
     let entitySet: String
+    var retrievesStreams = false
+    /// Whether the links that the service gives may be kept: they may hold values that must not get to the disk.
+    var keepsLinks = true
     var isLoaded: Bool
     /// Where the first download goes on.
     var nextLink: String?
@@ -24,7 +27,7 @@ enum QueryTable {
         try Row.fetchAll(database, sql: "SELECT * FROM outpost_query ORDER BY id").map { row in
             StoredQuery(
                 id: row["id"], name: row["name"], group: row["query_group"], text: row["text"],
-                entitySet: row["entity_set"], isLoaded: row["is_loaded"], nextLink: row["next_link"],
+                entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"], isLoaded: row["is_loaded"], nextLink: row["next_link"],
                 deltaLink: row["delta_link"], lastDownload: row["last_download"])
         }
     }
@@ -32,8 +35,9 @@ enum QueryTable {
     /// Adds a query; its rows stay hidden until it is loaded (rule 14).
     static func add(_ query: DefiningQuery, entitySet: String, in database: Database) throws {
         try database.execute(
-            sql: "INSERT INTO outpost_query(name, query_group, text, entity_set) VALUES (?, ?, ?, ?)",
-            arguments: [query.name, query.group, query.text, entitySet])
+            sql: "INSERT INTO outpost_query(name, query_group, text, entity_set, retrieves_streams) "
+                + "VALUES (?, ?, ?, ?, ?)",
+            arguments: [query.name, query.group, query.text, entitySet, query.retrievesStreams])
         try database.execute(
             sql: "INSERT INTO outpost_hidden_owner(id) VALUES (?)", arguments: [database.lastInsertedRowID])
     }
@@ -46,10 +50,16 @@ enum QueryTable {
     static func markLoaded(_ query: Int64, deltaLink: String?, at time: String, in database: Database) throws {
         try database.execute(
             sql: """
-                UPDATE outpost_query SET is_loaded = 1, next_link = NULL, delta_link = ?, last_download = ?
+                UPDATE outpost_query SET is_fresh = 1 - is_loaded, is_loaded = 1, next_link = NULL, delta_link = ?, last_download = ?
                 WHERE id = ?
                 """, arguments: [deltaLink, time, query])
         try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
+    }
+
+    /// Forgets what the download before brought.
+    static func forgetUpserted(in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_upserted; UPDATE outpost_query SET is_fresh = 0 WHERE is_fresh = 1")
     }
 
     /// Hides what a query holds, as before its first download.

@@ -51,14 +51,27 @@ struct RowApplier {
         }
         let outcome = try loader.load(entity, owner: query)
         switch outcome.change {
-        case .inserted: counts.inserted += 1
-        case .updated: counts.updated += 1
+        case .inserted:
+            counts.inserted += 1
+            try markUpserted(outcome.rowID)
+        case .updated:
+            counts.updated += 1
+            try markUpserted(outcome.rowID)
         case .unchanged: counts.unchanged += 1
         }
         if let owner = outcome.previousOwner, owner != query {
             try join(outcome.rowID, owner: owner)
         }
         return outcome.rowID
+    }
+
+    /// Notes that this download brought a row. A first download brings all rows of its query, so that the query is
+    /// marked instead.
+    private func markUpserted(_ rowID: Int64) throws {
+        guard !isHidden else { return }
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_upserted(entity_set, row_id) VALUES (?, ?)"
+        ).execute(arguments: [table.set, rowID])
     }
 
     /// Takes in that an entity is gone from the query's result.
@@ -138,6 +151,7 @@ struct RowApplier {
     /// Renews the before image, then puts the local changes on top of it again.
     private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
         counts.updated += 1
+        try markUpserted(rowID)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let merged = known?.entity?.merging(entity) ?? entity
         let imageOwner = known.map { $0.owner == 0 ? query : $0.owner } ?? query

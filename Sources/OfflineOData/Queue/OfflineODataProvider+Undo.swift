@@ -45,8 +45,14 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await takingBack { [queue] database, _ in
-            try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
+        try await takingBack { [queue, mapping] database, before in
+            let undo = Undo(mapping: mapping, queue: queue, before: before)
+            for request in try queue.requests(in: database) where !request.kind.isOfRow {
+                guard try queue.request(request.id, in: database) != nil else { continue }
+                guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+                try undo.undoBesideRows(request, in: database)
+            }
+            return try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
         }
     }
 

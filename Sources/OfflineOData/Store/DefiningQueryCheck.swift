@@ -10,7 +10,7 @@ enum DefiningQueryCheck {
     static func entitySet(of query: DefiningQuery, model: EntityDataModel) throws -> String {
         let bound: BoundURL
         do throws(QueryError) {
-            bound = try Binder(model: model).bind(query.url)
+            bound = try Binder(model: model).bind(QueryParameters.blank(query.url))
         } catch {
             var error = error
             error.text = error.text ?? query.text

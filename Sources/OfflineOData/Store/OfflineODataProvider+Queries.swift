@@ -8,7 +8,7 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
     public func definingQueries() async throws -> [DefiningQuery] {
         try await database.read { try QueryTable.all(in: $0) }.map {
-            try DefiningQuery($0.name, $0.text, group: $0.group)
+            try DefiningQuery($0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams)
         }
     }
 
@@ -22,7 +22,7 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
-        let set = try DefiningQueryCheck.entitySet(of: query, model: model)
+        let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
         let environment = options.environment
         try await database.write { database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {

@@ -24,6 +24,11 @@ struct UploadOutcomes: Sendable {
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+        guard request.kind.isOfRow else {
+            try queue.remove(request.id, in: database)
+            return try Events.add(
+                "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
         if request.kind == .create, let key = theirs?.key, key != request.key {
             try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
@@ -40,12 +45,11 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
-            // In no query, as far as is known: the next download decides (rule 12).
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-                arguments: [request.entitySet, request.rowID])
-        }
+        // Not downloaded again yet; and where it is in no query, as far as is known, the next download decides
+        // (rule 12).
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [request.entitySet, request.rowID])
         let known = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
@@ -181,6 +185,6 @@ struct UploadOutcomes: Sendable {
     }
 
     private func describe(_ request: QueuedRequest) -> String {
-        KeyURL.url(set: request.entitySet, key: request.key).description
+        request.entityText
     }
 }

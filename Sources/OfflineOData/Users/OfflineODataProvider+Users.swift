@@ -97,6 +97,9 @@ enum ServiceData {
         for table in try StoreTable.all(in: database) where !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
         }
+        // What personalised the previous user's queries.
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
         try database.execute(
             sql: """
                 UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL, last_download = NULL;
