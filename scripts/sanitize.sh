@@ -41,6 +41,9 @@ export TSAN_OPTIONS="log_path=$reports/thread:suppressions=$PWD/scripts/tsan.sup
 # Limits on time and stack are wider in instrumented code; a run without a sanitizer keeps them as they are.
 export OUTPOST_SANITIZER=$sanitizer
 
+# Instrumented code is slow and takes memory: as many tests at once as in scripts/test.sh.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
+
 # There are no XCTest tests.
 status=0
 swift test --skip-build --disable-xctest "${flags[@]}" ${filters[@]+"${filters[@]}"} || status=$?

@@ -180,7 +180,7 @@ public final class OfflineODataProvider: ODataProvider {
             else { throw OfflineError.noStore(path: directory) }
             return (root, metadata, max(version, 1))
         }
-        let model = try CSDLReader.read(xml: metadata)
+        let model = try CSDLReader.read(metadata)
         if version < EngineSchema.version {
             try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
         }

@@ -345,6 +345,43 @@ struct XMLDocumentTests {
             try AtomServiceDocument(xml: model.write()).document.entries.map(\.name) == ["Rooms", "Buildings", "Desks"])
     }
 
+    @Test("collections and workspaces are found by name and meaning, and belong to entity sets")
+    func collections() throws {
+        let text = """
+            <service xml:base="http://h/svc/" xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+            <workspace sap:semantics="crm"><a:title>CRM</a:title><collection href="Rooms" sap:semantics="places" sap:addressable="false"><a:title>All rooms</a:title>
+            <a:link rel="http://www.sap.com/Protocols/SAPData/rel#subscribe" href="Subscriptions"/></collection></workspace>
+            <workspace><a:title>Other</a:title><collection href="Photos"><a:title>Photos</a:title><accept>image/*</accept></collection>
+            <collection href="Desks"><a:title>Desks</a:title><accept>application/atom+xml;type=entry</accept></collection></workspace>
+            <a:link rel="self" href="http://h/svc/"/><a:link rel="latest-version" href="http://h/svc;v=2/"/></service>
+            """
+        let document = try AtomServiceDocument(xml: Array(text.utf8))
+        #expect(document.serverType == .gateway && document.latestVersionLink?.url == "http://h/svc;v=2/")
+        #expect(document.workspaces(semantics: "crm").map(\.title) == ["CRM"])
+        #expect(document.workspace(ofCollection: "Photos")?.title == "Other")
+        for name in ["Rooms", "NS.Rooms", "NS.Container/Rooms", "All rooms"] {
+            let rooms = try #require(document.collection(named: name))
+            #expect(rooms.url == "Rooms" && rooms.semantics == "places" && !rooms.isAddressable && !rooms.hasMedia)
+            #expect(rooms.subscriptionLink?.url == "Subscriptions")
+            #expect(model.entitySet(of: rooms)?.name == "Rooms")
+        }
+        #expect(document.collection(named: "Nothing") == nil && document.collection(named: "Photos")?.hasMedia == true)
+        #expect(document.collection(named: "Desks")?.hasMedia == false)
+        let plain = text.replacing("sap:", with: "own:").replacing(
+            "http://www.sap.com/Protocols/SAPData", with: "urn:own")
+        #expect(try AtomServiceDocument(xml: Array(plain.utf8)).serverType == .odata)
+    }
+
+    @Test("an action link tells its parameters and the values they have")
+    func actionParameters() {
+        let link = AtomLink(relation: "x", url: "Book?Id='{Id}'&Seats=2&Note=a%20b#end")
+        #expect(link.parameters == ["Id", "Seats", "Note"])
+        #expect(link.defaultParameterValues == ["Seats": "2", "Note": "a b"])
+        #expect(link.url(with: ["Id": "7", "Seats": "3&4"]) == "Book?Id='7'&Seats=3%264&Note=a%20b#end")
+        #expect(AtomLink(relation: "x", url: "Book").url(with: ["Id": "7"]) == "Book?Id=7")
+        #expect(AtomLink(relation: "x", url: "Book").parameters.isEmpty)
+    }
+
     @Test("a service document without a workspace around its collections is refused")
     func withoutWorkspace() {
         let text = """

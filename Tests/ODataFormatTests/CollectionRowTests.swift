@@ -96,6 +96,46 @@ struct CollectionRowTests {
         #expect(log.others[3] == .finished(CollectionSummary(context: "c", nextLink: "n")))
     }
 
+    @Test("JSON 4.7: a row gives its annotations, and an entity made of it has them")
+    func annotations() throws {
+        struct Annotated: CollectionSink {
+            var entities: [Entity] = []
+            var messages: ODataValue?
+            var missing: ODataValue?
+            var etag: ODataValue?
+            mutating func row(_ row: borrowing JSONRow) throws {
+                entities.append(try row.entity(as: row.shape))
+                messages = try row.annotation("@Org.OData.Core.V1.Messages")
+                missing = try row.annotation("@Org.OData.Core.V1.Other")
+                etag = try row.annotation("@etag")
+            }
+            mutating func element(_ element: CollectionPayloadReader.Element) throws {}
+        }
+        let text = """
+            {"value":[{"@odata.type":"#Shop.Order","@odata.id":"Orders(1)","@odata.etag":"W/\\"1\\"","@odata.editLink":"E","ID":1,
+            "Freight@Org.OData.Core.V1.Computed":true,"Freight":2,"@Org.OData.Core.V1.Messages":[{"code":"1","message":"m"}],
+            "@x.y#q":null,"Items@odata.navigationLink":"I","#Shop.Approve":{"title":"t","target":"u"},"@odata.own":5,"Unknown":1}]}
+            """
+        var sink = Annotated()
+        var reader = CollectionPayloadReader(model: model, type: SampleService.order)
+        reader.append(text.utf8)
+        reader.finish()
+        var whole = reader
+        try reader.read(into: &sink)
+        guard case .entity(var expected)? = try whole.next(), let entity = sink.entities.first else {
+            Issue.record("no entity")
+            return
+        }
+        expected.control.type = nil
+        #expect(entity == expected && entity.control == expected.control)
+        #expect(entity.control.etag == "W/\"1\"" && entity.control.annotations.count == 6)
+        guard case .collection(let messages)? = sink.messages, case .complex(let message)? = messages.first else {
+            Issue.record("no messages")
+            return
+        }
+        #expect(message["code"] == "1" && sink.missing == nil && sink.etag == "W/\"1\"")
+    }
+
     @Test("rows and entities read the same values")
     func sameAsEntities() throws {
         let entities = try elements(Array(page.utf8), chunk: 4096, model: model, type: SampleService.order)

@@ -156,6 +156,26 @@ struct FunctionImportCallTests {
         #expect(throws: FunctionImportCall.CallError.unknownImport("No")) { try FunctionImportCall("No", model: model) }
     }
 
+    @Test("CSDL 2: a parameter that only comes back needs no argument and takes none")
+    func modes() throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityContainer Name="C"><FunctionImport Name="F">
+            <Parameter Name="A" Type="Edm.Int32" Nullable="false"/><Parameter Name="B" Type="Edm.Int32" Mode="Out" Nullable="false"/>
+            <Parameter Name="D" Type="Edm.Int32" Mode="InOut" Nullable="false"/></FunctionImport></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let call = try FunctionImportCall("F", model: try CSDLReader.read(Array(text.utf8)))
+        #expect(call.parameters.map(\.mode) == [.input, .output, .both])
+        #expect(call.writableParameters.map(\.name) == ["A", "D"])
+        #expect(try call.url(arguments: ["A": 1, "D": 2]) == "F?A=1&D=2")
+        #expect(throws: FunctionImportCall.CallError.missingArgument("D", of: "F")) {
+            try call.url(arguments: ["A": 1])
+        }
+        #expect(throws: FunctionImportCall.CallError.unknownParameter("B", of: "F")) {
+            try call.url(arguments: ["A": 1, "B": 1, "D": 2])
+        }
+    }
+
     @Test(
         "literals of every type",
         arguments: [

@@ -24,6 +24,16 @@ enum Report {
         ratio("typed values against simdjson", figures[.typed], figures[.simdjson], 1)
         ratio("typed values against JSONDecoder", figures[.typed], figures[.decoder], 8)
         ratio("typed values against JSONSerialization", figures[.typed], figures[.serialization], 12)
+        if let entities = figures[.entities] {
+            let others = [("simdjson", Way.simdjson), ("JSONDecoder", .decoder), ("JSONSerialization", .serialization)]
+            let ratios = others.compactMap { name, way in
+                figures[way].map {
+                    String(format: "%.2f times ", entities.megabytesPerSecond / $0.megabytesPerSecond) + name
+                }
+            }
+            // The limits are for typed values: these are there for who knows the model at run time only.
+            print("entities of a model known at run time: \(ratios.joined(separator: ", "))")
+        }
         ratio("writing typed values against JSONSerialization", figures[.writeTyped], figures[.writeSerialization], 12)
         if let stream = figures[.stream] {
             let verdict = stream.peakMegabytes <= 64 ? "holds" : "missed by \(Int(stream.peakMegabytes) - 64) MiB"

@@ -28,14 +28,32 @@ public struct AtomLink: Hashable, Sendable {
     /// The HTTP method to follow an action link with; `GET` where none is stated.
     public var httpMethod: String { attributes["http-method"] ?? attributes["httpMethod"] ?? "GET" }
 
-    /// The URL of an action link with parameters put in: each replaces its `{name}` where the URL is a template,
-    /// else it is added to the query.
+    /// What the link is for, where a gateway says so: `sap:semantics`.
+    public var semantics: String? { attributes["semantics"] }
+
+    /// The names of the parameters of an action link: the places in braces, then those of its query.
+    public var parameters: [String] {
+        var names = URLTemplate(url).names.map(\.name)
+        for pair in URLTemplate(url).query where !names.contains(pair.name) { names.append(pair.name) }
+        return names
+    }
+
+    /// The values that the query of an action link has already, unescaped, by the names of the parameters.
+    public var defaultParameterValues: [String: String] {
+        var values: [String: String] = [:]
+        for pair in URLTemplate(url).query where !pair.value.contains("{") { values[pair.name] = pair.value }
+        return values
+    }
+
+    /// The URL of an action link with parameters put in: each replaces its `{name}` where the URL is a template, or the
+    /// value that the query has for it, else it is added to the query.
     ///
     /// - Parameter parameters: text by name; `%`, `&` and the like in them are escaped.
     public func url(with parameters: [String: String]) -> String {
         var template = URLTemplate(url)
         var rest: [(String, String)] = []
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) where !template.replace(name, with: value) {
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key })
+        where !template.replace(name, with: value) && !template.replaceInQuery(name, with: value) {
             rest.append((name, value))
         }
         return template.text(adding: rest)
@@ -111,6 +129,28 @@ struct URLTemplate {
             isFound = true
         }
         return isFound
+    }
+
+    /// The parameters of the query, unescaped.
+    var query: [(name: String, value: String)] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return (parts[0].removingPercentEncoding(), parts.count > 1 ? parts[1].removingPercentEncoding() : "")
+        }
+    }
+
+    /// Gives a parameter of the query another value; `false` when there is none of that name.
+    mutating func replaceInQuery(_ name: String, with value: String) -> Bool {
+        guard let mark = url.firstIndex(of: "?"), query.contains(where: { $0.name == name }) else { return false }
+        let start = url.index(after: mark)
+        let end = url[start...].firstIndex(of: "#") ?? url.endIndex
+        let pairs = url[start..<end].split(separator: "&").map { pair in
+            let key = String(pair.prefix { $0 != "=" })
+            return key.removingPercentEncoding() == name ? "\(key)=\(Self.escaped(value))" : String(pair)
+        }
+        url.replaceSubrange(start..<end, with: pairs.joined(separator: "&"))
+        return true
     }
 
     /// The URL with parameters added to its query.

@@ -13,6 +13,17 @@ public struct AtomServiceDocument: Hashable, Sendable {
         public var collections: [Collection]
         /// The attributes of other namespaces by local name, such as a gateway's `semantics`.
         public var attributes: [String: String]
+
+        /// What the workspace is for, where a gateway says so.
+        public var semantics: String? { attributes["semantics"] }
+    }
+
+    /// The kinds of server that write service documents differently.
+    public enum ServerType: Hashable, Sendable {
+        /// A service of OData as the standard has it.
+        case odata
+        /// A gateway, which describes collections with attributes and elements of SAP's.
+        case gateway
     }
 
     /// A collection of entries, or in V4 something else that the service offers.
@@ -54,14 +65,29 @@ public struct AtomServiceDocument: Hashable, Sendable {
         public var displayOrder: Int? {
             (attributes["display-order"] ?? attributes["addressable-order"]).flatMap { Int($0) }
         }
+        /// Whether it can be read by itself, not by navigation alone.
+        public var isAddressable: Bool { flag("addressable") ?? true }
+        /// Whether members are media with an entry each: what it says of itself, else what it accepts.
+        public var hasMedia: Bool {
+            flag("has-media") ?? flag("hasMedia")
+                ?? accepts.contains { !$0.hasPrefix("application/atom") && !$0.hasPrefix("application/json") }
+        }
+        /// What the members are, where a gateway says so.
+        public var semantics: String? { attributes["semantics"] }
         /// Where to subscribe to changes.
         public var subscriptionLink: AtomLink? {
-            links.first { $0.relation == "subscriptions" || $0.relation.hasSuffix("/subscriptions") }
+            links.first { link in
+                link.relation == "subscriptions" || link.relation.hasSuffix("/subscriptions")
+                    || link.relation.hasSuffix("#subscribe")
+            }
         }
         /// Where the OpenSearch description is.
         public var searchLink: AtomLink? { links.first { $0.relation == "search" } }
         /// The icons.
         public var icons: [AtomLink] { links.filter { $0.relation == "icon" || $0.relation.hasSuffix("/icon") } }
+
+        /// The name of what it lists: its own, else its address.
+        var setName: String { name ?? url.removingPercentEncoding() }
 
         private func flag(_ name: String) -> Bool? {
             attributes[name].map { $0 == "true" || $0 == "1" }
@@ -78,14 +104,34 @@ public struct AtomServiceDocument: Hashable, Sendable {
     public var workspaces: [Workspace]
     /// The links of the document itself.
     public var links: [AtomLink]
+    /// What kind of server wrote it, as far as it tells.
+    public var serverType: ServerType {
+        attributeNamespace?.hasPrefix(AtomNames.sap) == true ? .gateway : .odata
+    }
+    /// The namespace of the attributes, SAP's where there are some of it; `nil` where there are none.
+    private var attributeNamespace: String?
+
+    /// Where the latest version of the service is, which may be another than this one.
+    public var latestVersionLink: AtomLink? { links.first { $0.relation == "latest-version" } }
 
     /// The collections of all workspaces.
     public var collections: [Collection] { workspaces.flatMap(\.collections) }
 
-    /// The collection with a name.
-    public func collection(named name: String) -> Collection? {
-        collections.first { ($0.name ?? $0.url.removingPercentEncoding()) == name }
-            ?? collections.first { $0.title == name }
+    /// The workspaces of one meaning, which gateways state.
+    public func workspaces(semantics: String) -> [Workspace] { workspaces.filter { $0.semantics == semantics } }
+
+    /// The collection with a name: that of an entity set, with or without its container or schema before it, or the title.
+    public func collection(named name: String) -> Collection? { place(of: name)?.collection }
+
+    /// The workspace that the collection with a name stands in.
+    public func workspace(ofCollection name: String) -> Workspace? { place(of: name)?.workspace }
+
+    private func place(of name: String) -> (workspace: Workspace, collection: Collection)? {
+        let all = workspaces.flatMap { workspace in workspace.collections.map { (workspace, $0) } }
+        let unqualified = String(
+            name[(name.lastIndex { $0 == "." || $0 == "/" }.map { name.index(after: $0) } ?? name.startIndex)...])
+        return all.first { $0.1.setName == name } ?? all.first { $0.1.title == name }
+            ?? all.first { $0.1.setName == unqualified }
     }
 
     /// The document as every format has it.
@@ -93,7 +139,7 @@ public struct AtomServiceDocument: Hashable, Sendable {
         ServiceDocument(
             context: context,
             entries: collections.map { collection in
-                let name = collection.name ?? collection.url.removingPercentEncoding()
+                let name = collection.setName
                 return ServiceDocument.Entry(
                     name: name, title: collection.title == name || collection.title.isEmpty ? nil : collection.title,
                     kind: collection.kind, url: collection.url)
@@ -121,6 +167,7 @@ public struct AtomServiceDocument: Hashable, Sendable {
         context = root.metadata("context")
         workspaces = []
         links = []
+        attributeNamespace = root.foreignNamespace
         for element in root.elements {
             if element.name == "workspace", element.namespace == AtomNames.publishing {
                 workspaces.append(try Workspace(element))
@@ -155,6 +202,7 @@ public struct AtomServiceDocument: Hashable, Sendable {
                 url: set.name, title: set.name, kind: .entitySet, name: nil, memberTitle: nil, accepts: [], links: [],
                 attributes: attributes)
         }
+        if collections.contains(where: { !$0.attributes.isEmpty }) { attributeNamespace = AtomNames.sap }
         workspaces = [Workspace(title: "Default", collections: collections, attributes: [:])]
     }
 
@@ -166,7 +214,7 @@ public struct AtomServiceDocument: Hashable, Sendable {
         xml.attribute("xmlns", AtomNames.publishing)
         xml.attribute("xmlns:atom", AtomNames.atom)
         xml.attribute("xmlns:m", AtomNames.metadata(version))
-        xml.attribute("xmlns:sap", AtomNames.sap)
+        xml.attribute("xmlns:sap", attributeNamespace ?? AtomNames.sap)
         xml.attribute("xml:base", baseURL)
         xml.attribute("xml:lang", language)
         if version >= .v4 { xml.attribute("m:context", context) }
@@ -280,7 +328,34 @@ extension AtomLink {
     }
 }
 
+extension EntityDataModel {
+    /// The entity set that a collection of a service document lists: the two are joined by the unqualified name.
+    public func entitySet(of collection: AtomServiceDocument.Collection) -> EntitySet? { entitySet(collection.setName) }
+}
+
 extension XMLFragment {
+    /// The namespace that a gateway's elements and attributes within have: SAP's, else the first that is no standard's.
+    fileprivate var foreignNamespace: String? {
+        var found: String?
+        var waiting = [self]
+        while let element = waiting.popLast() {
+            // What of an extension is kept: these two elements, and attributes of what the document lists.
+            let isKept = element.name == "member-title" || element.name == "semantics"
+            let isListed = [
+                "workspace", "collection", "link", "singleton", "function-import", "service-document",
+            ].contains(element.name)
+            for namespace in isKept ? [element.namespace] : isListed ? element.attributes.map(\.namespace) : [] {
+                if namespace.hasPrefix(AtomNames.sap) { return AtomNames.sap }
+                let isStandard =
+                    namespace.isEmpty || AtomNames.isMetadata(namespace)
+                    || [AtomNames.atom, AtomNames.publishing, AtomNames.xml].contains(namespace)
+                if !isStandard { found = found ?? namespace }
+            }
+            waiting += element.elements.reversed()
+        }
+        return found
+    }
+
     /// The attributes of other namespaces than XML's own, by local name.
     var foreignAttributes: [String: String] {
         var result: [String: String] = [:]

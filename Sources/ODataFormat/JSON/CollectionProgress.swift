@@ -16,6 +16,8 @@ struct CollectionProgress: Sendable {
 
     let reader: EntityPayloadReader
     let type: QualifiedName
+    /// The shape of that type, so that it is not looked up for each element.
+    private let shape: Shape
     var state = JSONScanner.State()
     private var stage = Stage.start
     private var summary = CollectionSummary()
@@ -28,6 +30,7 @@ struct CollectionProgress: Sendable {
     init(reader: EntityPayloadReader, type: QualifiedName, dialect: JSONDialect) {
         self.reader = reader
         self.type = type
+        shape = reader.model.shape(type) ?? .untyped
         verbose =
             dialect == .verbose ? VerboseEntityReader(model: reader.model, strictness: reader.strictness) : nil
     }
@@ -156,25 +159,24 @@ struct CollectionProgress: Sendable {
     private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
         // A look at the first member tells whether this is an entity of the collection: what is not has a
         // context of its own, and that stands first (OData JSON Format 4.01, 4.6.1).
-        var declared = type
+        var declared: QualifiedName?
         var ahead = scanner
         try ahead.beginObject()
         if let key = try ahead.nextKey() {
             if key.firstByte == UInt8(ascii: "@"), key == "@odata.context" || key == "@context" {
                 let context = try ahead.readString()
                 if let outcome = try readForeign(context, &scanner, ahead) { return outcome }
-                declared = reader.model.entityType(context: context) ?? type
-            } else if key == "error", let shape = reader.model.shape(type),
-                let error = try EntityPayloadReader.takeError(&scanner, shape)
-            {
+                declared = reader.model.entityType(context: context)
+            } else if key == "error", let error = try EntityPayloadReader.takeError(&scanner, shape) {
                 return .serviceError(error)
             }
         }
         let entity =
             if let verbose {
-                try verbose.readInstance(&scanner, declared: declared)
+                try verbose.readInstance(&scanner, declared: declared ?? type)
             } else {
-                try reader.readInstance(&scanner, declared: declared)
+                try declared == nil
+                    ? reader.readInstance(&scanner, of: shape) : reader.readInstance(&scanner, declared: declared)
             }
         if let reason = entity.control.removedReason {
             return .element(.removed(id: entity.control.id, entity: entity, reason: reason))

@@ -81,7 +81,12 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     ///
     /// - Throws: `JSONError` with the place and the property path.
     public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
-        var instance = InstanceInProgress(shape: declared.flatMap { model.shape($0) } ?? .untyped)
+        try readInstance(&scanner, of: declared.flatMap { model.shape($0) } ?? .untyped)
+    }
+
+    /// Reads the instance that comes next, for who has looked its type up.
+    func readInstance(_ scanner: inout JSONScanner, of shape: Shape) throws(JSONError) -> Entity {
+        var instance = InstanceInProgress(shape: shape)
         var next = 0
         try scanner.beginObject()
         while true {

@@ -40,6 +40,8 @@ struct InstanceInProgress {
 
     /// The instance with counts, links and references put where they belong.
     consuming func finished() -> Entity {
+        // Most have none of it.
+        if bindings.isEmpty, counts.isEmpty, nextLinks.isEmpty { return entity }
         for (name, ids) in bindings {
             switch entity.related[name] {
             case .many(let entities, let count, let nextLink):
@@ -56,7 +58,6 @@ struct InstanceInProgress {
             default: entity.related[name] = .references(ids)
             }
         }
-        if counts.isEmpty, nextLinks.isEmpty { return entity }
         for name in Set(counts.keys).union(nextLinks.keys) {
             if case .many(let entities, _, _)? = entity.related[name] {
                 entity.related[name] = .many(entities, count: counts[name], nextLink: nextLinks[name])

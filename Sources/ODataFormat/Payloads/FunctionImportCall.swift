@@ -56,8 +56,10 @@ public struct FunctionImportCall: Sendable {
     public let name: String
     /// The HTTP method to call it with.
     public let httpMethod: String
-    /// The parameters.
+    /// The parameters, in whichever direction they go.
     public let parameters: [Operation.Parameter]
+    /// The parameters that a call has arguments for: all but those that only come back.
+    public var writableParameters: [Operation.Parameter] { parameters.filter { $0.mode != .output } }
     /// The type of the result; `nil` for none.
     public let returnType: TypeReference?
     private let model: EntityDataModel
@@ -93,11 +95,12 @@ public struct FunctionImportCall: Sendable {
     ///
     /// - Parameter arguments: values by parameter name; null or left out where the parameter is optional.
     public func url(arguments: [String: ODataValue] = [:]) throws(CallError) -> String {
-        for name in arguments.keys.sorted() where !parameters.contains(where: { $0.name == name }) {
+        let writable = writableParameters
+        for name in arguments.keys.sorted() where !writable.contains(where: { $0.name == name }) {
             throw .unknownParameter(name, of: self.name)
         }
         var pairs: [String] = []
-        for parameter in parameters {
+        for parameter in writable {
             guard let value = arguments[parameter.name], !value.isNull else {
                 guard parameter.isNullable else { throw .missingArgument(parameter.name, of: name) }
                 continue

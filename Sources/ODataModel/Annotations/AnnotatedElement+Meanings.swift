@@ -26,8 +26,16 @@ extension AnnotatedElement {
     /// Which version of the content the element has: `sap:content-version`.
     public var contentVersion: String? { sapAttribute("content-version") }
 
+    /// What it is in a hierarchy, by name, such as (`node`, `CostCenter`) for `sap:hierarchy-node-for`.
+    public var hierarchyRoles: [(role: String, target: String)] {
+        rawAttributes.compactMap { attribute in
+            guard attribute.name.hasPrefix("hierarchy-"), attribute.name.hasSuffix("-for") else { return nil }
+            return (String(attribute.name.dropFirst(10).dropLast(4)), attribute.value)
+        }
+    }
+
     /// An attribute of SAP's that is true or false.
-    fileprivate func flag(_ name: String) -> Bool? { sapAttribute(name).map(SAPAttributes.isTrue) }
+    func flag(_ name: String) -> Bool? { sapAttribute(name).map(SAPAttributes.isTrue) }
 }
 
 /// Which part a property has in an analysis.
@@ -123,13 +131,35 @@ extension Property {
         (sapAttribute("lower-boundary"), sapAttribute("upper-boundary"))
     }
 
-    /// What it is in a hierarchy, by name, such as (`node`, `CostCenter`) for `sap:hierarchy-node-for`.
-    public var hierarchyRoles: [(role: String, target: String)] {
-        rawAttributes.compactMap { attribute in
-            guard attribute.name.hasPrefix("hierarchy-"), attribute.name.hasSuffix("-for") else { return nil }
-            return (String(attribute.name.dropFirst(10).dropLast(4)), attribute.value)
-        }
-    }
+    /// The path of the property with the number of decimal places to show: `sap:precision`, `Measures.Scale`.
+    public var scalePath: String? { path(measures + "Scale") }
+
+    /// The regular expression of JavaScript that values match: `sap:validation-regexp`, `Validation.Pattern`.
+    public var validationPattern: String? { string("Org.OData.Validation.V1.Pattern") }
+
+    /// The path of the property that tells whether this one can be changed: `sap:updatable-path`.
+    public var updatablePath: String? { sapAttribute("updatable-path") }
+
+    /// What it is as a parameter of its entity type, `mandatory` or `optional`: `sap:parameter`.
+    public var parameterKind: String? { sapAttribute("parameter") }
+
+    /// The property whose value this one, a flag, keeps from side effects: `sap:preserve-flag-for`.
+    public var preserveFlagFor: String? { sapAttribute("preserve-flag-for") }
+
+    /// The entity type that the value, a filter, is for: `sap:filter-for`.
+    public var filterFor: String? { sapAttribute("filter-for") }
+
+    /// The property that this one is a further text for: `sap:text-for`, `Common.TextFor`.
+    public var textFor: String? { path(common + "TextFor") }
+
+    /// Whether decimal values have floating points, which V2 has no facet for: `sap:variable-scale`.
+    public var hasVariableScale: Bool { flag("variable-scale") ?? (facets.scale == .variable) }
+
+    /// Whether it holds an annotation on the entity rather than part of it: `sap:is-annotation`.
+    public var isAnnotation: Bool { flag("is-annotation") ?? (tag(common + "IsAnnotation") == true) }
+
+    /// Whether a customer of the service added it: `sap:is-extension-field`, `Common.IsExtensionField`.
+    public var isExtensionField: Bool { flag("is-extension-field") ?? (tag(common + "IsExtensionField") == true) }
 
     /// The default value, as a value of the property's type.
     ///
@@ -152,14 +182,35 @@ extension EntitySet {
     public var isCreatable: Bool { insertable() }
 
     /// Whether entities can be changed: `sap:updatable`, `Capabilities.UpdateRestrictions`. The default is true.
+    ///
+    /// Where ``updatablePath`` is stated, each entity tells; where both attributes are, the service is broken and
+    /// nothing can be changed (SAP Annotations for OData Version 2.0, *Combined meaning*).
     public var isUpdatable: Bool {
-        flag("updatable") ?? restriction(capabilities + "UpdateRestrictions", "Updatable") ?? true
+        if flag("updatable") != nil, sapAttribute("updatable-path") != nil { return false }
+        return flag("updatable") ?? restriction(capabilities + "UpdateRestrictions", "Updatable") ?? true
     }
 
     /// Whether entities can be deleted: `sap:deletable`, `Capabilities.DeleteRestrictions`. The default is true.
+    ///
+    /// Where ``deletablePath`` is stated, each entity tells; where both attributes are, nothing can be deleted.
     public var isDeletable: Bool {
-        flag("deletable") ?? restriction(capabilities + "DeleteRestrictions", "Deletable") ?? true
+        if flag("deletable") != nil, sapAttribute("deletable-path") != nil { return false }
+        return flag("deletable") ?? restriction(capabilities + "DeleteRestrictions", "Deletable") ?? true
     }
+
+    /// The path of the property that tells whether an entity can be changed: `sap:updatable-path`,
+    /// `Capabilities.UpdateRestrictions`.
+    public var updatablePath: String? { restrictionPath(capabilities + "UpdateRestrictions", "Updatable") }
+
+    /// The path of the property that tells whether an entity can be deleted: `sap:deletable-path`,
+    /// `Capabilities.DeleteRestrictions`.
+    public var deletablePath: String? { restrictionPath(capabilities + "DeleteRestrictions", "Deletable") }
+
+    /// The greatest number of entities in one answer: `sap:maxpagesize`.
+    public var maxPageSize: Int? { sapAttribute("maxpagesize").flatMap { Int($0) } }
+
+    /// How long a delta link holds, in seconds: `sap:delta-link-validity`.
+    public var deltaLinkValidity: Int? { sapAttribute("delta-link-validity").flatMap { Int($0) } }
 
     /// Whether `$search`, or `search` in V2, is supported: `sap:searchable`, whose default is false;
     /// `Capabilities.SearchRestrictions`, whose default is true.
@@ -195,12 +246,4 @@ extension EntitySet {
     public var supportsChangeTracking: Bool {
         flag("change-tracking") ?? restriction(capabilities + "ChangeTracking", "Supported") ?? false
     }
-}
-
-extension OperationImport {
-    /// The entity type whose entities it acts on: `sap:action-for`.
-    public var actionFor: String? { sapAttribute("action-for") }
-
-    /// The path of the property that tells whether it may be called: `sap:applicable-path`.
-    public var applicablePath: String? { sapAttribute("applicable-path") }
 }

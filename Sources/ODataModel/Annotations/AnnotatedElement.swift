@@ -102,6 +102,12 @@ extension AnnotatedElement {
         annotation(term)?.value?.recordProperty(property)?.boolean
     }
 
+    /// The path that a property of a term whose values are records has for its value.
+    func restrictionPath(_ term: String, _ property: String) -> String? {
+        guard case .path(_, let path)? = annotation(term)?.value?.recordProperty(property) else { return nil }
+        return path
+    }
+
     func path(_ term: String) -> String? {
         guard case .path(_, let path)? = annotation(term)?.value else { return nil }
         return path

@@ -66,7 +66,7 @@ enum SAPAttributes {
         "schema-version": "Org.OData.Core.V1.SchemaVersion", "super-ordinate": analytics + "SuperOrdinate",
         "attribute-for": analytics + "AttributeOf", "semantic-object": common + "SemanticObject",
         "hierarchy-node-for": common + "HierarchyNodeFor",
-        "hierarchy-qualifier": common + "HierarchyQualifier",
+        "hierarchy-qualifier": common + "HierarchyQualifier", "validation-regexp": "Org.OData.Validation.V1.Pattern",
     ]
     private static let paths = ["text": common + "Text", "precision": "Org.OData.Measures.V1.Scale"]
     private static let tags = [
@@ -129,6 +129,15 @@ enum SAPAttributes {
         case "value-list":
             return text == "fixed-values" ? constant(common + "ValueListWithFixedValues", "Bool", "true") : []
         case "action-for": return constant(common + "IsActionFor", "String", text)
+        case "text-for": return [Annotation(term: common + "TextFor", value: .path(kind: "PropertyPath", text: text))]
+        case "supported-formats":
+            let types = ["atom": "application/atom+xml", "json": "application/json"]
+            let xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+            let formats = text.split(whereSeparator: \.isWhitespace).map(String.init).map { format in
+                AnnotationExpression.constant(
+                    kind: "String", text: types[format] ?? (format == "xlsx" ? xlsx : format))
+            }
+            return [Annotation(term: capabilities + "SupportedFormats", value: .collection(formats))]
         case "applicable-path":
             return [Annotation(term: "Org.OData.Core.V1.OperationAvailable", value: .path(kind: "Path", text: text))]
         case "lower-boundary", "upper-boundary":

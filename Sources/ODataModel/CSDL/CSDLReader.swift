@@ -51,7 +51,7 @@ public enum CSDLReader {
     ) throws(CSDLError) -> Result {
         var content = CSDLContent()
         try append(bytes, to: &content, source: nil)
-        var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
+        var builder = CSDLBuilder(document: document(content, options), options: options)
         return try builder.build(originalText: options.keepsOriginalText ? bytes : nil)
     }
 
@@ -91,6 +91,14 @@ public enum CSDLReader {
         return Array(bytes[start...end]) + bytes[mark..<start] + bytes[(end + 1)...]
     }
 
+    /// The elements without those that the options leave out.
+    private static func document(_ content: CSDLContent, _ options: CSDLReaderOptions) -> CSDLDocument {
+        guard options.excludesServerOnlyElements || !options.readsMixedVersions else { return CSDLDocument(content) }
+        var content = content
+        content.exclude(options)
+        return CSDLDocument(content)
+    }
+
     private static func append(
         _ bytes: [UInt8], to content: inout CSDLContent, source: String?
     ) throws(CSDLError) {
@@ -112,7 +120,8 @@ extension CSDLReader {
     ///
     /// The schemas that it includes are read from there (``EntityDataModel/includedSchemas``), with what they
     /// include in turn, and so are the annotations that it includes. A document that cannot be loaded leaves its
-    /// types unknown, and a warning says so.
+    /// types unknown, and a warning says so. With ``CSDLReaderOptions/Terms/resolved``, the vocabularies of OASIS and SAP
+    /// whose terms are used are asked for too, at the addresses where these publish them.
     ///
     /// ```swift
     /// let result = try await CSDLReader.parse(bytes, loader: { reference in
@@ -130,41 +139,65 @@ extension CSDLReader {
         _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions(),
         loader: (CSDLReference) async throws -> [UInt8]?
     ) async throws -> Result {
-        var content = CSDLContent()
-        try append(bytes, to: &content, source: nil)
-        var total = bytes.count
-        var uses: [CSDLReference] = []
-        var missing: [String] = []
-        var waiting = try references(of: content, root: 0, options)
-        while !waiting.isEmpty {
-            let reference = waiting.removeFirst()
-            if let known = uses.firstIndex(where: { $0.uri == reference.uri }) {
-                uses[known].includes += reference.includes.filter { !uses[known].includes.contains($0) }
-                uses[known].includedAnnotations += reference.includedAnnotations
-                continue
-            }
-            guard !missing.contains(reference.uri) else { continue }
-            guard uses.count < maxDocuments, let bytes = try await loader(reference) else {
-                missing.append(reference.uri)
-                continue
-            }
-            total += bytes.count
-            guard total <= maxBytes else {
-                throw CSDLError(
-                    reason: .tooLarge, line: 1, column: 1, expected: "smaller documents", source: reference.uri)
-            }
-            try append(bytes, to: &content, source: reference.uri)
-            uses.append(reference)
-            waiting += try references(of: content, root: uses.count, options)
+        var documents = Documents(options: options)
+        try append(bytes, to: &documents.content, source: nil)
+        documents.total = bytes.count
+        try await documents.follow(references(of: documents.content, root: 0, options), loader)
+        let originalText = options.keepsOriginalText ? bytes : nil
+        var builder = CSDLBuilder(document: document(documents.content, options), options: options)
+        var result = try builder.build(uses: documents.uses, originalText: originalText)
+        let vocabularies = builder.missingVocabularies
+        if options.terms == .resolved, !vocabularies.isEmpty {
+            try await documents.follow(vocabularies, loader)
+            builder = CSDLBuilder(document: document(documents.content, options), options: options)
+            result = try builder.build(uses: documents.uses, originalText: originalText)
         }
-        var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
-        var result = try builder.build(uses: uses, originalText: options.keepsOriginalText ? bytes : nil)
-        for uri in missing {
+        for uri in documents.missing {
             result.warnings.append(
                 CSDLWarning(
                     message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
         }
         return result
+    }
+
+    /// A document with those it refers to, as they come in.
+    private struct Documents {
+        let options: CSDLReaderOptions
+        var content = CSDLContent()
+        /// How many bytes there are.
+        var total = 0
+        /// For each document but the first, what it is referred to for.
+        var uses: [CSDLReference] = []
+        /// The addresses that no document was found behind.
+        var missing: [String] = []
+
+        /// Loads what references lead to, and what that refers to in turn, each once.
+        mutating func follow(
+            _ references: [CSDLReference], _ loader: (CSDLReference) async throws -> [UInt8]?
+        ) async throws {
+            var waiting = references
+            while !waiting.isEmpty {
+                let reference = waiting.removeFirst()
+                if let known = uses.firstIndex(where: { $0.uri == reference.uri }) {
+                    uses[known].includes += reference.includes.filter { !uses[known].includes.contains($0) }
+                    uses[known].includedAnnotations += reference.includedAnnotations
+                    continue
+                }
+                guard !missing.contains(reference.uri) else { continue }
+                guard uses.count < maxDocuments, let bytes = try await loader(reference) else {
+                    missing.append(reference.uri)
+                    continue
+                }
+                total += bytes.count
+                guard total <= maxBytes else {
+                    throw CSDLError(
+                        reason: .tooLarge, line: 1, column: 1, expected: "smaller documents", source: reference.uri)
+                }
+                try CSDLReader.append(bytes, to: &content, source: reference.uri)
+                uses.append(reference)
+                waiting += try CSDLReader.references(of: content, root: uses.count, options)
+            }
+        }
     }
 
     /// The references of one document that the options want followed.
@@ -173,15 +206,6 @@ extension CSDLReader {
     ) throws(CSDLError) -> [CSDLReference] {
         guard options.references != .ignored else { return [] }
         var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
-        return try builder.readReferences(root: root).filter { options.references == .all || !$0.isStandard }
-    }
-}
-
-extension CSDLReference {
-    /// Whether it leads to the vocabularies of OASIS and SAP alone.
-    var isStandard: Bool {
-        let namespaces = includes.map(\.namespace) + includedAnnotations.map(\.termNamespace)
-        return !namespaces.isEmpty
-            && namespaces.allSatisfy { $0.hasPrefix("Org.OData.") || $0.hasPrefix("com.sap.vocabularies.") }
+        return try builder.readReferences(root: root).filter { options.references.contains($0.origin(options)) }
     }
 }

@@ -55,3 +55,50 @@ public struct CSDLReference: Hashable, Sendable {
         self.annotations = annotations
     }
 }
+
+extension CSDLReference {
+    /// Which of the kinds of reference that a reader's options tell apart it is.
+    func origin(_ options: CSDLReaderOptions) -> CSDLReaderOptions.References {
+        if isStandard { return .standard }
+        guard let origin = Self.origin(of: uri) else { return .sameOrigin }
+        return options.documentURL.flatMap(Self.origin(of:)) == origin ? .sameOrigin : .otherOrigin
+    }
+
+    /// Whether it leads to the vocabularies of OASIS and SAP alone.
+    private var isStandard: Bool {
+        if uri.hasPrefix("http://docs.oasis-open.org/odata/") || uri.hasPrefix("https://docs.oasis-open.org/odata/") {
+            return true
+        }
+        let namespaces = includes.map(\.namespace) + includedAnnotations.map(\.termNamespace)
+        return !namespaces.isEmpty && namespaces.allSatisfy(Self.isStandard)
+    }
+
+    /// Scheme, host and port of an address in lower case; `nil` where it is relative.
+    private static func origin(of address: String) -> String? {
+        guard let scheme = address.firstRange(of: "://") else {
+            // `//host/path` takes the scheme of the document, whatever that is.
+            guard address.hasPrefix("//") else { return nil }
+            return address.dropFirst(2).prefix { $0 != "/" }.lowercased()
+        }
+        let host = address[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return (address[..<scheme.upperBound] + host).lowercased()
+    }
+
+    /// Whether a namespace is that of a vocabulary of OASIS or SAP.
+    static func isStandard(_ namespace: String) -> Bool {
+        namespace.hasPrefix("Org.OData.") || namespace.hasPrefix("com.sap.vocabularies.")
+    }
+
+    /// A reference to a vocabulary of OASIS or SAP where they publish it; `nil` for other namespaces.
+    init?(standardVocabulary namespace: String) {
+        let parts = namespace.split(separator: ".")
+        if namespace.hasPrefix("Org.OData.") {
+            self.init(uri: "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/\(namespace).xml")
+        } else if namespace.hasPrefix("com.sap.vocabularies."), parts.count > 3 {
+            self.init(uri: "https://sap.github.io/odata-vocabularies/vocabularies/\(parts[3]).xml")
+        } else {
+            return nil
+        }
+        includes = [Include(namespace: namespace)]
+    }
+}

@@ -198,6 +198,61 @@ public final class JSONRow: PropertyReader {
         }
     }
 
+    /// The value of an annotation or of control information among ``members``; `nil` when there is none, and
+    /// ``ODataValue/null`` where it is null.
+    ///
+    /// - Parameter name: the name as the text has it, such as `@Org.OData.Core.V1.Messages`, `Freight@Core.Computed` or
+    ///   `@odata.etag`; control information is found in either spelling.
+    /// - Throws: ``JSONError`` with the place when the value cannot be read.
+    public func annotation(_ name: String) throws(JSONError) -> ODataValue? {
+        for member in members {
+            guard member.name.contains(UInt8(ascii: "@")) || member.name.firstByte == UInt8(ascii: "#") else {
+                continue
+            }
+            let text = member.name.string
+            guard text == name || text.replacing("@odata.", with: "@") == name.replacing("@odata.", with: "@") else {
+                continue
+            }
+            return try value(of: member)
+        }
+        return nil
+    }
+
+    /// A member's value, of whatever type JSON tells.
+    private func value(of member: Member) throws(JSONError) -> ODataValue? {
+        guard var scanner else { return nil }
+        scanner.revisit(at: member.range.lowerBound)
+        do throws(JSONError) {
+            return try ODataValue(json: &scanner, type: .untyped("Edm.Untyped"), model: model)
+        } catch {
+            throw error.within(member.name.string)
+        }
+    }
+
+    /// Puts what the members say of the entity where an entity has it; the names are those that whole entities get.
+    private func readAnnotations(into control: inout ControlInformation) throws(JSONError) {
+        for member in members {
+            let text = member.name.string
+            guard let at = text.firstIndex(of: "@") else {
+                if text.hasPrefix("#") { control.annotations[text] = try value(of: member) }
+                continue
+            }
+            let property = text[..<at]
+            var name = text[text.index(after: at)...]
+            if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
+            if property.isEmpty {
+                // A row is of the declared type, and its context is the page's.
+                if name == "type" || name == "context" { continue }
+                if let path = EntityCodingKey.control.first(where: { $0.0.dropFirst(7) == name })?.1 {
+                    if case .string(let value)? = try value(of: member) { control[keyPath: path] = value }
+                    continue
+                }
+            }
+            let term = name.contains(".") ? String(name) : "odata.\(name)"
+            control.annotations[property.isEmpty ? term : "\(property)@\(term)"] = try value(of: member)
+        }
+    }
+
     /// The string that a member beside the properties has; `nil` for null and when there is no such member.
     ///
     /// - Parameter names: the spellings to look for, such as `@odata.etag` and `@etag`.
@@ -238,14 +293,18 @@ public final class JSONRow: PropertyReader {
         throw .notLoaded(property: name, type: shape.name)
     }
 
-    /// Every property that the text has, converted.
+    /// Every property that the text has, converted, with the control information and annotations among ``members``.
+    ///
+    /// Other members are left out: related entities, and what the model does not know.
     public func entity(as shape: Shape) throws(EntityError) -> Entity {
         var values = [ODataValue?](repeating: nil, count: count)
         do throws(JSONError) {
             for ordinal in 0..<count { values[ordinal] = try converted(ordinal) }
+            var entity = Entity(shape: self.shape, values: values)
+            if !members.isEmpty { try readAnnotations(into: &entity.control) }
+            return entity
         } catch {
             throw .malformed(error)
         }
-        return Entity(shape: self.shape, values: values)
     }
 }

@@ -53,6 +53,13 @@ final class PropertyNameTable: Sendable {
         return nil
     }
 
+    /// The ordinal of a name, whose code points count as they are.
+    func ordinal(of name: String) -> Int? {
+        // Native strings, which nearly all are, give their bytes without a copy.
+        if let ordinal = name.utf8.withContiguousStorageIfAvailable({ ordinal(of: $0) }) { return ordinal }
+        return Array(name.utf8).withUnsafeBufferPointer { ordinal(of: $0) }
+    }
+
     /// Whether a name is the one at an ordinal.
     func matches(_ ordinal: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let name = names[ordinal]

@@ -113,6 +113,25 @@ public final class EntityDataModel: Sendable {
         try checkInheritance()
     }
 
+    /// The model as one document would state it: the schemas of the documents referred to are schemas of its own, and
+    /// references to them are gone. What is written of it needs no other document.
+    ///
+    /// ```swift
+    /// let result = try await CSDLReader.parse(bytes, loader: load)
+    /// let resolved = CSDLWriter.xml(try result.model.resolved())
+    /// ```
+    /// - Throws: what the initializer throws; nothing where the model came from a reader.
+    public func resolved() throws(ModelError) -> EntityDataModel {
+        let namespaces = Set(includedSchemas.map(\.namespace))
+        let rest = references.compactMap { reference in
+            var reference = reference
+            reference.includes.removeAll { namespaces.contains($0.namespace) }
+            return reference.includes.isEmpty && reference.includedAnnotations.isEmpty ? nil : reference
+        }
+        // The container of the document itself comes last: it extends the others.
+        return try EntityDataModel(schemas: includedSchemas + schemas, version: version, references: rest)
+    }
+
     /// Every base type is there, and none derives from itself.
     private func checkInheritance() throws(ModelError) {
         // Types whose whole line is known to be sound.

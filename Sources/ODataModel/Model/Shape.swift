@@ -27,14 +27,14 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     /// The annotations on the type itself.
     public let annotations: [Annotation]
 
-    /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings.
+    /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings, and that names are looked up
+    /// faster than a dictionary hashes them.
     let propertyNames: PropertyNameTable
     /// The primitive type of each property that has one, seen through type definitions: what a reader of
     /// rows needs of a property, without copying all of it.
     public let primitiveTypes: [PrimitiveType?]
     /// The property names as a writer of JSON puts them.
     package let propertyKeys: [JSONWriter.Key]
-    private let ordinals: [String: Int]
     private let navigationOrdinals: [String: Int]
 
     /// Compiles one type on top of its base type's shape.
@@ -49,15 +49,14 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
         navigationProperties = (base?.navigationProperties ?? []) + type.navigationProperties
         key = type.key.isEmpty ? base?.key ?? [] : type.key
         annotations = type.annotations
-        ordinals = Dictionary(
-            properties.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         navigationOrdinals = Dictionary(
             navigationProperties.enumerated().map { ($0.element.name, $0.offset) },
             uniquingKeysWith: { first, _ in first })
         primitiveTypes = properties.map(\.type.primitive)
-        propertyNames = PropertyNameTable(properties.lazy.map(\.name))
+        let names = PropertyNameTable(properties.lazy.map(\.name))
+        propertyNames = names
         propertyKeys = properties.map { JSONWriter.Key($0.name) }
-        keyOrdinals = key.compactMap { [ordinals] in ordinals[$0.path] }
+        keyOrdinals = key.compactMap { names.ordinal(of: $0.path) }
     }
 
     /// A shape that no model declares: the rows of an `$apply` result or a `$select` projection.
@@ -75,13 +74,13 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The ordinal of a structural property.
-    public func ordinal(of property: String) -> Int? { ordinals[property] }
+    public func ordinal(of property: String) -> Int? { propertyNames.ordinal(of: property) }
 
     /// The ordinal of a navigation property.
     public func navigationOrdinal(of property: String) -> Int? { navigationOrdinals[property] }
 
     /// The structural property with a name.
-    public func property(_ name: String) -> Property? { ordinals[name].map { properties[$0] } }
+    public func property(_ name: String) -> Property? { ordinal(of: name).map { properties[$0] } }
 
     /// The navigation property with a name.
     public func navigationProperty(_ name: String) -> NavigationProperty? {

@@ -78,3 +78,18 @@ public struct Operation: Hashable, Sendable {
         self.returnAnnotations = returnAnnotations
     }
 }
+
+extension Operation.Parameter {
+    /// Which way a parameter of a function import of V1 to V3 goes.
+    public enum Mode: String, Hashable, Sendable {
+        /// To the service.
+        case input = "In"
+        /// From the service.
+        case output = "Out"
+        /// To the service and back.
+        case both = "InOut"
+    }
+
+    /// Which way the parameter goes: `Mode` of CSDL 1 to 3; to the service where nothing is said.
+    public var mode: Mode { rawAttribute("{}Mode").flatMap(Mode.init) ?? .input }
+}

@@ -100,13 +100,15 @@ struct Metadata: AsyncParsableCommand {
 
         @Argument(help: "A file or an address.") var source: String
         @OptionGroup var service: ServiceOptions
-        @Flag(help: "Refuse facets that cannot be, and names that differ in case alone.") var strict = false
+        @Flag(help: "Refuse facets that cannot be, names that are none, and names that differ in case alone.")
+        var strict = false
         @Flag(help: "Read the documents it refers to as well.") var references = false
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            var options = CSDLReaderOptions(caseConflicts: .warned)
+            var options = CSDLReaderOptions(terms: .warned, names: .warned, caseConflicts: .warned)
             if strict {
+                options.names = .refused
                 options.caseConflicts = .refused
                 options.facets = .strict
             }

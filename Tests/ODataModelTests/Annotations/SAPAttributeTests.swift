@@ -130,4 +130,70 @@ struct SAPAttributeTests {
         #expect(model.node(at: "S.T")?.children.count == 6)
         #expect(model.node(at: "S.Nothing") == nil)
     }
+
+    @Test("the service, its sets, links and calls say what else they can")
+    func service() throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+            <edmx:DataServices><Schema Namespace="S" sap:schema-version="7" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+            <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
+            <Property Name="Amount" Type="Edm.Decimal" sap:precision="Places" sap:variable-scale="true" sap:filterable="false" sap:updatable-path="May"/>
+            <Property Name="Places" Type="Edm.Byte" sap:sortable="false" sap:required-in-filter="true" sap:parameter="mandatory"/>
+            <Property Name="May" Type="Edm.Boolean" sap:is-annotation="true" sap:preserve-flag-for="Amount"/>
+            <Property Name="Code" Type="Edm.String" sap:validation-regexp="^[A-Z]+$" sap:is-extension-field="true" sap:text-for="ID" sap:filter-for="S.T"/>
+            <NavigationProperty Name="Parent" Relationship="S.TT" FromRole="a" ToRole="b" sap:creatable-path="May" sap:filterable="false" sap:hierarchy-parent-navigation-for="ID"/>
+            </EntityType><Association Name="TT"><End Role="a" Type="S.T" Multiplicity="*"/><End Role="b" Type="S.T" Multiplicity="0..1"/></Association>
+            <EntityContainer Name="C" sap:supported-formats="atom json xlsx" sap:use-batch="true" sap:message-scope-supported="true">
+            <EntitySet Name="Ts" EntityType="S.T" sap:updatable-path="May" sap:deletable="true" sap:deletable-path="May" sap:maxpagesize="100" sap:delta-link-validity="3600" sap:semantics="timeseries"/>
+            <AssociationSet Name="TTs" Association="S.TT" sap:creatable="false"><End Role="a" EntitySet="Ts"/><End Role="b" EntitySet="Ts"/></AssociationSet>
+            <FunctionImport Name="Plan" sap:planning-function="true" sap:action-for="S.T" sap:applicable-path="May"/></EntityContainer>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(model.schemas[0].schemaVersion == "7")
+        let container = model.container
+        #expect(container.supportedFormats.prefix(2) == ["application/atom+xml", "application/json"])
+        #expect(container.supportedFormats.count == 3 && container.requiresBatch && container.supportsMessageScope)
+        let set = try #require(model.entitySet("Ts"))
+        #expect(
+            set.isUpdatable && set.updatablePath == "May" && set.maxPageSize == 100 && set.deltaLinkValidity == 3600)
+        #expect(!set.isDeletable, "stated twice, nothing holds")
+        let shape = try #require(model.shape(ofSet: "Ts"))
+        let amount = try #require(shape.property("Amount"))
+        #expect(amount.scalePath == "Places" && amount.hasVariableScale && amount.updatablePath == "May")
+        let code = try #require(shape.property("Code"))
+        #expect(
+            code.validationPattern == "^[A-Z]+$" && code.isExtensionField && code.textFor == "ID"
+                && code.filterFor == "S.T")
+        #expect(code.annotation("Org.OData.Validation.V1.Pattern") != nil)
+        #expect(shape.property("May")?.isAnnotation == true && shape.property("May")?.preserveFlagFor == "Amount")
+        #expect(shape.property("Places")?.parameterKind == "mandatory")
+        let parent = try #require(shape.navigationProperty("Parent"))
+        #expect(parent.isCreatable && parent.creatablePath == "May" && !parent.isFilterable)
+        #expect(parent.hierarchyRoles.map(\.role) == ["parent-navigation"])
+        #expect(!container.associationSets[0].isCreatable && container.associationSets[0].isDeletable)
+        let plan = try #require(model.operationImports("Plan").first)
+        #expect(plan.isPlanningFunction && plan.actionFor == "S.T" && plan.applicablePath == "May")
+        #expect(!model.isFilterable("Amount", in: "Ts") && model.isFilterable("Code", in: "S.C/Ts"))
+        #expect(!model.isSortable("Places", in: "Ts") && model.isSortable("Amount", in: "Ts"))
+        #expect(model.isRequiredInFilter("Places", in: "Ts") && !model.isRequiredInFilter("Amount", in: "Ts"))
+        #expect(model.targetSets(of: "Ts") == ["Parent": "Ts"])
+    }
+
+    @Test("what properties of a set can do in V4 is said by the set, and asked in the same way")
+    func restrictions() throws {
+        let content = """
+            <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
+            <Property Name="A" Type="Edm.String"/></EntityType><EntityContainer Name="C"><EntitySet Name="Ts" EntityType="S.T">
+            <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record><PropertyValue Property="NonFilterableProperties">
+            <Collection><PropertyPath>A</PropertyPath></Collection></PropertyValue><PropertyValue Property="RequiredProperties">
+            <Collection><PropertyPath>ID</PropertyPath></Collection></PropertyValue></Record></Annotation>
+            <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record><PropertyValue Property="Sortable" Bool="false"/></Record></Annotation>
+            </EntitySet></EntityContainer>
+            """
+        let model = try CSDLReader.read(document(content))
+        #expect(!model.isFilterable("A", in: "Ts") && model.isFilterable("ID", in: "Ts"))
+        #expect(!model.isSortable("A", in: "Ts"))
+        #expect(model.isRequiredInFilter("ID", in: "Ts") && !model.isRequiredInFilter("A", in: "Ts"))
+    }
 }

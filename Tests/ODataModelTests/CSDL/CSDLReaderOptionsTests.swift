@@ -41,6 +41,156 @@ struct CSDLReaderOptionsTests {
         #expect(try terms(.ignored).isEmpty)
     }
 
+    @Test("terms that nobody declares are kept, warned of or left out")
+    func terms() throws {
+        let content = """
+            <Term Name="Own" Type="Edm.String"/><ComplexType Name="T"><Annotation Term="S.Own"/><Annotation Term="S.Other"/>
+            <Annotation Term="Far.Away"/><Annotation Term="Org.OData.Core.V1.Description" String="d"><Annotation Term="S.Nested"/></Annotation>
+            </ComplexType><Annotations Target="S.T"><Annotation Term="S.Other"/></Annotations>
+            """
+        func read(_ terms: CSDLReaderOptions.Terms) throws -> ([Annotation], [String]) {
+            let result = try parse(content, CSDLReaderOptions(terms: terms))
+            return (result.model.schemas[0].structuredTypes[0].annotations, result.warnings.map(\.message))
+        }
+        let (kept, silence) = try read(.kept)
+        #expect(kept.count == 5 && silence.isEmpty)
+        let (warned, warnings) = try read(.warned)
+        #expect(warned == kept)
+        #expect(warnings.sorted() == ["Far.Away", "S.Nested", "S.Other"].map { "The term \($0) is not declared." })
+        let (left, _) = try read(.ignored)
+        #expect(left.map(\.term) == ["S.Own", "Org.OData.Core.V1.Description"] && left[1].annotations.isEmpty)
+        #expect(try read(.resolved).1 == warnings)
+    }
+
+    @Test("vocabularies whose terms are used are read where that is asked for")
+    func resolvedTerms() async throws {
+        let content = "<ComplexType Name='T'><Annotation Term='Org.OData.Core.V1.Computed'/></ComplexType>"
+        let core = Self.edmx(
+            "", "<Schema Namespace=\"Org.OData.Core.V1\"><Term Name=\"Computed\" Type=\"Edm.Boolean\"/></Schema>")
+        nonisolated(unsafe) var asked: [String] = []
+        func read(_ terms: CSDLReaderOptions.Terms) async throws -> CSDLReader.Result {
+            try await CSDLReader.parse(document(content), options: CSDLReaderOptions(terms: terms)) { reference in
+                asked.append(reference.uri)
+                return core
+            }
+        }
+        #expect(try await read(.kept).model.includedSchemas.isEmpty && asked.isEmpty)
+        let result = try await read(.resolved)
+        #expect(asked == ["https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml"])
+        #expect(result.model.includedSchemas.first?.terms.map(\.name.name) == ["Computed"] && result.warnings.isEmpty)
+    }
+
+    @Test(
+        "CSDL 15.2: names that are no simple identifiers are allowed, warned of or refused",
+        arguments: ["a-b", "1a", "a b", String(repeating: "n", count: 129)])
+    func identifiers(name: String) throws {
+        func content(_ name: String) -> String {
+            "<ComplexType Name='T'><Property Name='\(name)' Type='Edm.String'/></ComplexType><EnumType Name='E'><Member Name='ümläut'/></EnumType>"
+        }
+        #expect(try parse(content(name), CSDLReaderOptions()).warnings.isEmpty)
+        #expect(try parse(content(name), CSDLReaderOptions(names: .warned)).warnings.count == 1)
+        let error = #expect(throws: CSDLError.self) { try parse(content(name), CSDLReaderOptions(names: .refused)) }
+        #expect(error?.reason == .invalidAttribute("Name", element: "Property", value: name))
+        let good = "_" + String(repeating: "ñ", count: 127)
+        #expect(try parse(content(good), CSDLReaderOptions(names: .refused)).warnings.isEmpty)
+    }
+
+    @Test("what a decimal or a geo value leaves unstated may be taken for variable")
+    func defaults() throws {
+        let content = """
+            <TypeDefinition Name='D' UnderlyingType='Edm.Decimal' Scale='2'/><ComplexType Name='T'><Property Name='P' Type='Edm.Decimal'/>
+            <Property Name='Q' Type='Edm.Decimal' Scale='3'/><Property Name='R' Type='Collection(Edm.GeographyPoint)'/>
+            <Property Name='S' Type='Edm.GeographyPoint' SRID='0'/><Property Name='V' Type='S.D'/></ComplexType>
+            """
+        func facets(_ options: CSDLReaderOptions) throws -> [Facets] {
+            let model = try parse(content, options).model
+            return model.schemas[0].structuredTypes[0].properties.map { model.facets(of: $0) }
+        }
+        let plain = try facets(CSDLReaderOptions())
+        #expect(plain.map(\.scale) == [nil, .fixed(3), nil, nil, .fixed(2)] && !plain[2].isSRIDVariable)
+        let variable = try facets(CSDLReaderOptions(defaultsToVariableScale: true, defaultsToVariableSRID: true))
+        #expect(variable.map(\.scale) == [.variable, .fixed(3), nil, nil, .fixed(2)])
+        #expect(variable[2].isSRIDVariable && variable[3].srid == 0 && !variable[3].isSRIDVariable)
+    }
+
+    @Test("elements of another version than the first schema's are read or left out")
+    func mixedVersions() throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+            <Schema Namespace="Old" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><ComplexType Name="T"><Property Name="P" Type="Edm.String">
+            <Annotation Term="A.B" xmlns="http://docs.oasis-open.org/odata/ns/edm"/></Property></ComplexType></Schema>
+            <Schema Namespace="New" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="T"/></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        let all = try CSDLReader.parse(Array(text.utf8)).model
+        #expect(all.schemas.map(\.namespace) == ["Old", "New"])
+        #expect(all.schemas[0].structuredTypes[0].properties[0].annotations.count == 1)
+        let one = try CSDLReader.parse(Array(text.utf8), options: CSDLReaderOptions(readsMixedVersions: false)).model
+        #expect(one.schemas.map(\.namespace) == ["Old"] && one.version == .v2)
+        #expect(one.schemas[0].structuredTypes[0].properties[0].annotations.isEmpty)
+    }
+
+    @Test("elements that are for servers alone are read or left out, whatever the alias of the vocabulary")
+    func serverOnly() throws {
+        let bytes = Self.edmx(
+            """
+            <edmx:Reference Uri="sql.xml"><edmx:Include Namespace="com.sap.cloud.server.odata.sql.v1" Alias="SQL"/></edmx:Reference>
+            """,
+            """
+            <Schema Namespace="S"><EntityType Name="A"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/>
+            <Property Name="Hidden" Type="Edm.String"><Annotation Term="SQL.ServerOnly"/></Property>
+            <Property Name="Shown" Type="Edm.String"><Annotation Term="SQL.ServerOnly" Bool="false"/></Property></EntityType>
+            <EntityType Name="B"><Annotation Term="com.sap.cloud.server.odata.sql.v1.ServerOnly"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="As" EntityType="S.A"/>
+            <EntitySet Name="Bs" EntityType="S.A"><Annotation Term="SQL.ServerOnly" Bool="true"/></EntitySet></EntityContainer></Schema>
+            """)
+        let all = try CSDLReader.parse(bytes).model
+        #expect(all.container.entitySets.count == 2 && all.schemas[0].structuredTypes.count == 2)
+        let some = try CSDLReader.parse(bytes, options: CSDLReaderOptions(excludesServerOnlyElements: true)).model
+        #expect(some.container.entitySets.map(\.name) == ["As"])
+        #expect(some.schemas[0].structuredTypes.map(\.name.name) == ["A"])
+        #expect(some.shape(ofSet: "As")?.properties.map(\.name) == ["ID", "Shown"])
+    }
+
+    @Test("references are told apart by where they lead")
+    func origins() async throws {
+        let uris = [
+            "types.xml", "/root/types.xml", "https://HOST/svc/$metadata", "https://host:444/x",
+            "https://other/types.xml",
+            "http://docs.oasis-open.org/odata/odata/v4.0/os/vocabularies/Org.OData.Core.V1.xml",
+        ]
+        let bytes = Self.edmx(
+            uris.map { "<edmx:Reference Uri=\"\($0)\"><edmx:Include Namespace=\"N\"/></edmx:Reference>" }.joined(),
+            "<Schema Namespace=\"M\"/>")
+        func asked(_ references: CSDLReaderOptions.References, _ url: String?) async throws -> [String] {
+            nonisolated(unsafe) var result: [String] = []
+            let options = CSDLReaderOptions(references: references, documentURL: url)
+            _ = try await CSDLReader.parse(bytes, options: options) { reference in
+                result.append(reference.uri)
+                return nil
+            }
+            return result
+        }
+        #expect(try await asked(.sameOrigin, "https://host/a/$metadata") == Array(uris[..<3]))
+        #expect(try await asked(.otherOrigin, "https://host/a/$metadata") == Array(uris[3...4]))
+        #expect(try await asked(.sameOrigin, nil) == Array(uris[..<2]))
+        #expect(try await asked(.standard, nil) == [uris[5]])
+        #expect(try await asked(.custom, nil) == Array(uris[..<5]))
+        #expect(try await asked(.all, nil) == uris)
+        #expect(try await asked(.ignored, nil).isEmpty)
+    }
+
+    @Test("a model with what it includes is written as one document")
+    func resolvedModel() async throws {
+        let model = try await CSDLReader.parse(Self.main) { Self.documents[$0.uri] }.model
+        let resolved = try model.resolved()
+        #expect(resolved.schemas.map(\.namespace) == ["Other", "Main"] && resolved.includedSchemas.isEmpty)
+        #expect(!resolved.references.contains { $0.uri == "types.xml" })
+        let again = try CSDLReader.parse(CSDLWriter.xml(resolved, version: .v4))
+        #expect(again.model.shape(ofSet: "Ts")?.properties.map(\.name) == ["ID", "P"])
+        #expect(again.model.schemas == resolved.schemas)
+    }
+
     @Test("the original text is kept where that is asked for")
     func originalText() throws {
         let bytes = document("")

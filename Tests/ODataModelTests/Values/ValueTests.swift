@@ -26,6 +26,18 @@ struct ValueTests {
         #expect(ODataDecimal(text) == nil)
     }
 
+    @Test("A literal is a decimal whatever its size, and none traps")
+    func decimalLiterals() {
+        #expect(12.5 as ODataDecimal == ODataDecimal("12.5"))
+        #expect(-0.1 as ODataDecimal == ODataDecimal("-0.1"))
+        #expect(ODataDecimal(floatLiteral: .leastNonzeroMagnitude) == ODataDecimal("5e-324"))
+        let greatest = ODataDecimal("1.7976931348623157e308")
+        #expect(1.7976931348623157e308 as ODataDecimal == greatest)
+        #expect(ODataDecimal(floatLiteral: .infinity) == greatest)
+        #expect(ODataDecimal(floatLiteral: -.infinity) == ODataDecimal("-1.7976931348623157e308"))
+        #expect(ODataDecimal(floatLiteral: .nan) == 0)
+    }
+
     @Test("Decimals compare by value")
     func decimalOrder() throws {
         let one = try #require(ODataDecimal("1.0"))

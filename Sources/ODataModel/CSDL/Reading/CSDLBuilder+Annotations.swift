@@ -17,7 +17,8 @@ extension CSDLBuilder {
         if element.hasAnnotations, options.annotations == .all || options.annotations == .elements {
             for child in document.children(node) {
                 switch document.name(child) {
-                case .annotation, .valueAnnotation, .typeAnnotation: result.append(try readAnnotation(child))
+                case .annotation, .valueAnnotation, .typeAnnotation:
+                    if takesTerm(of: child) { result.append(try readAnnotation(child)) }
                 case .documentation: readDocumentation(child, into: &result)
                 default: break
                 }
@@ -82,7 +83,7 @@ extension CSDLBuilder {
         if isJSON, let untyped = value { value = typed(untyped, constantTypes.type(of: name)) }
         var annotation = Annotation(term: name, qualifier: document.attribute(node, .qualifier), value: value)
         if document.elements[node.index].hasAnnotations {
-            for child in document.children(node, named: .annotation) {
+            for child in document.children(node, named: .annotation) where takesTerm(of: child) {
                 annotation.annotations.append(try readAnnotation(child))
             }
         }
@@ -159,10 +160,10 @@ extension CSDLBuilder {
                 let name = try required(child, .property, "the property's name")
                 properties.append(.init(name: name, value: try readExpression(of: child)))
                 guard document.elements[child.index].hasAnnotations else { continue }
-                for nested in document.children(child, named: .annotation) {
+                for nested in document.children(child, named: .annotation) where takesTerm(of: nested) {
                     properties.append(try readAnnotation(nested), to: name)
                 }
-            case .annotation: properties.append(try readAnnotation(child), to: "")
+            case .annotation: if takesTerm(of: child) { properties.append(try readAnnotation(child), to: "") }
             default: warnUnknown(child, in: document.localName(node))
             }
         }

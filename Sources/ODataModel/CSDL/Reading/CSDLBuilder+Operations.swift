@@ -28,6 +28,7 @@ extension CSDLBuilder {
             operation.returnFacets = try readFacets(result)
             if let type = operation.returnType {
                 operation.returnFacets.isNullabilityUnstated = leavesNullUnstated(type, result)
+                complete(&operation.returnFacets, of: type)
             }
             operation.returnAnnotations = try readAnnotations(result)
         }
@@ -49,6 +50,7 @@ extension CSDLBuilder {
             }
         }
         parameter.facets.isNullabilityUnstated = leavesNullUnstated(parameter.type, node)
+        complete(&parameter.facets, of: parameter.type)
         try check(parameter.facets, node)
         parameter.annotations = try readAnnotations(node)
         return parameter

@@ -40,6 +40,7 @@ extension CSDLBuilder {
         for child in document.children(node) {
             switch document.name(child) {
             case .annotation, .valueAnnotation, .typeAnnotation:
+                guard takesTerm(of: child) else { continue }
                 var annotation = try readAnnotation(child)
                 if annotation.qualifier == nil { annotation.qualifier = qualifier }
                 if let wanted {

@@ -80,6 +80,7 @@ extension CSDLBuilder {
             }
         }
         property.facets.isNullabilityUnstated = leavesNullUnstated(property.type, node)
+        complete(&property.facets, of: property.type)
         try check(property.facets, node)
         property.annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         return property
@@ -201,8 +202,10 @@ extension CSDLBuilder {
             throw document.error(
                 .missingAttribute("UnderlyingType", element: "TypeDefinition"), at: node, expected: "a primitive type")
         }
+        var facets = try readFacets(node)
+        complete(&facets, of: .primitive(underlying))
         return TypeDefinition(
-            name: name, underlyingType: underlying, facets: try readFacets(node),
+            name: name, underlyingType: underlying, facets: facets,
             annotations: try readAnnotations(node, group: targeted.group(name)))
     }
 
@@ -212,6 +215,7 @@ extension CSDLBuilder {
         let type = try requiredType(node, "the term's type")
         var facets = try readFacets(node)
         facets.isNullabilityUnstated = leavesNullUnstated(type, node)
+        complete(&facets, of: type)
         let appliesTo = document.attribute(node, .appliesTo)?.split(whereSeparator: \.isWhitespace).map(String.init)
         return Term(
             name: name, type: type,
@@ -229,6 +233,16 @@ extension CSDLBuilder {
         for index in document.attributeRange(node) { try readFacet(index, node, into: &facets) }
         try check(facets, node)
         return facets
+    }
+
+    /// Facets that the document does not state, as the options have it. What a type definition states holds for what is
+    /// of it.
+    func complete(_ facets: inout Facets, of type: TypeReference) {
+        guard options.defaultsToVariableScale || options.defaultsToVariableSRID,
+            case .primitive(let primitive) = type.element
+        else { return }
+        if options.defaultsToVariableScale, primitive == .decimal, facets.scale == nil { facets.scale = .variable }
+        if options.defaultsToVariableSRID, primitive.isGeo, facets.srid == nil { facets.isSRIDVariable = true }
     }
 
     /// Whether a collection says nothing of null.

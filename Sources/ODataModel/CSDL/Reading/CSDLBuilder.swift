@@ -39,6 +39,8 @@ struct CSDLBuilder {
     var constantTypes = CSDLConstantTypes()
     /// Names of types that were warned of.
     var warnedTypes: Set<String> = []
+    /// What the documents make of terms, where the options ask for it.
+    var knownTerms: CSDLKnownTerms?
 
     static let v4Namespace = "http://docs.oasis-open.org/odata/ns/edm"
     static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
@@ -96,6 +98,7 @@ struct CSDLBuilder {
             parts.append(part)
         }
         for part in parts { try declareTypes(part.schemas) }
+        if options.terms != .kept { knownTerms = CSDLKnownTerms(document, options.terms) }
         if parts.contains(where: \.isJSON) {
             for part in parts {
                 enter(part)
@@ -126,6 +129,7 @@ struct CSDLBuilder {
             }
         }
         keepUnusedTargets(&schemas)
+        try checkIdentifiers(parts[0].schemas)
         try checkNames(parts[0].schemas)
         let mainNodes = parts[0].schemas
         let fallback: ODataVersion =

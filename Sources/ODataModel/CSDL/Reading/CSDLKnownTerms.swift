@@ -1,0 +1,107 @@
+/// The terms that the documents of a model declare, for a reader that is asked what is done with others.
+struct CSDLKnownTerms {
+    private var declared: Set<String> = []
+    /// The namespaces that the documents declare, and those that they refer to.
+    private var declaredNamespaces: Set<String> = []
+    private var referredNamespaces: Set<String> = []
+    private let resolvesStandard: Bool
+    /// The vocabularies of OASIS and SAP that were used and not read, in the order of their use.
+    private(set) var missingVocabularies: [String] = []
+    /// The terms that were warned of.
+    var warned: Set<String> = []
+
+    init(_ document: CSDLDocument, _ terms: CSDLReaderOptions.Terms) {
+        resolvesStandard = terms == .resolved
+        var namespace = ""
+        for index in document.elements.indices {
+            let node = CSDLDocument.Node(index: index)
+            switch document.name(node) {
+            case .schema:
+                namespace = document.attribute(node, .namespace) ?? ""
+                declaredNamespaces.insert(namespace)
+            case .term, .valueTerm:
+                if let name = document.attribute(node, .name) { declared.insert("\(namespace).\(name)") }
+            case .include:
+                if let namespace = document.attribute(node, .namespace) { referredNamespaces.insert(namespace) }
+            default: break
+            }
+        }
+    }
+
+    /// Whether a term is declared, or may be where nobody has looked.
+    mutating func isKnown(_ term: String) -> Bool {
+        if declared.contains(term) { return true }
+        guard let dot = term.lastIndex(of: ".") else { return false }
+        let namespace = String(term[..<dot])
+        guard !declaredNamespaces.contains(namespace) else { return false }
+        if CSDLReference.isStandard(namespace) {
+            if resolvesStandard, !missingVocabularies.contains(namespace) { missingVocabularies.append(namespace) }
+            return true
+        }
+        return referredNamespaces.contains(namespace)
+    }
+}
+
+extension CSDLBuilder {
+    /// The vocabularies of OASIS and SAP that are to be read too.
+    var missingVocabularies: [CSDLReference] {
+        knownTerms?.missingVocabularies.compactMap { CSDLReference(standardVocabulary: $0) } ?? []
+    }
+
+    /// Whether an annotation is read: what the options make of terms that nobody declares.
+    mutating func takesTerm(of node: Node) -> Bool {
+        guard options.terms != .kept, let text = document.attributeText(node, .term) else { return true }
+        let term = resolver.fullName(text: text)
+        guard knownTerms?.isKnown(term) == false else { return true }
+        if options.terms == .ignored { return false }
+        if knownTerms?.warned.insert(term).inserted == true { warn("The term \(term) is not declared.", at: node) }
+        return true
+    }
+
+    /// Names that are no simple identifiers, where the options ask for them.
+    mutating func checkIdentifiers(_ schemas: [Node]) throws(CSDLError) {
+        guard options.names != .allowed else { return }
+        var waiting = Array(schemas.reversed())
+        while let node = waiting.popLast() {
+            for child in document.children(node).reversed() { waiting.append(child) }
+            let attribute: CSDLName
+            switch document.name(node) {
+            case .schema: attribute = .namespace
+            case .entityType, .complexType, .enumType, .typeDefinition, .property, .navigationProperty, .member,
+                .action,
+                .function, .parameter, .term, .entityContainer, .entitySet, .singleton, .actionImport, .functionImport,
+                .association:
+                attribute = .name
+            default: continue
+            }
+            guard let name = document.attribute(node, attribute) else { continue }
+            let parts =
+                attribute == .namespace ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
+            guard !parts.allSatisfy(\.isSimpleIdentifier) else { continue }
+            guard options.names == .warned else {
+                throw document.error(
+                    .invalidAttribute(attribute.rawValue, element: document.localName(node), value: name), at: node,
+                    expected: "a letter or underscore, then letters, digits and underscores, at most 128 in all")
+            }
+            warn("\(name) is no simple identifier.", at: node)
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Whether this is a simple identifier (OData CSDL 4.01, 15.2).
+    fileprivate var isSimpleIdentifier: Bool {
+        var count = 0
+        for scalar in unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber:
+                break
+            case .connectorPunctuation: if count == 0, scalar != "_" { return false }
+            case .decimalNumber, .nonspacingMark, .spacingMark, .format: if count == 0 { return false }
+            default: return false
+            }
+            count += 1
+        }
+        return (1...128).contains(count)
+    }
+}

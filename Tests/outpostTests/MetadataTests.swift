@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite("outpost metadata")
+struct MetadataTests {
+    private let site: Site
+    private var tool: Tool { site.tool }
+
+    init() throws { site = try Site() }
+
+    /// Writes a document with a schema; gives its path.
+    private func write(_ name: String, _ content: String) throws -> String {
+        let text = """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">\(content)</Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let path = site.path(name)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    private static let model = """
+        <EntityType Name="Room"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Kind" Type="S.Kind"/></EntityType><EnumType Name="Kind"><Member Name="Hall"/></EnumType>
+        <EntityContainer Name="C"><EntitySet Name="Rooms" EntityType="S.Room"/></EntityContainer>
+        """
+
+    @Test("validate ends well where a document is read, says what was read around, and refuses it when strict")
+    func validate() async throws {
+        let sound = try await tool.run("metadata", "validate", try write("sound.xml", Self.model))
+        #expect(sound.code == 0 && sound.output.contains("Valid: OData 4.0, 1 entity type, 0 warnings."))
+        let doubtful = try write(
+            "doubtful.xml",
+            "<ComplexType Name=\"T\"><Property Name=\"a-b\" Type=\"Edm.String\"><Annotation Term=\"S.No\"/></Property></ComplexType>"
+        )
+        let warned = try await tool.run("metadata", "validate", doubtful)
+        #expect(warned.code == 0 && warned.output.contains("2 warnings"))
+        #expect(warned.output.contains("S.No") && warned.output.contains("a-b"))
+        #expect(try await tool.run("metadata", "validate", doubtful, "--strict").code == 1)
+        let broken = try await tool.run("metadata", "validate", try write("broken.xml", "<EntityType"))
+        #expect(broken.code == 1 && broken.errors.contains("line 2"))
+    }
+
+    @Test("convert loses nothing where the format can say it, and names what it cannot")
+    func convert() async throws {
+        let (xml, json) = (try write("model.xml", Self.model), site.path("model.json"))
+        let converted = try await tool.run("metadata", "convert", xml, "--to", "json", "--output", json)
+        #expect(converted.code == 0 && converted.errors.isEmpty)
+        let same = try await tool.run("metadata", "diff", xml, json)
+        #expect(same.code == 0 && same.output.contains("No differences."))
+        let old = try await tool.run("metadata", "convert", json, "--to", "2.0")
+        #expect(old.code == 0 && old.output.contains("http://schemas.microsoft.com/ado/2008/09/edm"))
+        #expect(old.errors.contains("The enumeration type S.Kind"))
+    }
+
+    @Test("diff tells whether clients can go on, by its exit code too")
+    func diff() async throws {
+        let base = try write("base.xml", Self.model)
+        let grown = try write(
+            "grown.xml",
+            Self.model.replacing(
+                "<Property Name=\"Kind\"", with: "<Property Name=\"Seats\" Type=\"Edm.Int32\"/><Property Name=\"Kind\"")
+        )
+        let fine = try await tool.run("metadata", "diff", base, grown)
+        #expect(fine.code == 0 && fine.output.contains("S.Room/Seats added"))
+        let broken = try await tool.run("metadata", "diff", grown, base, "--json")
+        #expect(broken.code == 1 && broken.output.contains("\"isCompatible\" : false"))
+    }
+}
