@@ -282,7 +282,7 @@ actor SimulatedClient {
     private static func mark(of request: QueuedRequest) -> String {
         switch request.kind {
         case .delete: "deleted \(text(request.base?["Born"]))"
-        case .create, .update: text(request.changes["Mark"])
+        default: text(request.changes["Mark"])
         }
     }
 

@@ -71,11 +71,17 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
-        try await database.write { [queue] database in
+        try await database.write { [queue, mapping] database in
+            let before = BeforeImages(snapshots: queue.snapshots)
             let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
                 .filter { $0.state == .refused || $0.state == .inDoubt }
             for request in chosen {
-                if let theirs = request.failure?.theirs, request.kind != .create {
+                // On top of the newest version known, which the failure or a later download brought.
+                if request.failure?.theirs != nil, request.kind != .create,
+                    let table = mapping.tables[request.entitySet],
+                    let theirs = try before.image(
+                        set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
+                {
                     try queue.setETag(theirs.control.etag, of: request.id, in: database)
                     let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
                     try queue.rewrite(
@@ -138,14 +144,6 @@ extension OfflineODataProvider {
                     try undo.undoBesideRows(request, in: database)
                     restored += 1
                     continue
-                }
-                if let theirs = request.failure?.theirs, let table = mapping.tables[request.entitySet] {
-                    let owner =
-                        try before.image(
-                            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
-                    try before.save(
-                        BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner ?? 0),
-                        set: request.entitySet, rowID: request.rowID, in: database)
                 }
                 try Self.checkUnsent(request, queue, in: database)
                 try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)

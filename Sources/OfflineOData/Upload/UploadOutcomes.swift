@@ -109,6 +109,22 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+        if let theirs = failure.theirs, request.kind != .create { try renew(request, to: theirs, in: database) }
+    }
+
+    /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
+    private func renew(_ request: QueuedRequest, to theirs: Entity, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        let known = try before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        let newest = known?.entity?.merging(theirs) ?? theirs
+        try before.save(
+            BeforeImages.Image(entity: newest, etag: theirs.control.etag, owner: known?.owner ?? 0),
+            set: request.entitySet, rowID: request.rowID, in: database)
+        guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
+        let queued = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        try BulkLoader(set: table.set, mapping: mapping, in: database).update(
+            request.rowID, queued.reduce(newest) { $0.merging($1.changes) })
     }
 
     /// A person says that a request in doubt has acted.
@@ -138,23 +154,14 @@ struct UploadOutcomes: Sendable {
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
-        guard let table = mapping.tables[request.entitySet] else { return }
-        let owner =
-            try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner ?? 0
-        // Where it was deleted, the row goes, whatever the last download brought.
-        try before.save(
-            BeforeImages.Image(entity: theirs, etag: theirs?.control.etag, owner: owner), set: request.entitySet,
-            rowID: request.rowID, in: database)
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
-        let later = requests.filter { $0.id != request.id }
-        if let theirs, let next = later.first {
+        if let theirs, let next = requests.first(where: { $0.id != request.id }) {
             try queue.remove(request.id, in: database)
             if next.etag == nil { try queue.setETag(request.etag, of: next.id, in: database) }
-            if try Rows.owner(table, rowID: request.rowID, in: database) != nil {
-                let current = later.reduce(theirs) { $0.merging($1.changes) }
-                try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, current)
-            }
+            try renew(request, to: theirs, in: database)
         } else {
+            if let theirs { try renew(request, to: theirs, in: database) }
+            if theirs == nil { try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database) }
             try Undo(mapping: mapping, queue: queue, before: before).undo(
                 set: request.entitySet, rowID: request.rowID, in: database)
         }
