@@ -107,6 +107,7 @@ actor SimulatedClient {
         disk = try FaultDisk(folder: folder)
         wire = SimulatedWire(halts)
         try await open()
+        if let store { _ = try await queued(store) }
     }
 
     private func open() async throws {

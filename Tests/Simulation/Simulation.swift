@@ -153,7 +153,12 @@ public struct Simulation: Sendable {
                 trace.add("late \(message.text) \(answer.response.status.code)")
             default:
                 let index = Int.random(in: 0..<seats.count, using: &numbers)
-                if let message = seats[index].message {
+                if seats[index].message != nil, Int.random(in: 0..<8, using: &numbers) == 0 {
+                    // Rule 7: editing goes on while a message is on its way.
+                    let edits: [Action] = [.createTask, .createStep, .update, .update, .delete, .undo, .settleArchive]
+                    let edit = edits.randomElement(using: &numbers) ?? .update
+                    trace.add("\(index) meanwhile \(edit) \(await seats[index].client.perform(edit))")
+                } else if let message = seats[index].message {
                     try await treat(message, of: index)
                 } else {
                     try await act(index)
