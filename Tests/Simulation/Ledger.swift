@@ -9,6 +9,8 @@ final class Ledger: Sendable {
     struct Change: Sendable {
         let client: Int
         let text: String
+        /// The mark that the row was born with.
+        let born: String
         /// Whether the app was told that it is made.
         var isAcknowledged = false
         /// Whether it was refused locally, so that it must never act.
@@ -24,9 +26,9 @@ final class Ledger: Sendable {
     private let changes = Mutex<[String: Change]>([:])
 
     /// Notes that a change is being made.
-    func begin(_ mark: String, client: Int, _ text: String, mayBeFolded: Bool) {
+    func begin(_ mark: String, born: String, client: Int, _ text: String, mayBeFolded: Bool) {
         changes.withLock {
-            var change = $0[mark] ?? Change(client: client, text: text)
+            var change = $0[mark] ?? Change(client: client, text: text, born: born)
             change.mayBeFolded = change.mayBeFolded || mayBeFolded
             $0[mark] = change
         }
@@ -44,11 +46,9 @@ final class Ledger: Sendable {
     /// How many changes there were.
     var count: Int { changes.withLock { $0.count } }
 
-    /// Whether the row was created here, refused by the service, and deleted here: then neither need be told to anybody.
-    private static func neverWas(_ mark: String, in changes: [String: Change], _ acts: [String: Int]) -> Bool {
-        let born = mark.hasPrefix("deleted ") ? String(mark.dropFirst(8)) : mark
-        return changes[born]?.text.hasPrefix("create") ?? false && acts[born] == nil
-            && changes["deleted \(born)"]?.isAcknowledged ?? false
+    /// Whether the row was created here, refused by the service, and deleted here: then nothing of it need be told.
+    private static func neverWas(_ born: String, in changes: [String: Change], _ acts: [String: Int]) -> Bool {
+        changes[born] != nil && acts[born] == nil && changes["deleted \(born)"]?.isAcknowledged ?? false
     }
 
     /// What was promised and is not so, by how often each mark acted.
@@ -61,7 +61,7 @@ final class Ledger: Sendable {
                 if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
                 let isExcused =
                     change.wasArchived || change.isGivenUp || change.mayBeFolded
-                    || Self.neverWas(mark, in: changes, acts)
+                    || Self.neverWas(change.born, in: changes, acts)
                 if change.isAcknowledged, times == 0, !isExcused { return "\(what) is lost" }
                 return nil
             }

@@ -200,7 +200,7 @@ actor SimulatedClient {
         var properties = properties
         properties["Mark"] = .string(mark)
         properties["Born"] = .string(mark)
-        try await change(mark, "create in \(set)") {
+        try await change(mark, born: mark, "create in \(set)") {
             guard let shape = store.model.shape(ofSet: set) else { return }
             _ = try await store.execute(
                 ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
@@ -221,7 +221,7 @@ actor SimulatedClient {
         }
         let changed = properties
         let url = Self.url(set, row)
-        try await change(mark, "update \(url)") {
+        try await change(mark, born: text(row["Born"]), "update \(url)") {
             _ = try await store.execute(
                 ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
         }
@@ -233,14 +233,17 @@ actor SimulatedClient {
         let set = ["Places", "Tasks", "Steps", "Steps"].randomElement(using: &numbers) ?? "Steps"
         guard let row = try await pick(set, store) else { return }
         let url = Self.url(set, row)
-        try await change("deleted \(text(row["Born"]))", "delete \(url)") {
+        let born = text(row["Born"])
+        try await change("deleted \(born)", born: born, "delete \(url)") {
             _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: url)))
         }
     }
 
     /// Makes a change and notes whether it was acknowledged.
-    private func change(_ mark: String, _ what: String, _ body: () async throws -> Void) async throws {
-        ledger.begin(mark, client: number, what, mayBeFolded: folds)
+    private func change(
+        _ mark: String, born: String, _ what: String, _ body: () async throws -> Void
+    ) async throws {
+        ledger.begin(mark, born: born, client: number, what, mayBeFolded: folds)
         do {
             try await body()
             ledger.note(mark) { $0.isAcknowledged = true }
