@@ -19,6 +19,8 @@ final class Ledger: Sendable {
         var wasArchived = false
         /// Whether it was taken back, or given up, before it acted.
         var isGivenUp = false
+        /// Whether the person put it over another's change, so that it was sent again.
+        var wasForced = false
         /// Whether another change of the same entity was folded over it.
         var mayBeFolded = false
     }
@@ -52,12 +54,14 @@ final class Ledger: Sendable {
     }
 
     /// What was promised and is not so, by how often each mark acted.
-    func violations(acts: [String: Int]) -> [String] {
+    ///
+    /// - Parameter isGuarded: Whether the service's ETags keep a change from being put over itself.
+    func violations(acts: [String: Int], isGuarded: Bool) -> [String] {
         changes.withLock { changes in
             changes.sorted { $0.key < $1.key }.compactMap { mark, change in
                 let times = acts[mark] ?? 0
                 let what = "\(mark) of client \(change.client), \(change.text),"
-                if times > 1 { return "\(what) acted \(times) times" }
+                if times > 1, isGuarded || !change.wasForced { return "\(what) acted \(times) times" }
                 if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
                 let isExcused =
                     change.wasArchived || change.isGivenUp || change.mayBeFolded

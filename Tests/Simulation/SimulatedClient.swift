@@ -332,6 +332,7 @@ actor SimulatedClient {
         let (ledger, decisions, store) = (ledger, Decisions(seed: numbers.next()), store)
         options.conflictPolicy = .custom { versions in
             let decision = versions.kind == .update || versions.theirs == nil ? decisions.next() : .fail
+            if case .mine = decision { ledger.note(text(versions.mine["Mark"])) { $0.wasForced = true } }
             guard case .theirs = decision, let requests = try? await store?.status().pending else { return decision }
             let ofEntity = requests.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
             // What was deleted there is given up with all its changes; else this one is.

@@ -131,7 +131,7 @@ public struct Simulation: Sendable {
                 violations += await seat.client.violations
                 await seat.client.close()
             }
-            violations += ledger.violations(acts: try await service.acts())
+            violations += ledger.violations(acts: try await service.acts(), isGuarded: plan.ability.hasETags)
             try await service.close()
             return Outcome(
                 violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes)

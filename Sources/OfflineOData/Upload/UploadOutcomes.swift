@@ -30,8 +30,9 @@ struct UploadOutcomes: Sendable {
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
         guard let table = mapping.tables[request.entitySet] else { return }
+        var twin: BeforeImages.Image?
         if request.kind == .create, let key = theirs?.key, key != request.key {
-            try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
+            twin = try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
         }
         try queue.remove(request.id, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
@@ -50,11 +51,13 @@ struct UploadOutcomes: Sendable {
         try database.execute(
             sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
             arguments: [request.entitySet, request.rowID])
-        let known = try before.image(
-            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        let known =
+            try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
+        if let newer = twin?.entity { accepted = accepted.merging(newer) }
+        let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
         if let next = rest.first {
             // The next change is one of what the service made of this one.
