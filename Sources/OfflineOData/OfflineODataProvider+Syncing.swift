@@ -75,12 +75,14 @@ extension OfflineODataProvider {
     }
 
     private func download(from remote: any ODataProvider, _ names: [String]) async throws -> DownloadReport {
-        var queries = try await database.read { try QueryTable.all(in: $0) }
+        let all = try await database.read { try QueryTable.all(in: $0) }
+        var queries = all
         if !names.isEmpty {
             for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
                 throw OfflineError.unknown(kind: "defining query", name: name)
             }
-            queries = queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }
+            queries = QueryTable.withParts(
+                queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }, of: all)
         }
         queries = try await personalised(queries)
         let downloader = Downloader(

@@ -34,6 +34,13 @@ public final class OfflineODataProvider: ODataProvider {
         public var revertsErrorsTogether = false
         /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
         public var meter: TransferMeter?
+        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
+        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
+        public var clientOnlyModel: EntityDataModel?
+        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
+        public var localDrafts: [String: String] = [:]
+        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
+        public var purgesClientOnlyData = false
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -75,11 +82,12 @@ public final class OfflineODataProvider: ODataProvider {
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options
-    ) throws(ModelError) {
+    ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
         self.database = database
         serviceModel = model
+        let model = try LocalModel.combined(model, options)
         self.model = try EngineSet.adding(to: model)
         self.remote = remote
         self.options = options
@@ -127,7 +135,8 @@ public final class OfflineODataProvider: ODataProvider {
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
             let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
-            let layout = OfflineLayout(model: model)
+            let combined = try LocalModel.combined(model, options)
+            let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
@@ -136,7 +145,10 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
-                for (query, set) in zip(wanted, sets) { try QueryTable.add(query, entitySet: set, in: database) }
+                try LocalModel.keep(combined, in: database)
+                for (query, set) in zip(wanted, sets) { 
+                    try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
+                }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
             }
             return try OfflineODataProvider(
@@ -181,6 +193,10 @@ public final class OfflineODataProvider: ODataProvider {
         let model = try CSDLReader.read(xml: metadata)
         if version < EngineSchema.version {
             try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
+        }
+        let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
+        try await database.write {
+            try LocalModel.migrate(from: model, to: combined, purges: purges, in: $0)
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,

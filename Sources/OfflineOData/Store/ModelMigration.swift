@@ -106,6 +106,8 @@ struct ModelMigration {
             guard let rowID = table.rowID?.quotedDatabaseIdentifier,
                 let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
             else { continue }
+            // What the app has for itself is not the service's.
+            if let set = new.mapping.model.entitySet(table.set), set.isClientOnly { continue }
             let name = table.table.quotedDatabaseIdentifier
             let changed = "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)"
             try database.execute(

@@ -47,10 +47,13 @@ extension OfflineODataProvider {
         }
         let rebuilds = differences.contains { !$0.isCompatible }
         let metadata = CSDLWriter.xml(model, version: model.version)
-        let (old, environment) = (serviceModel, options.environment)
+        let (old, combined) = (
+            try LocalModel.combined(serviceModel, options), try LocalModel.combined(model, options)
+        )
+        let environment = options.environment
         let refused = try await database.write { database in
-            let refused = try QueueMigration(from: old, to: model, environment: environment).run(in: database)
-            let migration = ModelMigration(from: old, to: model, rebuilds: rebuilds)
+            let refused = try QueueMigration(from: old, to: combined, environment: environment).run(in: database)
+            let migration = ModelMigration(from: old, to: combined, rebuilds: rebuilds)
             let stale = try migration.run(in: database)
             if rebuilds { try migration.removeUnchanged(in: database) }
             for query in try QueryTable.all(in: database) {
@@ -70,6 +73,7 @@ extension OfflineODataProvider {
             }
             try database.execute(sql: "DELETE FROM outpost_staged; DELETE FROM outpost_seen")
             try Settings.set("service.metadata", metadata, in: database)
+            try LocalModel.keep(combined, in: database)
             try Events.add(
                 "metadata", "\(differences.count) differences, \(rebuilds ? "rebuilt" : "migrated")", environment,
                 in: database)

@@ -10,7 +10,7 @@ enum ValueMask {
         "outpost_setting": ["name", "value"],
         "outpost_query": [
             "id", "name", "query_group", "text", "entity_set", "is_loaded", "last_download", "is_fresh",
-            "retrieves_streams",
+            "retrieves_streams", "parent", "navigation", "is_probed",
         ],
         "outpost_member": ["entity_set", "row_id", "query_id"],
         "outpost_staged": ["id", "query_id", "kind"],
