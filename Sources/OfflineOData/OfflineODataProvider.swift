@@ -41,6 +41,10 @@ public final class OfflineODataProvider: ODataProvider {
         public var localDrafts: [String: String] = [:]
         /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
         public var purgesClientOnlyData = false
+        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
+        public var indexes: [String: [[String]]] = [:]
+        /// Who is told of each SQL statement; nobody by default.
+        public var trace: SQLTrace?
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -73,6 +77,8 @@ public final class OfflineODataProvider: ODataProvider {
     let queue: QueueTable
     let hook: QueueHook
     let streams: StreamTable
+    /// The names of all stream properties of the model.
+    let streamProperties: Set<String>
     let remote: (any ODataProvider)?
     let progressChannel: ProgressChannel
     let changes: StoreChanges
@@ -108,6 +114,9 @@ public final class OfflineODataProvider: ODataProvider {
             database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
         self.hook = hook
         streams = StreamTable(database: database)
+        streamProperties = Set(
+            model.schemas.flatMap(\.structuredTypes).flatMap(\.properties).filter { $0.type.primitive == .stream }
+                .map(\.name))
     }
 
     // MARK: Creating and opening
@@ -134,7 +143,8 @@ public final class OfflineODataProvider: ODataProvider {
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
-            let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
+            let database = try StoreDatabase.open(
+                path: path, protection: protection, options: SQLTrace.adding(options.trace, to: options.database))
             let combined = try LocalModel.combined(model, options)
             let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
@@ -146,8 +156,12 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try LocalModel.keep(combined, in: database)
-                for (query, set) in zip(wanted, sets) { 
+                for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
+                }
+                let indexes = PropertyIndexes(mapping: layout.mapping)
+                for (set, lists) in options.indexes.sorted(by: { $0.key < $1.key }) {
+                    for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
             }
@@ -174,7 +188,7 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        var databaseOptions = options.database
+        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
         let (root, metadata, version) = try await database.read { database in

@@ -22,7 +22,8 @@ extension Downloader {
             do {
                 _ = try await fetch(ODataRequest(.read, url))
                 try await database.write { database in
-                    try database.execute(sql: "UPDATE outpost_query SET is_probed = 1 WHERE id = ?", arguments: [part.id])
+                    try database.execute(
+                        sql: "UPDATE outpost_query SET is_probed = 1 WHERE id = ?", arguments: [part.id])
                 }
             } catch let error as ODataError where !error.isOfCommunication {
                 try await database.write { try QueryTable.removePart(part, in: $0) }
@@ -153,7 +154,9 @@ struct TreeCoder {
         guard let own = stored[""]?.first else { throw OfflineError.damagedQueue(reason: "a staged page is empty") }
         var entity = try snapshots.decode(own, shape: table.shape)
         for (name, others) in stored where !name.isEmpty {
-            guard let target = table.navigation[name]?.target, let shape = mapping.tables[target]?.shape else { continue }
+            guard let target = table.navigation[name]?.target, let shape = mapping.tables[target]?.shape else {
+                continue
+            }
             entity.related[name] = .many(try others.map { try snapshots.decode($0, shape: shape) })
         }
         return entity
@@ -211,7 +214,8 @@ struct TreeApplier {
     /// Lets go of related rows that nothing leads to any more.
     mutating func sweep() throws {
         for (set, var applier) in related {
-            guard let other = mapping.tables[set], let owner = other.visibility?.ownerColumn, let id = other.rowID else {
+            guard let other = mapping.tables[set], let owner = other.visibility?.ownerColumn, let id = other.rowID
+            else {
                 continue
             }
             let held = try Int64.fetchAll(

@@ -348,7 +348,9 @@ struct Downloader: Sendable {
         let unordered = try request(query, table, link: link)
         let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
         let isSingleton = mapping.model.singleton(table.set) != nil
-        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable, !isSingleton else { return try await fetch(unordered) }
+        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable, !isSingleton else {
+            return try await fetch(unordered)
+        }
         var ordered = unordered
         ordered.url.options.orderBy = table.shape.key.map { key in
             OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))

@@ -22,7 +22,8 @@ struct ExpandParts {
 
     /// - Parameter whole: navigation properties that the service was found not to filter by.
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for what cannot be kept offline.
-    init(of query: String, _ url: ODataURL, entitySet: String, mapping: StorageMapping, whole: Set<String> = []) throws {
+    init(of query: String, _ url: ODataURL, entitySet: String, mapping: StorageMapping, whole: Set<String> = []) throws
+    {
         guard let table = mapping.tables[entitySet] else { return }
         for item in url.options.expand {
             guard item.form == .entities, item.path.count == 1, item.options.levels == nil,
@@ -75,11 +76,15 @@ struct ExpandParts {
             let variable = Identifier("parent")
             condition = .path([
                 .name(name),
-                .any(variable: variable, predicate: url.options.filter.map { prefixed($0, [.name(variable)], within: []) }),
+                .any(
+                    variable: variable,
+                    predicate: url.options.filter.map { prefixed($0, [.name(variable)], within: []) }),
             ])
         } else if let filter = url.options.filter {
             condition = prefixed(filter, [.name(name)], within: [])
-        } else if let constraint = partner.constraints.first, other.shape.property(constraint.property)?.isNullable == true {
+        } else if let constraint = partner.constraints.first,
+            other.shape.property(constraint.property)?.isNullable == true
+        {
             condition = .binary(
                 .notEqual, .path([.name(Identifier(constraint.property))]), .literal(Literal(.null)))
         }

@@ -34,7 +34,8 @@ enum QueryTable {
         let queries = try Row.fetchAll(database, sql: "SELECT * FROM outpost_query ORDER BY id").map { row in
             StoredQuery(
                 id: row["id"], name: row["name"], group: row["query_group"], text: row["text"],
-                entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"], isLoaded: row["is_loaded"], parent: row["parent"], navigation: row["navigation"],
+                entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"], isLoaded: row["is_loaded"],
+                parent: row["parent"], navigation: row["navigation"],
                 isProbed: row["is_probed"], nextLink: row["next_link"],
                 deltaLink: row["delta_link"], lastDownload: row["last_download"])
         }

@@ -70,7 +70,8 @@ struct QueueHook: WriteHook {
             if change.kind != .delete { try setLocalETag(change.table, rowID: rowID, in: database) }
             return
         }
-        guard mapping.model.entitySet(change.table.set) != nil else {
+        let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
+        guard isSingleton || mapping.model.entitySet(change.table.set) != nil else {
             throw ODataError.notImplemented("Changing \(change.table.set) offline")
         }
         let change = try followingAliases(change, rowID: rowID, in: database)

@@ -3,8 +3,9 @@ import ODataQuery
 
 /// Keys as they stand in URLs and conditions.
 enum KeyURL {
-    /// `Set(key)`.
+    /// `Set(key)`; for a singleton, which has no key, its name.
     static func url(set: String, key: EntityKey) -> ODataURL {
+        guard !key.parts.isEmpty else { return ODataURL(path: ResourcePath([.name(Identifier(set), .none)])) }
         ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
     }
 

@@ -60,7 +60,8 @@ struct Export: AsyncParsableCommand {
 
     private func writeAll(_ provider: OfflineODataProvider, in directory: String) async throws -> [String: Int] {
         guard !FileManager.default.fileExists(atPath: directory) else {
-            throw Failure(message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
+            throw Failure(
+                message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
         }
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -61,7 +61,9 @@ extension OfflineODataProvider {
             var last = Int64.min
             while true {
                 let after = last
-                guard let step = try await database.write({ try removal.removeSome(after: after, in: $0) }) else { break }
+                guard let step = try await database.write({ try removal.removeSome(after: after, in: $0) }) else {
+                    break
+                }
                 (removed, last) = (removed + step.count, step.last)
             }
         }

@@ -87,7 +87,8 @@ enum LocalModel {
     /// Deletes the rows of the app's own sets.
     static func purge(_ model: EntityDataModel, in database: Database) throws {
         let mapping = OfflineLayout(model: model).mapping
-        for set in model.container.entitySets where set.isClientOnly {
+        for set in model.container.entitySets
+        where set.isClientOnly && set.type.namespace != EngineSet.namespace {
             guard let table = mapping.tables[set.name] else { continue }
             try database.execute(sql: "DELETE FROM \(table.table.quotedDatabaseIdentifier)")
         }

@@ -133,7 +133,8 @@ struct QueueMigration {
             refused.append(request.description)
             let failure = QueuedRequest.Failure(
                 status: nil, code: "ModelChanged",
-                message: "The service has no \(lost.sorted().joined(separator: ", ")) any more.", at: environment.instant.description)
+                message: "The service has no \(lost.sorted().joined(separator: ", ")) any more.",
+                at: environment.instant.description)
             try after.markFailed(request.id, .refused, failure, in: database)
         }
         try convertImages(in: database)
@@ -141,7 +142,9 @@ struct QueueMigration {
     }
 
     private func convertImages(in database: Database) throws {
-        let (before, after) = (BeforeImages(snapshots: SnapshotCoder(model: old)), BeforeImages(snapshots: SnapshotCoder(model: new)))
+        let (before, after) = (
+            BeforeImages(snapshots: SnapshotCoder(model: old)), BeforeImages(snapshots: SnapshotCoder(model: new))
+        )
         let rows = try Row.fetchAll(database, sql: "SELECT entity_set, row_id FROM outpost_before")
         for row in rows {
             let (set, rowID): (String, Int64) = (row[0], row[1])
