@@ -17,7 +17,8 @@ extension OfflineODataProvider {
     func answerCall(_ request: ODataRequest) async throws -> ODataResponse? {
         let plain = try request.parsingLink()
         // Binding costs more than most reads do.
-        guard plain.method == .read || plain.method == .create, mayCall(plain.url), let bound = try? Binder(model: serviceModel).bind(plain.url),
+        guard plain.method == .read || plain.method == .create, mayCall(plain.url),
+            let bound = try? Binder(model: serviceModel).bind(plain.url),
             case .operation(let operation) = bound.resource.target
         else { return nil }
         let options = try ChangeOptions(plain)

@@ -6,7 +6,7 @@ enum KeyURL {
     /// `Set(key)`; for a singleton, which has no key, its name.
     static func url(set: String, key: EntityKey) -> ODataURL {
         guard !key.parts.isEmpty else { return ODataURL(path: ResourcePath([.name(Identifier(set), .none)])) }
-        ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
+        return ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
     }
 
     static func predicate(_ key: EntityKey) -> KeyPredicate {

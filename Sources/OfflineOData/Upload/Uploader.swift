@@ -35,11 +35,23 @@ struct Uploader: Sendable {
     func upload() async throws -> UploadReport {
         var report = UploadReport()
         let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
+        var tries: [Int64: Int] = [:]
         while true {
             let unit = try await next()
             guard let first = unit.first else { break }
             try Task.checkCancellation()
-            let result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
+            let result: Result
+            do {
+                result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
+            } catch let error as ODataError
+                where [429, 503].contains(error.status) && tries[first.id, default: 0] < first.options.retries
+            {
+                // Busy: what was sent is put back or known to be under way, and is sent again.
+                let tried = tries[first.id, default: 0]
+                tries[first.id] = tried + 1
+                try await environment.sleep(error.retryAfter.map(Double.init) ?? Double(1 << min(tried, 6)))
+                continue
+            }
             switch result {
             case .accepted: report.accepted += unit
             case .failed:

@@ -68,8 +68,9 @@ struct Export: AsyncParsableCommand {
         var report: [String: Int] = [:]
         for set in provider.serviceModel.container.entitySets {
             let path = "\(directory)/\(set.name).\(format.rawValue)"
-            FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-            guard let handle = FileHandle(forWritingAtPath: path) else {
+            let isMade = FileManager.default.createFile(
+                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+            guard isMade, let handle = FileHandle(forWritingAtPath: path) else {
                 throw Failure(message: "\(path) cannot be written.")
             }
             defer { try? handle.close() }
