@@ -130,7 +130,7 @@ let package = Package(
         // floor 6
         .target(
             name: "OfflineOData",
-            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb],
+            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb, httpTypes],
             swiftSettings: settings),
         .target(
             name: "ODataTransportConformance",

@@ -1,4 +1,5 @@
 import GRDB
+import ODataModel
 import ODataService
 import ODataStore
 
@@ -52,6 +53,7 @@ extension OfflineODataProvider {
                 try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
             }
         }
+        try await archiveExpired(uploadOptions)
         let uploader = Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, options: uploadOptions)
@@ -68,19 +70,22 @@ extension OfflineODataProvider {
             return report
         } catch {
             try? await note(
-                "upload", "ended early", Events.Figures(
+                "upload", "ended early",
+                Events.Figures(
                     details: categories, failures: 1, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
             throw error
         }
     }
 
     private func download(from remote: any ODataProvider, _ names: [String]) async throws -> DownloadReport {
-        var queries = try await database.read { try QueryTable.all(in: $0) }
+        let all = try await database.read { try QueryTable.all(in: $0) }
+        var queries = all
         if !names.isEmpty {
             for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
                 throw OfflineError.unknown(kind: "defining query", name: name)
             }
-            queries = queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }
+            queries = QueryTable.withParts(
+                queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }, of: all)
         }
         queries = try await personalised(queries)
         let downloader = Downloader(
@@ -102,9 +107,28 @@ extension OfflineODataProvider {
             return report
         } catch {
             try? await note(
-                "download", "ended early", Events.Figures(
+                "download", "ended early",
+                Events.Figures(
                     details: subset, failures: 1, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
             throw error
+        }
+    }
+
+    /// Puts changes that have waited too long into the error archive: what they say may no longer be meant.
+    private func archiveExpired(_ uploadOptions: UploadOptions) async throws {
+        guard let age = uploadOptions.expiresAfter else { return }
+        let environment = options.environment
+        let now = environment.now()
+        try await database.write { [queue] database in
+            for request in try queue.requests([.pending], in: database) where request.firstSent == nil {
+                guard let made = ODataDateTimeOffset(request.createdAt), now - Double(made.seconds) > age else {
+                    continue
+                }
+                let failure = QueuedRequest.Failure(
+                    status: nil, code: "Expired", message: "The change waited longer than \(Int(age)) seconds.",
+                    at: environment.instant.description)
+                try queue.markFailed(request.id, .refused, failure, in: database)
+            }
         }
     }
 

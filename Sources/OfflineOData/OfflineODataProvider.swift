@@ -36,6 +36,17 @@ public final class OfflineODataProvider: ODataProvider {
         public var revertsErrorsTogether = false
         /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
         public var meter: TransferMeter?
+        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
+        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
+        public var clientOnlyModel: EntityDataModel?
+        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
+        public var localDrafts: [String: String] = [:]
+        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
+        public var purgesClientOnlyData = false
+        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
+        public var indexes: [String: [[String]]] = [:]
+        /// Who is told of each SQL statement; nobody by default.
+        public var trace: SQLTrace?
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -68,6 +79,8 @@ public final class OfflineODataProvider: ODataProvider {
     let queue: QueueTable
     let hook: QueueHook
     let streams: StreamTable
+    /// The names of all stream properties of the model.
+    let streamProperties: Set<String>
     let remote: (any ODataProvider)?
     let progressChannel: ProgressChannel
     let changes: StoreChanges
@@ -77,11 +90,12 @@ public final class OfflineODataProvider: ODataProvider {
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options
-    ) throws(ModelError) {
+    ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
         self.database = database
         serviceModel = model
+        let model = try LocalModel.combined(model, options)
         self.model = try EngineSet.adding(to: model)
         self.remote = remote
         self.options = options
@@ -102,6 +116,9 @@ public final class OfflineODataProvider: ODataProvider {
             database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
         self.hook = hook
         streams = StreamTable(database: database)
+        streamProperties = Set(
+            model.schemas.flatMap(\.structuredTypes).flatMap(\.properties).filter { $0.type.primitive == .stream }
+                .map(\.name))
     }
 
     // MARK: Creating and opening
@@ -128,8 +145,10 @@ public final class OfflineODataProvider: ODataProvider {
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
-            let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
-            let layout = OfflineLayout(model: model)
+            let database = try StoreDatabase.open(
+                path: path, protection: protection, options: SQLTrace.adding(options.trace, to: options.database))
+            let combined = try LocalModel.combined(model, options)
+            let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
@@ -138,7 +157,14 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
-                for (query, set) in zip(wanted, sets) { try QueryTable.add(query, entitySet: set, in: database) }
+                try LocalModel.keep(combined, in: database)
+                for (query, set) in zip(wanted, sets) {
+                    try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
+                }
+                let indexes = PropertyIndexes(mapping: layout.mapping)
+                for (set, lists) in options.indexes.sorted(by: { $0.key < $1.key }) {
+                    for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
+                }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
             }
             return try OfflineODataProvider(
@@ -164,7 +190,7 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        var databaseOptions = options.database
+        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
         let (root, metadata, version) = try await database.read { database in
@@ -183,6 +209,10 @@ public final class OfflineODataProvider: ODataProvider {
         let model = try CSDLReader.read(metadata)
         if version < EngineSchema.version {
             try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
+        }
+        let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
+        try await database.write {
+            try LocalModel.migrate(from: model, to: combined, purges: purges, in: $0)
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,

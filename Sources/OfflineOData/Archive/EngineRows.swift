@@ -123,5 +123,7 @@ extension QueuedRequest {
     }
 
     /// The URL that it is sent to, relative to the service root.
-    public var url: String { kind == .create ? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "") }
+    public var url: String {
+        kind == .create ? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
+    }
 }

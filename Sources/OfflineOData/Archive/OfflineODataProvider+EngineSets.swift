@@ -32,7 +32,9 @@ extension OfflineODataProvider {
 
     private func read(_ set: EngineSet, _ request: ODataRequest) async throws -> ODataResponse {
         var request = request
-        let attached = request.url.options.expand.filter { $0.path.count == 1 && Self.toAnyType.contains($0.path[0].text) }
+        let attached = request.url.options.expand.filter {
+            $0.path.count == 1 && Self.toAnyType.contains($0.path[0].text)
+        }
         request.url.options.expand.removeAll { attached.contains($0) }
         let bound = try Binder(model: model).bind(request.url)
         guard case .entitySet(let entitySet, _)? = bound.resource.steps.first else { return ODataResponse() }

@@ -51,8 +51,11 @@ extension OfflineODataProvider {
     private func states(of entities: [Entity]) async throws -> EntityStates {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return EntityStates() }
+        let drafts = Set(options.localDrafts.keys).intersection(sets)
         return try await database.read { [mapping, queue] database in
-            try EntityStates(of: sets, mapping: mapping, queue: queue, in: database)
+            var states = try EntityStates(of: sets, mapping: mapping, queue: queue, in: database)
+            states.draftSets = drafts
+            return states
         }
     }
 }
@@ -63,9 +66,12 @@ struct EntityStates: Sendable {
     /// The sets of which the last download brought every row that is not local.
     private var freshSets: Set<String> = []
 
+    /// The sets of drafts.
+    var draftSets: Set<String> = []
+
     init() {}
 
-    var isEmpty: Bool { states.isEmpty && freshSets.isEmpty }
+    var isEmpty: Bool { states.isEmpty && freshSets.isEmpty && draftSets.isEmpty }
 
     /// More rows than these are not named one by one: who wants to know asks with a filter.
     private static let limit = 10_000
@@ -131,6 +137,9 @@ struct EntityStates: Sendable {
         var known = entity.control.id.flatMap { states[$0] } ?? []
         if let set = Self.set(of: entity), freshSets.contains(set), !known.contains(.isCreated) {
             known.insert(.upsertedLastDownload)
+        }
+        if let set = Self.set(of: entity), draftSets.contains(set) {
+            entity.control.annotations["\(EngineSet.namespace).IsDraft"] = .boolean(true)
         }
         for state in known {
             entity.control.annotations[state.term] = .boolean(true)

@@ -39,7 +39,7 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`.
     public func status() async throws -> StoreStatus {
         let (queries, requests) = try await database.read { [mapping, queue] database in
-            let queries = try QueryTable.all(in: database).map { query in
+            let queries = try QueryTable.all(in: database).filter { $0.parent == nil }.map { query in
                 let rows = try mapping.tables[query.entitySet].map { table in
                     try Int.fetchOne(
                         database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0

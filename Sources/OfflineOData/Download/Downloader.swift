@@ -18,6 +18,7 @@ struct Downloader: Sendable {
 
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
+        let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
         try await database.write { try QueryTable.forgetUpserted(in: $0) }
         let results = try await withThrowingTaskGroup(
@@ -56,6 +57,9 @@ struct Downloader: Sendable {
     private func download(_ query: StoredQuery) async throws -> DownloadReport.Query {
         guard let table = mapping.tables[query.entitySet] else {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "its entity set is not in the model")
+        }
+        if try Self.columnSet(query, table).options.expand.isEmpty == false {
+            return try await whole(query, table)
         }
         guard query.isLoaded else { return try await first(query, table) }
         guard let link = query.deltaLink else { return try await refresh(query, table) }
@@ -194,13 +198,13 @@ struct Downloader: Sendable {
         return report
     }
 
-    private struct MissingRow: Sendable {
+    struct MissingRow: Sendable {
         let rowID: Int64
         let key: EntityKey
     }
 
     /// The query's rows that a full read did not bring.
-    private func missingKeys(_ query: StoredQuery, _ table: TableStorage) async throws -> [MissingRow] {
+    func missingKeys(_ query: StoredQuery, _ table: TableStorage) async throws -> [MissingRow] {
         try await database.read { database in
             guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return [] }
             let ids = try Int64.fetchAll(
@@ -230,7 +234,7 @@ struct Downloader: Sendable {
     static let confirmationChunk = 20
 
     /// Which of the keys the service still has in the query's result.
-    private func confirmedPresent(
+    func confirmedPresent(
         _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey> {
         var present: Set<EntityKey> = []
@@ -259,11 +263,11 @@ struct Downloader: Sendable {
 
     // MARK: Staging
 
-    private func clearStage(_ query: StoredQuery) async throws {
+    func clearStage(_ query: StoredQuery) async throws {
         try await database.bulkWrite { try Self.clearStage(query, in: $0) }
     }
 
-    private static func clearStage(_ query: StoredQuery, in database: Database) throws {
+    static func clearStage(_ query: StoredQuery, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
         try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
     }
@@ -356,10 +360,13 @@ struct Downloader: Sendable {
 
     /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
     /// meanwhile then move no others over the border of a page (rule 15).
-    private func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
+    func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
         let unordered = try request(query, table, link: link)
         let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
-        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable else { return try await fetch(unordered) }
+        let isSingleton = mapping.model.singleton(table.set) != nil
+        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable, !isSingleton else {
+            return try await fetch(unordered)
+        }
         var ordered = unordered
         ordered.url.options.orderBy = table.shape.key.map { key in
             OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
@@ -384,6 +391,7 @@ struct Downloader: Sendable {
     /// (rule 12).
     static func columnSet(_ query: StoredQuery, _ table: TableStorage) throws -> ODataURL {
         var url = try ODataURL(parsing: query.text)
+        url.options.expand.removeAll { item in item.path.first.map { query.splits.contains($0.text) } ?? false }
         guard !url.options.select.isEmpty else { return url }
         var needed = table.shape.key.map(\.path)
         for navigation in table.shape.navigationProperties { needed += navigation.constraints.map(\.property) }
@@ -394,9 +402,11 @@ struct Downloader: Sendable {
         return url
     }
 
-    private func fetch(_ request: ODataRequest) async throws -> EntityPage {
+    func fetch(_ request: ODataRequest) async throws -> EntityPage {
         try Task.checkCancellation()
         let response = try await remote.execute(request)
+        // A singleton is a collection of one.
+        if case .entity(let entity) = response.body { return EntityPage(entities: [entity]) }
         guard case .page(let page) = response.body else {
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "The service answered a query without a collection.")
@@ -415,7 +425,7 @@ struct Downloader: Sendable {
 }
 
 extension DownloadReport.Query {
-    fileprivate mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
+    mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
         received += rows
         inserted += counts.inserted
         updated += counts.updated

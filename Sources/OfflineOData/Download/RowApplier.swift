@@ -22,6 +22,7 @@ struct RowApplier {
     private let database: Database
     /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
     private let hasLocalChanges: Bool
+    private let isSingleton: Bool
     /// Whether the query's rows are not seen yet.
     private let isHidden: Bool
     private(set) var counts = Counts()
@@ -30,6 +31,7 @@ struct RowApplier {
         self.table = table
         self.query = query
         self.database = database
+        isSingleton = mapping.model.singleton(table.set) != nil
         queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
         loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
@@ -45,6 +47,10 @@ struct RowApplier {
     /// - Returns: the row it became.
     @discardableResult
     mutating func apply(_ entity: Entity) throws -> Int64? {
+        if hasLocalChanges, isSingleton, try queue.hasRequests(set: table.set, rowID: 1, in: database) {
+            try applyBehindLocalChanges(entity, rowID: 1)
+            return 1
+        }
         if hasLocalChanges, let key = entity.key, let rowID = try changedRow(key) {
             try applyBehindLocalChanges(entity, rowID: rowID)
             return rowID

@@ -6,10 +6,22 @@ import ODataStore
 
 /// Media entities and stream properties offline (OData Protocol 4.01, 11.4.7 and 11.4.8).
 extension OfflineODataProvider {
+    /// Whether a request may be about a stream, judged by its body and the last part of its path alone.
+    private func mayBeStream(_ request: ODataRequest) -> Bool {
+        if case .media = request.body { return true }
+        switch request.url.path.segments.last {
+        case .value?: return true
+        case .name(let name, .none)? where request.url.path.segments.count > 1:
+            return streamProperties.contains(name.text)
+        default: return false
+        }
+    }
+
     /// Answers a request about a stream; `nil` for any other.
     func answerStream(_ request: ODataRequest) async throws -> ODataResponse? {
         let plain = try request.parsingLink()
-        guard let bound = try? Binder(model: model).bind(plain.url) else { return nil }
+        // Binding costs more than most reads do.
+        guard mayBeStream(plain), let bound = try? Binder(model: model).bind(plain.url) else { return nil }
         if plain.method == .create, case .media(let bytes, let contentType) = plain.body,
             case .entities(let shape, let set?) = bound.resource.target, shape.hasStream,
             bound.resource.steps.count == 1
@@ -104,7 +116,9 @@ extension OfflineODataProvider {
             }
         } catch {
             let id = stream.id
-            try? await database.write { try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id]) }
+            try? await database.write {
+                try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
+            }
             throw error
         }
         return ODataResponse(status: 204)
@@ -115,7 +129,9 @@ extension OfflineODataProvider {
         do {
             return (id, try await streams.append(bytes, to: id))
         } catch {
-            try? await database.write { try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id]) }
+            try? await database.write {
+                try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
+            }
             throw error
         }
     }

@@ -25,6 +25,9 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Whether an entity made by this change goes from the store once the service has it: the service will send its
     /// own, under whatever key.
     public var removesCreatedEntity: Bool
+    /// How often the request is sent again within one upload when the service is busy (429, 503), after the time that
+    /// the service says, else after a growing pause. What else fails on the way ends the upload as ever.
+    public var retries = 0
     /// Whether an action is called at the service at once, or queued and called by the next upload.
     public var operationMode: OperationMode = .queued
     /// The change set that the change was made in.
@@ -33,8 +36,10 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Makes options.
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
-        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued
+        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
+        retries: Int = 0
     ) {
+        self.retries = retries
         self.operationMode = operationMode
         self.tag = tag
         self.category = category
@@ -54,6 +59,21 @@ public enum OperationMode: String, Hashable, Sendable, Codable {
 }
 
 extension ChangeOptions {
+    /// Reads options as any version has written them: what an earlier one did not know has its default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            category: try container.decodeIfPresent(String.self, forKey: .category),
+            tag: try container.decodeIfPresent(String.self, forKey: .tag),
+            headers: try container.decodeIfPresent([String: String].self, forKey: .headers) ?? [:],
+            priority: try container.decodeIfPresent(Int.self, forKey: .priority) ?? 0,
+            isUnmodifiable: try container.decodeIfPresent(Bool.self, forKey: .isUnmodifiable) ?? false,
+            removesCreatedEntity: try container.decodeIfPresent(Bool.self, forKey: .removesCreatedEntity) ?? false,
+            operationMode: try container.decodeIfPresent(OperationMode.self, forKey: .operationMode) ?? .queued,
+            retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0)
+        changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
+    }
+
     /// The header field that carries the options of a change to the store. It never leaves it.
     static let field = "Outpost-Change-Options"
 

@@ -79,7 +79,8 @@ public final class LocalTransaction {
     public func update(_ entity: String, _ properties: [String: ODataValue]) throws {
         try perform(
             ODataRequest(
-                .update, try ODataURL(parsing: entity), body: .entity(Entity(shape: try shape(of: entity), properties))))
+                .update, try ODataURL(parsing: entity), body: .entity(Entity(shape: try shape(of: entity), properties)))
+        )
     }
 
     /// Deletes an entity by its key.

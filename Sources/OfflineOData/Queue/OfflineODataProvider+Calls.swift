@@ -7,10 +7,18 @@ import ODataStore
 /// Actions and functions of the service. A function is called at once, as is an action where its options say so
 /// (``ChangeOptions/operationMode``); else it waits in the queue.
 extension OfflineODataProvider {
+    /// Whether a path may end in an operation, judged by its last name alone.
+    private func mayCall(_ url: ODataURL) -> Bool {
+        guard case .name(let name, _)? = url.path.segments.last else { return false }
+        return name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty
+    }
+
     /// Answers the call of an operation; `nil` for any other request.
     func answerCall(_ request: ODataRequest) async throws -> ODataResponse? {
         let plain = try request.parsingLink()
-        guard let bound = try? Binder(model: serviceModel).bind(plain.url),
+        // Binding costs more than most reads do.
+        guard plain.method == .read || plain.method == .create, mayCall(plain.url),
+            let bound = try? Binder(model: serviceModel).bind(plain.url),
             case .operation(let operation) = bound.resource.target
         else { return nil }
         let options = try ChangeOptions(plain)

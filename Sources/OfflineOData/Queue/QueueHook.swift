@@ -9,12 +9,15 @@ struct QueueHook: WriteHook {
     let environment: Environment
     let queue: QueueTable
     let before: BeforeImages
+    /// The sets whose changes are never sent.
+    private let clientOnlySets: Set<String>
     /// Whether deleting what was made here and never sent takes its making back.
     let undoesLocalCreation: Bool
 
     init(mapping: StorageMapping, environment: Environment, undoesLocalCreation: Bool = false) {
         self.undoesLocalCreation = undoesLocalCreation
         self.mapping = mapping
+        clientOnlySets = Set(mapping.model.container.entitySets.filter(\.isClientOnly).map(\.name))
         self.environment = environment
         queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
@@ -63,7 +66,12 @@ struct QueueHook: WriteHook {
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         guard let rowID = change.rowID else { return }
-        guard mapping.model.entitySet(change.table.set) != nil else {
+        if clientOnlySets.contains(change.table.set) {
+            if change.kind != .delete { try setLocalETag(change.table, rowID: rowID, in: database) }
+            return
+        }
+        let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
+        guard isSingleton || mapping.model.entitySet(change.table.set) != nil else {
             throw ODataError.notImplemented("Changing \(change.table.set) offline")
         }
         let change = try followingAliases(change, rowID: rowID, in: database)
@@ -215,6 +223,7 @@ struct QueueHook: WriteHook {
 
     /// Queues a relation that a link table holds.
     func didLink(_ change: LinkChange, in database: Database) throws {
+        guard !clientOnlySets.contains(change.source.set) else { return }
         guard let source = mapping.tables[change.source.set], let sourceRow = change.source.rowID,
             let targetRow = change.target.rowID, mapping.model.entitySet(change.source.set) != nil,
             let key = change.source.entity.key, let targetKey = change.target.entity.key

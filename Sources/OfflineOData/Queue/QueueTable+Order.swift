@@ -23,6 +23,7 @@ extension QueueTable {
                     SELECT id, state, depends, change_set FROM outpost_queue WHERE state = 'pending'
                     ORDER BY priority DESC, id)
                 """)
+        var seen: Set<String> = []
         while let row = try rows.next() {
             let id: Int64 = row["id"]
             let changeSet: String? = row["change_set"]
@@ -40,18 +41,20 @@ extension QueueTable {
                 }
                 continue
             }
-            if let unit = try unit(changeSet, id: id, usesChangeSets: usesChangeSets, in: database) { return unit }
+            // Each is looked at once, however many requests it has.
+            guard seen.insert(changeSet).inserted else { continue }
+            if let unit = try unit(changeSet, usesChangeSets: usesChangeSets, in: database) { return unit }
         }
         return []
     }
 
     /// What of a change set can be sent; `nil` when it waits.
     private func unit(
-        _ changeSet: String, id: Int64, usesChangeSets: Bool, in database: Database
+        _ changeSet: String, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest]? {
         let members = try requests(ofChangeSet: changeSet, in: database)
         guard usesChangeSets, Self.fitIntoBatch(members) else {
-            guard let first = members.first, first.id == id, first.state == .pending,
+            guard let first = members.first, first.state == .pending,
                 try !isWaiting(for: Set(first.dependsOn), in: database)
             else { return nil }
             return [first]

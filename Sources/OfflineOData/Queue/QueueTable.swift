@@ -215,13 +215,15 @@ struct QueueTable {
             let state = QueuedRequest.State(rawValue: row["state"])
         else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
         // A call need not be about an entity.
-        guard let shape = kind == .call ? Self.noShape : model.shape(ofSet: set) else {
+        let singleton = model.singleton(set)
+        let stored = singleton.flatMap { model.shape($0.type) } ?? model.shape(ofSet: set)
+        guard let shape = kind == .call ? Self.noShape : stored else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
-        func stored(_ column: String) throws -> Entity {
+        func entity(_ column: String) throws -> Entity {
             kind == .call ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
         }
-        guard let key = kind == .call ? EntityKey([]) : try stored("entity_key").key else {
+        guard let key = kind == .call || singleton != nil ? EntityKey([]) : try entity("entity_key").key else {
             throw OfflineError.damagedQueue(reason: "request \(id) has no key")
         }
         let detail: String? = row["detail"]
@@ -242,7 +244,7 @@ struct QueueTable {
         decodedOptions.changeSet = row["change_set"]
         return QueuedRequest(
             id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
-            changes: try stored("changes"),
+            changes: try entity("changes"),
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,

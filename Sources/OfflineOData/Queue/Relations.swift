@@ -25,8 +25,9 @@ struct Relations {
         _ isRelated: Bool, _ entitySet: String, _ navigation: String, from source: Int64, to target: Int64,
         in database: Database
     ) throws -> Bool {
-        guard case .link(_, let name, let sourceColumn, let targetColumn)? =
-            mapping.tables[entitySet]?.navigation[navigation]
+        guard
+            case .link(_, let name, let sourceColumn, let targetColumn)? =
+                mapping.tables[entitySet]?.navigation[navigation]
         else { return false }
         let table = name.quotedDatabaseIdentifier
         let (from, to) = (sourceColumn.quotedDatabaseIdentifier, targetColumn.quotedDatabaseIdentifier)

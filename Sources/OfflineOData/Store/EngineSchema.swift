@@ -37,6 +37,10 @@ enum EngineSchema {
             """,
             "ALTER TABLE outpost_query ADD COLUMN is_fresh INTEGER NOT NULL DEFAULT 0",
             "ALTER TABLE outpost_query ADD COLUMN retrieves_streams INTEGER NOT NULL DEFAULT 0",
+            // The parts of a query that read what it expands, and whether the service was found to answer them.
+            "ALTER TABLE outpost_query ADD COLUMN parent INTEGER",
+            "ALTER TABLE outpost_query ADD COLUMN navigation TEXT",
+            "ALTER TABLE outpost_query ADD COLUMN is_probed INTEGER NOT NULL DEFAULT 0",
             "ALTER TABLE outpost_event ADD COLUMN details TEXT",
             "ALTER TABLE outpost_event ADD COLUMN requests INTEGER",
             "ALTER TABLE outpost_event ADD COLUMN failures INTEGER",

@@ -35,11 +35,23 @@ struct Uploader: Sendable {
     func upload() async throws -> UploadReport {
         var report = UploadReport()
         let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
+        var tries: [Int64: Int] = [:]
         while true {
             let unit = try await next()
             guard let first = unit.first else { break }
             try Task.checkCancellation()
-            let result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
+            let result: Result
+            do {
+                result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
+            } catch let error as ODataError
+                where [429, 503].contains(error.status) && tries[first.id, default: 0] < first.options.retries
+            {
+                // Busy: what was sent is put back or known to be under way, and is sent again.
+                let tried = tries[first.id, default: 0]
+                tries[first.id] = tried + 1
+                try await environment.sleep(error.retryAfter.map(Double.init) ?? Double(1 << min(tried, 6)))
+                continue
+            }
             switch result {
             case .accepted: report.accepted += unit
             case .failed:
@@ -143,7 +155,9 @@ struct Uploader: Sendable {
 
     /// The request as the service gets it.
     func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
-        if let message = try await requestBesideRows(request) { return try await completed(message, request, isRepeatable) }
+        if let message = try await requestBesideRows(request) {
+            return try await completed(message, request, isRepeatable)
+        }
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
         if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
@@ -327,7 +341,8 @@ struct Uploader: Sendable {
         theirs: Entity? = nil
     ) async throws -> Result {
         let failure = QueuedRequest.Failure(
-            status: error.status, code: error.code, message: message, target: error.target, innerError: error.innerError,
+            status: error.status, code: error.code, message: message, target: error.target,
+            innerError: error.innerError,
             theirs: theirs,
             at: environment.instant.description)
         try await write { try outcomes.fail(request, state, failure, in: $0) }
@@ -447,8 +462,28 @@ struct Uploader: Sendable {
                 }
                 return .accepted
             }
+            if let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
+                !value.isNull
+            {
+                guard let theirs = try await correlated(request.entitySet, name, value) else { return nil }
+                try await write {
+                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                }
+                return .accepted
+            }
             return try await archive(request, .inDoubt, doubt, message: doubt.message)
         }
+    }
+
+    /// The entity that has a value which the app gives to one alone; `nil` when there is none.
+    private func correlated(_ set: String, _ property: String, _ value: ODataValue) async throws -> Entity? {
+        var url = ODataURL(path: ResourcePath([.name(Identifier(set), .none)]))
+        url.options.filter = .binary(.equal, .path([.name(Identifier(property))]), .literal(Literal(value)))
+        guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,
+            let key = page.entities.first?.key
+        else { return nil }
+        // Once more by its key, for its ETag.
+        return try await current(set: set, key: key)
     }
 
     var doubt: ODataError {

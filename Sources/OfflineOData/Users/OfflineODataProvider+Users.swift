@@ -61,6 +61,7 @@ extension OfflineODataProvider {
             try Settings.set(Self.userSetting, user, in: database)
             try Events.add("user", "the store was given to another user", environment, in: database)
         }
+        sessionParameters.withLock { $0 = [:] }
         // The log still has the pages as they were.
         try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         return true

@@ -10,7 +10,7 @@ enum ValueMask {
         "outpost_setting": ["name", "value"],
         "outpost_query": [
             "id", "name", "query_group", "text", "entity_set", "is_loaded", "last_download", "is_fresh",
-            "retrieves_streams",
+            "retrieves_streams", "parent", "navigation", "is_probed",
         ],
         "outpost_member": ["entity_set", "row_id", "query_id"],
         "outpost_staged": ["id", "query_id", "kind"],
@@ -23,7 +23,9 @@ enum ValueMask {
         "outpost_seen": ["query_id", "row_id"],
         "outpost_alias": ["entity_set", "row_id"],
         "outpost_upserted": ["entity_set", "row_id"],
-        "outpost_stream": ["id", "entity_set", "row_id", "property", "content_type", "length", "is_complete", "is_local"],
+        "outpost_stream": [
+            "id", "entity_set", "row_id", "property", "content_type", "length", "is_complete", "is_local",
+        ],
         "outpost_stream_chunk": ["id", "stream", "position"],
         "outpost_event": ["id", "at", "kind", "requests", "failures", "bytes"],
         OfflineLayout.hiddenOwnerTable: ["id"],
@@ -39,6 +41,9 @@ enum ValueMask {
     static func apply(in database: Database) throws {
         try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
         defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
+        // What personalises queries is a person's.
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
         for table in try StoreTable.all(in: database) {
             // A search index has the words of what it indexes.
             if table.isVirtual {

@@ -30,8 +30,10 @@ struct Explain: AsyncParsableCommand {
         if let query {
             let url = try ODataURL(parsing: query)
             let explanation = try await store.reading { try await $0.explain(url) }
-            print(json ? JSONText(explanation.description.split(separator: "\n").map(String.init)).text
-                : explanation.description)
+            print(
+                json
+                    ? JSONText(explanation.description.split(separator: "\n").map(String.init)).text
+                    : explanation.description)
             return
         }
         let lines = try await store.reading { try await $0.explainDownloads() }.map {

@@ -60,15 +60,17 @@ struct Export: AsyncParsableCommand {
 
     private func writeAll(_ provider: OfflineODataProvider, in directory: String) async throws -> [String: Int] {
         guard !FileManager.default.fileExists(atPath: directory) else {
-            throw Failure(message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
+            throw Failure(
+                message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
         }
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var report: [String: Int] = [:]
         for set in provider.serviceModel.container.entitySets {
             let path = "\(directory)/\(set.name).\(format.rawValue)"
-            FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-            guard let handle = FileHandle(forWritingAtPath: path) else {
+            let isMade = FileManager.default.createFile(
+                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+            guard isMade, let handle = FileHandle(forWritingAtPath: path) else {
                 throw Failure(message: "\(path) cannot be written.")
             }
             defer { try? handle.close() }

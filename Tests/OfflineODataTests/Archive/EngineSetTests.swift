@@ -22,7 +22,8 @@ struct EngineSetTests {
     /// A refused order with a line that waits for it, and a change that is refused by itself.
     private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create("Orders", Self.order)
+        try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
+            "Orders", Self.order)
         try await store.create("Order_Lines", Self.line)
         try await store.update("Products(6)", ["Stock": -4])
         try await store.update("Products(7)", ["Stock": 4])
@@ -172,7 +173,9 @@ struct StateFunctionTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         func found(_ function: String) async throws -> [ODataValue?] {
-            try await store.rows("Products?$filter=\(namespace).\(function)()&$orderby=ProductID").map { $0["ProductID"] }
+            try await store.rows("Products?$filter=\(namespace).\(function)()&$orderby=ProductID").map {
+                $0["ProductID"]
+            }
         }
         #expect(try await found("islocal").isEmpty)
         try await store.update("Products(1)", ["Stock": 5])

@@ -66,7 +66,8 @@ struct MediaTests {
         #expect(try await plain.stream("Pictures(1)/$value") == "one")
         #expect(try await !plain.loadStream(ODataURL(parsing: "Pictures(1)/$value")), "nothing changed")
 
-        let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)], named: "second")
+        let store = try await studio.clone(
+            [try DefiningQuery("p", "Pictures", retrievesStreams: true)], named: "second")
         #expect(try await store.stream("Pictures(1)/$value") == "one")
         try await studio.service.replaceStream("Pictures(1)/$value", "two")
         try await store.download()
@@ -132,7 +133,9 @@ struct CallTests {
 
 @Suite("Deep changes")
 struct DeepChangeTests {
-    private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws -> Entity {
+    private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws
+        -> Entity
+    {
         let note = try #require(store.model.shape(ofSet: "Notes"))
         var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
         album.related["Notes"] = .many(notes.map { Entity(shape: note, $0) })

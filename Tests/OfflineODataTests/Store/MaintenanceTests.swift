@@ -44,6 +44,22 @@ struct MaintenanceTests {
         #expect(try await reopened.events(newest: 1).first?.kind == "repaired")
     }
 
+    @Test("a trace shows statements without values, or with them where that is asked for", arguments: [false, true])
+    func trace(withValues: Bool) async throws {
+        let shop = try await Shop()
+        let statements = LockedNames()
+        var options = OfflineODataProvider.Options()
+        options.trace =
+            withValues ? .withValues { statements.append($0) } : .statements { statements.append($0) }
+        options.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
+        let store = try await shop.store(options: options)
+        try await store.download(["Customers"])
+        _ = try await store.rows("Customers?$filter=City eq 'Bergen-4711'")
+        #expect(statements.names.contains { $0.contains("\"Customers\"") })
+        #expect(statements.names.contains { $0.contains("Bergen-4711") } == withValues)
+        #expect(try await store.indexes().count == 1)
+    }
+
     @Test("a delegate hears of progress and of each request that failed")
     func delegate() async throws {
         final class Listener: OfflineODataProviderDelegate {

@@ -35,7 +35,8 @@ struct MetadataTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.update("Customers('C0001')", ["City": "Mine"])
-        try await store.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+        try await store.create(
+            "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
         let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)")
         let refresh = try await refresh(store, to: newer)
         #expect(!refresh.isRebuilt)
@@ -75,7 +76,9 @@ struct MetadataTests {
 
 @Suite("Parameters of defining queries")
 struct ParameterTests {
-    private static func mine() throws -> DefiningQuery { try DefiningQuery("mine", "Orders?$filter=EmployeeID eq @employee") }
+    private static func mine() throws -> DefiningQuery {
+        try DefiningQuery("mine", "Orders?$filter=EmployeeID eq @employee")
+    }
 
     @Test("personalise what is kept: another value brings other rows, and the old ones go")
     func personalised() async throws {

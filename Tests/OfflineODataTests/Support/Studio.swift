@@ -51,7 +51,10 @@ final class Studio: Sendable {
         _ = try await service.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Pages"),
-                body: .entity(Entity(shape: try #require(service.model.shape(QualifiedName("Studio", "Page"))), ["Number": 1, "Title": "Cover"]))))
+                body: .entity(
+                    Entity(
+                        shape: try #require(service.model.shape(QualifiedName("Studio", "Page"))),
+                        ["Number": 1, "Title": "Cover"]))))
     }
 
     deinit { try? FileManager.default.removeItem(at: directory) }
@@ -170,7 +173,8 @@ extension ODataProvider {
     func createMedia(_ set: String, _ text: String) async throws -> Entity {
         let response = try await execute(
             ODataRequest(
-                .create, try ODataURL(parsing: set), body: .media(ByteStream(Array(text.utf8)), contentType: "image/png"),
+                .create, try ODataURL(parsing: set),
+                body: .media(ByteStream(Array(text.utf8)), contentType: "image/png"),
                 preferences: Preferences(returns: .representation)))
         guard case .entity(let entity) = response.body else { throw ODataError.notFound(set) }
         return entity
@@ -180,6 +184,7 @@ extension ODataProvider {
     func replaceStream(_ url: String, _ text: String) async throws {
         _ = try await execute(
             ODataRequest(
-                .replace, try ODataURL(parsing: url), body: .media(ByteStream(Array(text.utf8)), contentType: "text/plain")))
+                .replace, try ODataURL(parsing: url),
+                body: .media(ByteStream(Array(text.utf8)), contentType: "text/plain")))
     }
 }

@@ -48,7 +48,8 @@ struct ConflictPolicyTests {
         let (store, report) = try await conflict(
             shop,
             .custom { versions in
-                guard case .string(let mine)? = versions.mine["City"], case .string(let theirs)? = versions.theirs?["City"],
+                guard case .string(let mine)? = versions.mine["City"],
+                    case .string(let theirs)? = versions.theirs?["City"],
                     versions.base?["City"] != nil, versions.key.parts.first?.value == "C0002"
                 else { return .fail }
                 var merged = Entity(shape: versions.mine.shape)

@@ -143,7 +143,8 @@ enum QueryParameters {
                     switch step {
                     case .any(let variable, let predicate?):
                         .any(variable: variable, predicate: mapped(predicate, change))
-                    case .all(let variable, let predicate): .all(variable: variable, predicate: mapped(predicate, change))
+                    case .all(let variable, let predicate):
+                        .all(variable: variable, predicate: mapped(predicate, change))
                     default: step
                     }
                 })

@@ -106,6 +106,8 @@ struct ModelMigration {
             guard let rowID = table.rowID?.quotedDatabaseIdentifier,
                 let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
             else { continue }
+            // What the app has for itself is not the service's.
+            if let set = new.mapping.model.entitySet(table.set), set.isClientOnly { continue }
             let name = table.table.quotedDatabaseIdentifier
             let changed = "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)"
             try database.execute(
@@ -134,11 +136,13 @@ struct ModelMigration {
             try database.execute(sql: "DROP TABLE \(former)")
             return nil
         }
-        let alike = Set(before.columns.filter { column in
-            after.columns.contains { $0.name == column.name && $0.codec == column.codec }
-        }.map(\.name))
+        let alike = Set(
+            before.columns.filter { column in
+                after.columns.contains { $0.name == column.name && $0.codec == column.codec }
+            }.map(\.name))
         let hasKey = after.shape.key.allSatisfy { alike.contains($0.path) || after.shape.key.isEmpty }
-        let columns = try commonColumns(former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
+        let columns = try commonColumns(
+            former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
         let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
         let condition =
@@ -173,7 +177,9 @@ struct ModelMigration {
     ) throws {
         guard let column = after.notLoaded?.quotedDatabaseIdentifier, let rowID = after.rowID else { return }
         let (oldColumns, newColumns) = (before.columns.map(\.name), after.columns)
-        let added = newColumns.indices.filter { !alike.contains(newColumns[$0].name) && newColumns[$0].isOptionallyLoaded }
+        let added = newColumns.indices.filter {
+            !alike.contains(newColumns[$0].name) && newColumns[$0].isOptionallyLoaded
+        }
         func bits(_ indexes: some Sequence<Int>) -> Data? {
             var bytes = Data(count: (newColumns.count + 7) / 8)
             for index in indexes { bytes[index / 8] |= 1 << (index % 8) }
@@ -189,8 +195,10 @@ struct ModelMigration {
         for row in rows {
             let stored: Data = row[1]
             let missing = Set(
-                oldColumns.indices.filter { $0 / 8 < stored.count && stored[stored.startIndex + $0 / 8] & (1 << ($0 % 8)) != 0 }
-                    .map { oldColumns[$0] })
+                oldColumns.indices.filter {
+                    $0 / 8 < stored.count && stored[stored.startIndex + $0 / 8] & (1 << ($0 % 8)) != 0
+                }
+                .map { oldColumns[$0] })
             let kept = newColumns.indices.filter { missing.contains(newColumns[$0].name) }
             try database.execute(
                 sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",

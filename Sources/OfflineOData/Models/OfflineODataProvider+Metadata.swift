@@ -47,10 +47,13 @@ extension OfflineODataProvider {
         }
         let rebuilds = differences.contains { !$0.isCompatible }
         let metadata = CSDLWriter.xml(model, version: model.version)
-        let (old, environment) = (serviceModel, options.environment)
+        let (old, combined) = (
+            try LocalModel.combined(serviceModel, options), try LocalModel.combined(model, options)
+        )
+        let environment = options.environment
         let refused = try await database.write { database in
-            let refused = try QueueMigration(from: old, to: model, environment: environment).run(in: database)
-            let migration = ModelMigration(from: old, to: model, rebuilds: rebuilds)
+            let refused = try QueueMigration(from: old, to: combined, environment: environment).run(in: database)
+            let migration = ModelMigration(from: old, to: combined, rebuilds: rebuilds)
             let stale = try migration.run(in: database)
             if rebuilds { try migration.removeUnchanged(in: database) }
             for query in try QueryTable.all(in: database) {
@@ -70,6 +73,7 @@ extension OfflineODataProvider {
             }
             try database.execute(sql: "DELETE FROM outpost_staged; DELETE FROM outpost_seen")
             try Settings.set("service.metadata", metadata, in: database)
+            try LocalModel.keep(combined, in: database)
             try Events.add(
                 "metadata", "\(differences.count) differences, \(rebuilds ? "rebuilt" : "migrated")", environment,
                 in: database)
@@ -129,7 +133,8 @@ struct QueueMigration {
             refused.append(request.description)
             let failure = QueuedRequest.Failure(
                 status: nil, code: "ModelChanged",
-                message: "The service has no \(lost.sorted().joined(separator: ", ")) any more.", at: environment.instant.description)
+                message: "The service has no \(lost.sorted().joined(separator: ", ")) any more.",
+                at: environment.instant.description)
             try after.markFailed(request.id, .refused, failure, in: database)
         }
         try convertImages(in: database)
@@ -137,7 +142,9 @@ struct QueueMigration {
     }
 
     private func convertImages(in database: Database) throws {
-        let (before, after) = (BeforeImages(snapshots: SnapshotCoder(model: old)), BeforeImages(snapshots: SnapshotCoder(model: new)))
+        let (before, after) = (
+            BeforeImages(snapshots: SnapshotCoder(model: old)), BeforeImages(snapshots: SnapshotCoder(model: new))
+        )
         let rows = try Row.fetchAll(database, sql: "SELECT entity_set, row_id FROM outpost_before")
         for row in rows {
             let (set, rowID): (String, Int64) = (row[0], row[1])

@@ -13,6 +13,18 @@ public struct CompactReport: Hashable, Sendable {
     public var bytesAfter: Int64
 }
 
+/// How a defining query is downloaded.
+public struct DownloadExplanation: Hashable, Sendable {
+    /// The query's name.
+    public var name: String
+    /// The query.
+    public var query: String
+    /// How it is downloaded, in words.
+    public var method: String
+    /// What becomes of each thing that it expands, in words.
+    public var parts: [String]
+}
+
 extension OfflineODataProvider {
     /// Makes the store's files as small as what is in them: streams of entities that are gone, pages of downloads that
     /// were cut short and free pages go. Nothing that can be seen changes.
@@ -88,6 +100,28 @@ extension OfflineODataProvider {
 
     private static func problems(in database: Database) throws -> [String] {
         try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+    }
+
+    /// How the defining queries are downloaded, and what became of what they expand (rule 16).
+    ///
+    /// - Throws: `StoreError`.
+    public func explainDownloads() async throws -> [DownloadExplanation] {
+        let all = try await database.read { try QueryTable.all(in: $0) }
+        return all.filter { $0.parent == nil }.map { query in
+            let wholes = query.sets(in: mapping).dropFirst()
+            let method =
+                !query.isLoaded
+                ? "not downloaded yet"
+                : query.deltaLink != nil
+                    ? "only what changed, by the service's delta link" : "everything again, and compared"
+            let parts = QueryTable.withParts([query], of: all).dropFirst().map { part in
+                let way = part.deltaLink != nil ? "by its delta link" : "everything again, and compared"
+                return "\(part.navigation ?? part.name): split, \(part.text): \(way)"
+            }
+            return DownloadExplanation(
+                name: query.name, query: query.text, method: method,
+                parts: parts + wholes.map { "\($0): read whole with it" })
+        }
     }
 
     /// Resolves the names of a query without answering it.
