@@ -49,7 +49,11 @@ struct LesserService: ODataProvider {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
         if !ability.isRepeatable { request.repeatability = nil }
-        if !ability.hasETags { request.ifMatch = nil }
+        if !ability.hasETags {
+            request.ifMatch = nil
+            // What is encoded already cannot be taken out any more.
+            request.format = nil
+        }
         var response = try await base.execute(request)
         if !ability.isRepeatable { response.repeatabilityResult = nil }
         guard !ability.hasETags else { return response }

@@ -26,7 +26,6 @@ public final class Trace: Sendable {
             state.hash = (state.hash ^ 10) &* 0x100_0000_01b3
             state.count += 1
             if keepsLines { state.lines.append(line) }
-            if keepsLines { print(line.prefix(150)) }
         }
     }
 
