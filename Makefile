@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults clean
+.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults simulate clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -46,6 +46,11 @@ fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=json SECONDS=60
 
 faults: setup ## the power fails at every operation of a database and of a whole synchronisation
 	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
+
+simulate: setup ## a service and its clients, everything failing: make simulate SEEDS=10000 FIRST_SEED=0
+	swift build $(SWIFT_FLAGS) -c release --product simulate
+	"$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/simulate" --seeds $(or $(SEEDS),10000) \
+		--first-seed $(or $(FIRST_SEED),0)
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

@@ -130,7 +130,7 @@ let package = Package(
         // floor 6
         .target(
             name: "OfflineOData",
-            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb],
+            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb, httpTypes],
             swiftSettings: settings),
         .target(
             name: "ODataTransportConformance",
@@ -233,6 +233,17 @@ let package = Package(
                 "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
+        // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+            ],
+            path: "Tests/Simulation", swiftSettings: settings),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation", argumentParser], path: "Tests/simulate",
+            swiftSettings: settings),
+        .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [

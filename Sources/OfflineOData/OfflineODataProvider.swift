@@ -24,11 +24,29 @@ public final class OfflineODataProvider: ODataProvider {
     public struct Options: Sendable {
         /// The most rows that a download asks for in one page.
         public var downloadPageSize = 2000
+        /// How many defining queries are read from the service at once, 1 or more.
+        public var parallelQueries = 3
         /// The most rows in one page of a local read; `nil` for no limit.
         public var localPageSize: Int?
         /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
         /// both.
         public var undoesLocalCreation = false
+        /// Whether deleting one entity of the error archive gives all archived changes up, as the older products do,
+        /// and not that one with what depends on it.
+        public var revertsErrorsTogether = false
+        /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
+        public var meter: TransferMeter?
+        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
+        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
+        public var clientOnlyModel: EntityDataModel?
+        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
+        public var localDrafts: [String: String] = [:]
+        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
+        public var purgesClientOnlyData = false
+        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
+        public var indexes: [String: [[String]]] = [:]
+        /// Who is told of each SQL statement; nobody by default.
+        public var trace: SQLTrace?
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
@@ -40,8 +58,10 @@ public final class OfflineODataProvider: ODataProvider {
 
     /// The directory of the store's files.
     public let directory: String
-    /// The service's model, as kept with the store.
+    /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
     public let model: EntityDataModel
+    /// The service's model alone.
+    public let serviceModel: EntityDataModel
     /// The root of the service that the store was cloned from.
     public let serviceRoot: String
 
@@ -57,28 +77,48 @@ public final class OfflineODataProvider: ODataProvider {
     let options: Options
     let local: StoreProvider
     let queue: QueueTable
-    private let remote: (any ODataProvider)?
-    let progressChannel = ProgressChannel()
+    let hook: QueueHook
+    let streams: StreamTable
+    /// The names of all stream properties of the model.
+    let streamProperties: Set<String>
+    let remote: (any ODataProvider)?
+    let progressChannel: ProgressChannel
     let changes: StoreChanges
+    /// Values that are in memory alone.
+    let sessionParameters = LockedState<[String: String]>([:])
 
-    private init(
+    init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options
-    ) {
+    ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
         self.database = database
-        self.model = model
+        serviceModel = model
+        let model = try LocalModel.combined(model, options)
+        self.model = try EngineSet.adding(to: model)
         self.remote = remote
         self.options = options
+        progressChannel = ProgressChannel(meter: options.meter)
         changes = StoreChanges(database: database, environment: options.environment)
-        mapping = OfflineLayout(model: model).mapping
+        var mapping = OfflineLayout(model: model).mapping
+        mapping.rowConditions = StateFunctions.conditions
+        self.mapping = mapping
         queue = QueueTable(model: model)
         let hook = QueueHook(
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
-        local = StoreProvider(database: database.pool, mapping: mapping, hook: hook, options: storeOptions)
+        storeOptions.functions = StateFunctions.registry
+        var rules = WriteRules()
+        rules.updatesRelated = true
+        local = StoreProvider(
+            database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+        self.hook = hook
+        streams = StreamTable(database: database)
+        streamProperties = Set(
+            model.schemas.flatMap(\.structuredTypes).flatMap(\.properties).filter { $0.type.primitive == .stream }
+                .map(\.name))
     }
 
     // MARK: Creating and opening
@@ -96,17 +136,19 @@ public final class OfflineODataProvider: ODataProvider {
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
         queries: [DefiningQuery] = [], options: Options = Options()
     ) async throws -> OfflineODataProvider {
-        let model = try await remote.model
+        let model = try EngineSet.removing(from: try await remote.model)
         let path = StoreFiles.database(in: directory)
         guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
             throw OfflineError.storeExists(path: directory)
         }
-        let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
+        let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
-            let database = try StoreDatabase.open(path: path, protection: protection, options: options.database)
-            let layout = OfflineLayout(model: model)
+            let database = try StoreDatabase.open(
+                path: path, protection: protection, options: SQLTrace.adding(options.trace, to: options.database))
+            let combined = try LocalModel.combined(model, options)
+            let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
@@ -115,10 +157,17 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
-                for (query, set) in zip(wanted, sets) { try QueryTable.add(query, entitySet: set, in: database) }
+                try LocalModel.keep(combined, in: database)
+                for (query, set) in zip(wanted, sets) {
+                    try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
+                }
+                let indexes = PropertyIndexes(mapping: layout.mapping)
+                for (set, lists) in options.indexes.sorted(by: { $0.key < $1.key }) {
+                    for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
+                }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
             }
-            return OfflineODataProvider(
+            return try OfflineODataProvider(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
                 options: options)
         } catch {
@@ -141,7 +190,7 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        var databaseOptions = options.database
+        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
         let (root, metadata, version) = try await database.read { database in
@@ -161,7 +210,11 @@ public final class OfflineODataProvider: ODataProvider {
         if version < EngineSchema.version {
             try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
         }
-        return OfflineODataProvider(
+        let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
+        try await database.write {
+            try LocalModel.migrate(from: model, to: combined, purges: purges, in: $0)
+        }
+        return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options)
     }
@@ -179,6 +232,35 @@ public final class OfflineODataProvider: ODataProvider {
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if case .batch(let items) = request.body {
+            var request = request
+            request.body = .batch(try await markingChangeSets(items))
+            return try await local.execute(request)
+        }
+        if let answer = try await answerEngineSet(request) { return answer }
+        let rewritten = StateFunctions.rewriting(request)
+        if let answer = try await answerCall(rewritten) { return answer }
+        if let answer = try await answerStream(rewritten) { return answer }
+        if request.method == .read { return try await annotating(try await answer(rewritten)) }
+        return try await answer(try markingDeepChange(rewritten))
+    }
+
+    /// What is changed with an entity is sent with it.
+    private func markingDeepChange(_ request: ODataRequest) throws -> ODataRequest {
+        guard case .entity(let entity) = request.body else { return request }
+        let isDeep = entity.related.values.contains { related in
+            switch related {
+            case .one, .many: true
+            case .none, .references: false
+            }
+        }
+        guard isDeep, try ChangeOptions(request).changeSet == nil else { return request }
+        var request = request
+        try ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
+        return request
+    }
+
+    private func answer(_ request: ODataRequest) async throws -> ODataResponse {
         if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
             // Under the first key, such a change would make a new entity.
             return try await local.execute(redirected)
@@ -192,105 +274,28 @@ public final class OfflineODataProvider: ODataProvider {
     }
 
     /// An entity made here is still found under its first key after the service gave it another (rule 11).
-    private func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
-        guard request.link == nil,
-            case .name(let set, let arguments)? = request.url.path.segments.first,
-            arguments != .none, let shape = model.shape(ofSet: set.text), let table = mapping.tables[set.text]
+    func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
+        guard addressedKey(request) != nil else { return nil }
+        return try await database.read { [self] in try followingAlias(request, in: $0) }
+    }
+
+    /// The set and key that a request's path begins with.
+    private func addressedKey(_ request: ODataRequest) -> (set: Identifier, key: EntityKey)? {
+        guard request.link == nil, case .name(let set, let arguments)? = request.url.path.segments.first,
+            arguments != .none, mapping.tables[set.text] != nil
         else { return nil }
         let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
         guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
-        let newKey = try await database.read { [mapping] database in
-            try Aliases(mapping: mapping).key(set: table.set, formerly: key, in: database)
-        }
+        return (set, key)
+    }
+
+    /// The same within a transaction.
+    func followingAlias(_ request: ODataRequest, in database: Database) throws -> ODataRequest? {
+        guard let (set, key) = addressedKey(request), let shape = model.shape(ofSet: set.text) else { return nil }
+        let newKey = try Aliases(mapping: mapping).key(set: set.text, formerly: key, in: database)
         guard let newKey, shape.key.count == newKey.parts.count else { return nil }
         var redirected = request
         redirected.url.path.segments[0] = .name(set, .key(KeyURL.predicate(newKey)))
         return redirected
-    }
-
-    // MARK: Syncing
-
-    /// What uploads and downloads report from now on; ends when the store is closed.
-    public func progress() -> AsyncStream<SyncProgress> { progressChannel.stream() }
-
-    /// Sends the queued changes in order. What the service refuses goes to the error archive and holds up
-    /// only what depends on it.
-    ///
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; `TransportError` and
-    ///   `ODataError` for failures of communication, after which the rest is still queued.
-    @discardableResult
-    public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
-        return try await upload(to: remote, uploadOptions)
-    }
-
-    /// Brings what the service has: everything the first time, what changed afterwards.
-    ///
-    /// - Parameter names: the defining queries; all of them when empty.
-    /// - Throws: as ``upload(options:)``; pages that were complete are kept, and the next call goes on there.
-    @discardableResult
-    public func download(_ names: [String] = []) async throws -> DownloadReport {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
-        return try await download(from: remote, names)
-    }
-
-    /// Uploads, then downloads (rule 7).
-    ///
-    /// - Throws: as ``upload(options:)``.
-    @discardableResult
-    public func sync(
-        options uploadOptions: UploadOptions = UploadOptions()
-    ) async throws -> (upload: UploadReport, download: DownloadReport) {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
-        let uploaded = try await upload(to: remote, uploadOptions)
-        return (uploaded, try await download(from: remote, []))
-    }
-
-    private func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
-        if uploadOptions.foldsRequests {
-            try await database.write { [queue] in
-                try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
-            }
-        }
-        let report = try await Uploader(
-            database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, options: uploadOptions
-        ).upload()
-        progressChannel.report(SyncProgress(phase: .finished))
-        return report
-    }
-
-    private func download(from remote: any ODataProvider, _ names: [String]) async throws -> DownloadReport {
-        var queries = try await database.read { try QueryTable.all(in: $0) }
-        if !names.isEmpty {
-            for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
-                throw OfflineError.unknown(kind: "defining query", name: name)
-            }
-            queries = queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }
-        }
-        let report = try await Downloader(
-            database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, pageSize: options.downloadPageSize
-        ).download(queries)
-        let environment = options.environment
-        try await database.write { database in
-            try Events.add(
-                "download",
-                "\(report.received) rows received: \(report.inserted) new, \(report.updated) changed, "
-                    + "\(report.removed) removed", environment, in: database)
-        }
-        progressChannel.report(SyncProgress(phase: .finished))
-        return report
-    }
-
-    private func connection() throws -> any ODataProvider {
-        guard let remote else { throw OfflineError.notConnected }
-        return remote
     }
 }

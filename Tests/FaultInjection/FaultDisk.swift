@@ -35,6 +35,20 @@ public final class FaultDisk: Sendable {
         var durable: [UInt8]?
         /// What was done since, in order.
         var changes: [Change] = []
+
+        /// Whether its name is not durable yet.
+        var isNew: Bool { durable == nil || lastDeletion != nil }
+
+        private var lastDeletion: Int? {
+            changes.lastIndex { if case .delete = $0 { true } else { false } }
+        }
+
+        /// What was deleted stays so.
+        mutating func deleteDurably() {
+            guard let last = lastDeletion else { return }
+            durable = nil
+            changes.removeFirst(last + 1)
+        }
     }
 
     enum Change {
@@ -149,6 +163,10 @@ public final class FaultDisk: Sendable {
             case .lyingSync(let number)? where state.operations >= number: return .lies
             default:
                 var file = state.files[path] ?? DiskFile()
+                if file.isNew, path.hasSuffix("-wal") || path.hasSuffix("-journal") {
+                    // SQLite syncs the folder with the first sync of a log or journal, and so what was deleted in it.
+                    for name in state.files.keys where name != path { state.files[name]?.deleteDurably() }
+                }
                 file.durable = file.changes.reduce(file.durable) { Self.apply($1, to: $0) { _ in true } }
                 file.changes = []
                 state.files[path] = file

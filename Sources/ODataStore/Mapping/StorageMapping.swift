@@ -10,6 +10,9 @@ public struct StorageMapping: Sendable {
     public let model: EntityDataModel
     /// The tables by entity set name.
     public let tables: [String: TableStorage]
+    /// What functions without parameters mean that queries call to ask of a row what no property of it tells, by the
+    /// functions' names; the binder must know them too (``StoreProvider/Options/functions``).
+    public var rowConditions: [String: RowCondition] = [:]
 
     /// Makes a mapping.
     public init(model: EntityDataModel, tables: [TableStorage]) {

@@ -31,6 +31,36 @@ extension StoreProvider {
         return request
     }
 
+    /// Makes a change in a transaction that is the caller's.
+    ///
+    /// - Parameters:
+    ///   - request: a request that changes something; no batch and no stream.
+    ///   - database: a connection inside a transaction, which the caller rolls back when this throws.
+    /// - Throws: ``ODataError`` when refused; what the database throws.
+    public func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {
+        try perform(request, try bind(request), in: database)
+    }
+
+    /// Reads entities in a transaction that is the caller's.
+    ///
+    /// - Parameters:
+    ///   - url: a collection of entities with query options, or one entity.
+    ///   - database: a connection.
+    /// - Throws: ``ODataError`` when the query is refused or addresses something else.
+    public func entities(_ url: ODataURL, in database: Database) throws -> [Entity] {
+        let bound = try bind(ODataRequest(.read, url))
+        let query: BoundQuery
+        switch bound.resource.target {
+        case .entities(let shape, let set), .entity(let shape, let set):
+            query = bound.query ?? StoreReader.query(shape, set)
+        default: throw ODataError.notImplemented("This resource within a transaction")
+        }
+        let options = SQLCompiler.Options(
+            now: self.options.now(), hasHiddenOwners: try reader.configuration.hasHiddenOwners(database))
+        let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: bound.resource.steps)
+        return try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+    }
+
     /// Performs a request that is no read.
     func perform(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         if case .operation(let operation) = bound.resource.target {

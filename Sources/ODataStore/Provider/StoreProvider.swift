@@ -233,7 +233,7 @@ public final class StoreProvider: ODataProvider {
 
 extension ODataError {
     /// What an error of the store means to a client. Errors that are OData errors already stay what they are.
-    init(translating error: any Error) {
+    package init(translating error: any Error) {
         switch error {
         case let error as ODataError: self = error
         case let error as QueryError: self.init(error)

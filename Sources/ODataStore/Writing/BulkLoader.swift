@@ -62,7 +62,9 @@ public final class BulkLoader {
     ///   - database: a connection inside a transaction.
     /// - Throws: ``StoreError/database(code:message:)`` when the table cannot be loaded; errors of SQLite.
     public init(table storage: TableStorage, in database: Database) throws {
-        guard let model = storage.model, let rowID = storage.rowID, !storage.shape.key.isEmpty else {
+        guard let model = storage.model, let rowID = storage.rowID,
+            !storage.shape.key.isEmpty || model.singleton(storage.set) != nil
+        else {
             throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids and a key")
         }
         plan = WritePlan(storage: storage, model: model)

@@ -100,7 +100,16 @@ extension RowWriter {
                 request: request, database: database)
         }
         if case .link(_, let table, let source, let column) = relation.storage {
+            let isNew = try relatedRows(
+                relation.row, relation.name, key: existing.entity.key, limit: 1, database: database
+            ).isEmpty
             try insertLink(table, source, relation.row.rowID, column, existing.rowID, database: database)
+            if isNew {
+                try hook?.didLink(
+                    LinkChange(
+                        isAdded: true, source: relation.row, navigation: relation.name, target: existing,
+                        request: request), in: database)
+            }
             guard isGiven else { return existing }
         }
         var patch = request
@@ -124,6 +133,10 @@ extension RowWriter {
     ) throws {
         switch relation.storage {
         case .link(_, let table, let source, let target):
+            try hook?.didLink(
+                LinkChange(
+                    isAdded: false, source: relation.row, navigation: relation.name, target: row, request: request),
+                in: database)
             try database.execute(
                 sql: "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ? AND \(quoted(target)) = ?",
                 arguments: [relation.row.rowID, row.rowID])

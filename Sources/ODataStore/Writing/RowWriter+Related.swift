@@ -211,6 +211,9 @@ extension RowWriter {
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
         if case .link(_, let table, let source, let target) = storage {
             try insertLink(table, source, written.rowID, target, created.rowID, database: database)
+            try hook?.didLink(
+                LinkChange(isAdded: true, source: written, navigation: name, target: created, request: request),
+                in: database)
         }
         return created
     }
@@ -288,6 +291,7 @@ extension RowWriter {
         let target = try id.map { try EntityID.parse($0, model: mapping.model) }
         switch storage {
         case .link(let set, let table, let source, let targetColumn):
+            try tellUnlinked(written, name, from: target?.key, request: request, database: database)
             var sql = "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ?"
             var arguments: [DatabaseValue] = [written.rowID.databaseValue]
             if let target {
@@ -325,6 +329,18 @@ extension RowWriter {
                 after: written.entity, changedProperties: [name], request: request), in: database)
     }
 
+    /// Tells the hook which relations are about to go.
+    private func tellUnlinked(
+        _ written: WrittenRow, _ name: String, from key: EntityKey?, request: ODataRequest, database: Database
+    ) throws {
+        guard let hook else { return }
+        for row in try relatedRows(written, name, key: key, database: database) {
+            try hook.didLink(
+                LinkChange(isAdded: false, source: written, navigation: name, target: row, request: request),
+                in: database)
+        }
+    }
+
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
     func link(
         _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
@@ -339,6 +355,9 @@ extension RowWriter {
         switch storage {
         case .link(_, let table, let source, let target):
             try insertLink(table, source, written.rowID, target, other.rowID, database: database)
+            try hook?.didLink(
+                LinkChange(isAdded: true, source: written, navigation: name, target: other, request: request),
+                in: database)
         case .join(_, let pairs):
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)

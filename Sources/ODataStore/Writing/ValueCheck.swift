@@ -24,7 +24,7 @@ struct ValueCheck {
 
 extension Property {
     /// Whether the service gives the value on insert and update (`Org.OData.Core.V1.Computed`).
-    var isComputed: Bool { isTagged("Org.OData.Core.V1.Computed") }
+    package var isComputed: Bool { isTagged("Org.OData.Core.V1.Computed") }
     /// Whether the service gives a value where the client leaves it out.
     var hasComputedDefault: Bool { isTagged("Org.OData.Core.V1.ComputedDefaultValue") }
     /// Whether the value cannot change after the insert.

@@ -40,6 +40,11 @@ public protocol WriteHook: Sendable {
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
     func didWrite(_ change: RowChange, in database: Database) throws
+
+    /// Is told of a relation in a link table that was made or taken away, in the same transaction.
+    ///
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    func didLink(_ change: LinkChange, in database: Database) throws
 }
 
 extension WriteHook {
@@ -55,6 +60,9 @@ extension WriteHook {
         _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {}
+
+    /// Does nothing.
+    public func didLink(_ change: LinkChange, in database: Database) throws {}
 
     /// Refuses nothing.
     public func prepareDelete(
@@ -106,4 +114,18 @@ public struct RowChange: Sendable {
         self.changedProperties = changedProperties
         self.request = request
     }
+}
+
+/// A relation between two rows by a link table.
+public struct LinkChange: Sendable {
+    /// Whether it was made; else it was taken away.
+    public var isAdded: Bool
+    /// The row that the navigation property belongs to.
+    public var source: RowWriter.WrittenRow
+    /// The navigation property's path.
+    public var navigation: String
+    /// The row that it leads to.
+    public var target: RowWriter.WrittenRow
+    /// The request that caused it.
+    public var request: ODataRequest
 }

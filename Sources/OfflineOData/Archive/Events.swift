@@ -1,13 +1,26 @@
 import GRDB
 
 /// One thing that happened to the store.
-public struct SyncEvent: Hashable, Sendable {
+public struct SyncEvent: Hashable, Sendable, Identifiable {
+    /// The number, growing.
+    public let id: Int64
     /// When, as an ISO 8601 instant.
     public let at: String
-    /// What kind of thing: `created`, `download`, `accepted`, `failed`, …
+    /// What kind of thing: `created`, `download`, `upload`, `accepted`, `failed`, …
     public let kind: String
     /// What happened, without values of entities.
     public let text: String
+    /// Which defining queries or categories it was about; `nil` for all.
+    public var details: String?
+    /// How many rows or requests it was about, where that is a number.
+    public var requests: Int?
+    /// How many of them failed.
+    public var failures: Int?
+    /// How many bytes went over the wire, where somebody counted.
+    public var bytes: Int64?
+
+    /// The kind as the event log has it: `Download`, `Upload`.
+    var type: String { kind.prefix(1).uppercased() + kind.dropFirst() }
 }
 
 /// The store's diary, bounded.
@@ -15,10 +28,27 @@ enum Events {
     /// How many events are kept.
     static let limit = 10_000
 
-    static func add(_ kind: String, _ text: String, _ environment: Environment, in database: Database) throws {
+    /// What an event says besides its text.
+    struct Figures: Sendable {
+        var details: String?
+        var requests: Int?
+        var failures: Int?
+        var bytes: Int64?
+    }
+
+    static func add(
+        _ kind: String, _ text: String, _ environment: Environment, figures: Figures = Figures(),
+        in database: Database
+    ) throws {
         try database.execute(
-            sql: "INSERT INTO outpost_event(at, kind, text) VALUES (?, ?, ?)",
-            arguments: [environment.instant.description, kind, text])
+            sql: """
+                INSERT INTO outpost_event(at, kind, text, details, requests, failures, bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                environment.instant.description, kind, text, figures.details, figures.requests, figures.failures,
+                figures.bytes,
+            ])
         try database.execute(
             sql: "DELETE FROM outpost_event WHERE id <= ?", arguments: [database.lastInsertedRowID - Int64(limit)])
     }
@@ -26,7 +56,18 @@ enum Events {
     /// The newest events, newest first.
     static func newest(_ count: Int, in database: Database) throws -> [SyncEvent] {
         try Row.fetchAll(
-            database, sql: "SELECT at, kind, text FROM outpost_event ORDER BY id DESC LIMIT ?", arguments: [count]
-        ).map { SyncEvent(at: $0[0], kind: $0[1], text: $0[2]) }
+            database, sql: "SELECT * FROM outpost_event ORDER BY id DESC LIMIT ?", arguments: [count]
+        ).map(decode)
+    }
+
+    /// All events, oldest first.
+    static func all(in database: Database) throws -> [SyncEvent] {
+        try Row.fetchAll(database, sql: "SELECT * FROM outpost_event ORDER BY id").map(decode)
+    }
+
+    private static func decode(_ row: Row) -> SyncEvent {
+        SyncEvent(
+            id: row["id"], at: row["at"], kind: row["kind"], text: row["text"], details: row["details"],
+            requests: row["requests"], failures: row["failures"], bytes: row["bytes"])
     }
 }

@@ -39,7 +39,7 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`.
     public func status() async throws -> StoreStatus {
         let (queries, requests) = try await database.read { [mapping, queue] database in
-            let queries = try QueryTable.all(in: database).map { query in
+            let queries = try QueryTable.all(in: database).filter { $0.parent == nil }.map { query in
                 let rows = try mapping.tables[query.entitySet].map { table in
                     try Int.fetchOne(
                         database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
@@ -71,10 +71,17 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
-        try await database.write { [queue] database in
-            let chosen = try Self.archived(ids, queue, in: database)
+        try await database.write { [queue, mapping] database in
+            let before = BeforeImages(snapshots: queue.snapshots)
+            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
+                .filter { $0.state == .refused || $0.state == .inDoubt }
             for request in chosen {
-                if let theirs = request.failure?.theirs, request.kind != .create {
+                // On top of the newest version known, which the failure or a later download brought.
+                if request.failure?.theirs != nil, request.kind != .create,
+                    let table = mapping.tables[request.entitySet],
+                    let theirs = try before.image(
+                        set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
+                {
                     try queue.setETag(theirs.control.etag, of: request.id, in: database)
                     let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
                     try queue.rewrite(
@@ -125,20 +132,18 @@ extension OfflineODataProvider {
     public func discard(_ ids: [Int64] = []) async throws -> Int {
         let environment = options.environment
         return try await database.write { [queue, mapping] database in
-            let chosen = try Self.archived(ids, queue, in: database)
+            // What was to be done together is given up together.
+            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
             let before = BeforeImages(snapshots: queue.snapshots)
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             var restored = 0
             for request in chosen {
                 // A row may have several archived requests: the first one's undo takes them all.
                 guard try queue.request(request.id, in: database) != nil else { continue }
-                if let theirs = request.failure?.theirs, let table = mapping.tables[request.entitySet] {
-                    let owner =
-                        try before.image(
-                            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
-                    try before.save(
-                        BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner ?? 0),
-                        set: request.entitySet, rowID: request.rowID, in: database)
+                guard request.kind.isOfRow else {
+                    try undo.undoBesideRows(request, in: database)
+                    restored += 1
+                    continue
                 }
                 try Self.checkUnsent(request, queue, in: database)
                 try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)

@@ -13,13 +13,14 @@ struct Downloader: Sendable {
     let progress: ProgressChannel
     /// The most rows asked for in one page.
     let pageSize: Int
-
     /// How many queries are read from the service at once.
-    static let parallelQueries = 3
+    let parallelQueries: Int
 
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
+        let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
+        try await database.write { try QueryTable.forgetUpserted(in: $0) }
         let results = try await withThrowingTaskGroup(
             of: (Int, Result<DownloadReport.Query, ODataError>).self
         ) { group in
@@ -28,7 +29,7 @@ struct Downloader: Sendable {
             var results: [(Int, DownloadReport.Query)] = []
             var refusal: ODataError?
             while running > 0 || !waiting.isEmpty {
-                while running < Self.parallelQueries, let (index, query) = waiting.popLast() {
+                while running < max(parallelQueries, 1), let (index, query) = waiting.popLast() {
                     group.addTask {
                         do {
                             return (index, .success(try await download(query)))
@@ -57,15 +58,22 @@ struct Downloader: Sendable {
         guard let table = mapping.tables[query.entitySet] else {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "its entity set is not in the model")
         }
+        if try Self.columnSet(query, table).options.expand.isEmpty == false {
+            return try await whole(query, table)
+        }
         guard query.isLoaded else { return try await first(query, table) }
         guard let link = query.deltaLink else { return try await refresh(query, table) }
         do {
             return try await delta(query, table, link: link)
-        } catch let error as ODataError where error.status == 410 || error.status == 404 {
+        } catch let error as ODataError where Self.endsLinks(error) {
             // The service no longer knows our link (OData Protocol 4.01, 11.3): everything once more.
             return try await refresh(query, table)
         }
     }
+
+    /// Whether an answer to a link that the service gave says that it is of no use any more. The standard has 410;
+    /// services whose model changed since also refuse their own link as malformed.
+    private static func endsLinks(_ error: ODataError) -> Bool { [400, 404, 410].contains(error.status) }
 
     // MARK: First download
 
@@ -75,13 +83,15 @@ struct Downloader: Sendable {
         var report = DownloadReport.Query(
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
         var link = query.nextLink
+        var wasRestarted = false
         let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
         repeat {
             let page: EntityPage
             do {
                 page = try await fullPage(query, table, link: link)
-            } catch let error as ODataError where link != nil && (error.status == 410 || error.status == 404) {
-                // The link to the next page has expired.
+            } catch let error as ODataError where link != nil && !wasRestarted && Self.endsLinks(error) {
+                // The link to the next page has expired, or is of a service that has changed since.
+                wasRestarted = true
                 link = nil
                 try await database.bulkWrite { database in
                     var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
@@ -96,10 +106,11 @@ struct Downloader: Sendable {
                 var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
                 for entity in page.entities { try applier.apply(entity) }
                 if next == nil {
-                    try QueryTable.markLoaded(query.id, deltaLink: page.deltaLink, at: time, in: database)
+                    try QueryTable.markLoaded(
+                        query.id, deltaLink: query.keepsLinks ? page.deltaLink : nil, at: time, in: database)
                     try RowApplier.claimHiddenRows(of: query.id, table, in: database)
                 } else {
-                    try QueryTable.setNextLink(next, of: query.id, in: database)
+                    try QueryTable.setNextLink(query.keepsLinks ? next : nil, of: query.id, in: database)
                 }
                 return applier.counts
             }
@@ -175,7 +186,7 @@ struct Downloader: Sendable {
         let present = try await confirmedPresent(missing.map(\.key), query, table)
         let gone = missing.filter { !present.contains($0.key) }
         let time = environment.instant.description
-        let newLink = deltaLink
+        let newLink = query.keepsLinks ? deltaLink : nil
         let counts = try await database.write { database in
             var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
             try applyStage(query, table, &applier, in: database)
@@ -187,13 +198,13 @@ struct Downloader: Sendable {
         return report
     }
 
-    private struct MissingRow: Sendable {
+    struct MissingRow: Sendable {
         let rowID: Int64
         let key: EntityKey
     }
 
     /// The query's rows that a full read did not bring.
-    private func missingKeys(_ query: StoredQuery, _ table: TableStorage) async throws -> [MissingRow] {
+    func missingKeys(_ query: StoredQuery, _ table: TableStorage) async throws -> [MissingRow] {
         try await database.read { database in
             guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return [] }
             let ids = try Int64.fetchAll(
@@ -202,12 +213,19 @@ struct Downloader: Sendable {
                     SELECT id FROM (
                         SELECT \(id.quotedDatabaseIdentifier) AS id FROM \(table.table.quotedDatabaseIdentifier)
                         WHERE \(owner.quotedDatabaseIdentifier) = ?1
-                        UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1)
+                        UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
+                        UNION SELECT row_id FROM outpost_before
+                        WHERE entity_set = ?2 AND owner = ?1 AND entity IS NOT NULL)
                     WHERE id NOT IN (SELECT row_id FROM outpost_seen WHERE query_id = ?1)
                     """, arguments: [query.id, table.set])
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+            let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
             return try ids.compactMap { id in
-                try loader.read(id)?.key.map { MissingRow(rowID: id, key: $0) }
+                // What was deleted here is known by its back-end version alone.
+                let key =
+                    try loader.read(id)?.key
+                    ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key
+                return key.map { MissingRow(rowID: id, key: $0) }
             }
         }
     }
@@ -216,7 +234,7 @@ struct Downloader: Sendable {
     static let confirmationChunk = 20
 
     /// Which of the keys the service still has in the query's result.
-    private func confirmedPresent(
+    func confirmedPresent(
         _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey> {
         var present: Set<EntityKey> = []
@@ -245,11 +263,11 @@ struct Downloader: Sendable {
 
     // MARK: Staging
 
-    private func clearStage(_ query: StoredQuery) async throws {
+    func clearStage(_ query: StoredQuery) async throws {
         try await database.bulkWrite { try Self.clearStage(query, in: $0) }
     }
 
-    private static func clearStage(_ query: StoredQuery, in database: Database) throws {
+    static func clearStage(_ query: StoredQuery, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
         try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
     }
@@ -258,11 +276,15 @@ struct Downloader: Sendable {
         let snapshots = SnapshotCoder(model: mapping.model)
         try await database.bulkWrite { database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+            let before = BeforeImages(snapshots: snapshots)
             for entity in page.entities {
                 try database.execute(
                     sql: "INSERT INTO outpost_staged(query_id, kind, content) VALUES (?, 'entity', ?)",
                     arguments: [query.id, snapshots.encode(entity)])
-                if let key = entity.key, let rowID = try loader.find(key) {
+                if let key = entity.key,
+                    let rowID = try loader.find(key)
+                        ?? before.rowID(set: table.set, key: key, shape: table.shape, in: database)
+                {
                     try database.execute(
                         sql: "INSERT OR IGNORE INTO outpost_seen(query_id, row_id) VALUES (?, ?)",
                         arguments: [query.id, rowID])
@@ -338,10 +360,13 @@ struct Downloader: Sendable {
 
     /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
     /// meanwhile then move no others over the border of a page (rule 15).
-    private func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
+    func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
         let unordered = try request(query, table, link: link)
         let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
-        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable else { return try await fetch(unordered) }
+        let isSingleton = mapping.model.singleton(table.set) != nil
+        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable, !isSingleton else {
+            return try await fetch(unordered)
+        }
         var ordered = unordered
         ordered.url.options.orderBy = table.shape.key.map { key in
             OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
@@ -366,6 +391,7 @@ struct Downloader: Sendable {
     /// (rule 12).
     static func columnSet(_ query: StoredQuery, _ table: TableStorage) throws -> ODataURL {
         var url = try ODataURL(parsing: query.text)
+        url.options.expand.removeAll { item in item.path.first.map { query.splits.contains($0.text) } ?? false }
         guard !url.options.select.isEmpty else { return url }
         var needed = table.shape.key.map(\.path)
         for navigation in table.shape.navigationProperties { needed += navigation.constraints.map(\.property) }
@@ -376,9 +402,11 @@ struct Downloader: Sendable {
         return url
     }
 
-    private func fetch(_ request: ODataRequest) async throws -> EntityPage {
+    func fetch(_ request: ODataRequest) async throws -> EntityPage {
         try Task.checkCancellation()
         let response = try await remote.execute(request)
+        // A singleton is a collection of one.
+        if case .entity(let entity) = response.body { return EntityPage(entities: [entity]) }
         guard case .page(let page) = response.body else {
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "The service answered a query without a collection.")
@@ -397,7 +425,7 @@ struct Downloader: Sendable {
 }
 
 extension DownloadReport.Query {
-    fileprivate mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
+    mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
         received += rows
         inserted += counts.inserted
         updated += counts.updated

@@ -22,6 +22,7 @@ struct RowApplier {
     private let database: Database
     /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
     private let hasLocalChanges: Bool
+    private let isSingleton: Bool
     /// Whether the query's rows are not seen yet.
     private let isHidden: Bool
     private(set) var counts = Counts()
@@ -30,6 +31,7 @@ struct RowApplier {
         self.table = table
         self.query = query
         self.database = database
+        isSingleton = mapping.model.singleton(table.set) != nil
         queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
         loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
@@ -45,20 +47,37 @@ struct RowApplier {
     /// - Returns: the row it became.
     @discardableResult
     mutating func apply(_ entity: Entity) throws -> Int64? {
+        if hasLocalChanges, isSingleton, try queue.hasRequests(set: table.set, rowID: 1, in: database) {
+            try applyBehindLocalChanges(entity, rowID: 1)
+            return 1
+        }
         if hasLocalChanges, let key = entity.key, let rowID = try changedRow(key) {
             try applyBehindLocalChanges(entity, rowID: rowID)
             return rowID
         }
         let outcome = try loader.load(entity, owner: query)
         switch outcome.change {
-        case .inserted: counts.inserted += 1
-        case .updated: counts.updated += 1
+        case .inserted:
+            counts.inserted += 1
+            try markUpserted(outcome.rowID)
+        case .updated:
+            counts.updated += 1
+            try markUpserted(outcome.rowID)
         case .unchanged: counts.unchanged += 1
         }
         if let owner = outcome.previousOwner, owner != query {
             try join(outcome.rowID, owner: owner)
         }
         return outcome.rowID
+    }
+
+    /// Notes that this download brought a row. A first download brings all rows of its query, so that the query is
+    /// marked instead.
+    private func markUpserted(_ rowID: Int64) throws {
+        guard !isHidden else { return }
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_upserted(entity_set, row_id) VALUES (?, ?)"
+        ).execute(arguments: [table.set, rowID])
     }
 
     /// Takes in that an entity is gone from the query's result.
@@ -138,6 +157,7 @@ struct RowApplier {
     /// Renews the before image, then puts the local changes on top of it again.
     private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
         counts.updated += 1
+        try markUpserted(rowID)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let merged = known?.entity?.merging(entity) ?? entity
         let imageOwner = known.map { $0.owner == 0 ? query : $0.owner } ?? query

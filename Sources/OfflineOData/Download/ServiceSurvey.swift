@@ -27,8 +27,8 @@ public struct ServiceSurvey: Sendable {
     public static func take(
         of service: any ODataProvider, queries: [DefiningQuery] = []
     ) async throws -> ServiceSurvey {
-        let model = try await service.model
-        let wanted = queries.isEmpty ? model.container.entitySets.map { DefiningQuery(entitySet: $0.name) } : queries
+        let model = try EngineSet.removing(from: try await service.model)
+        let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
         var parts: [Part] = []
         for query in wanted {
             _ = try DefiningQueryCheck.entitySet(of: query, model: model)

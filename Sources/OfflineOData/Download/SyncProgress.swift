@@ -8,6 +8,8 @@ public struct SyncProgress: Hashable, Sendable {
         case downloading
         /// Applying received rows.
         case applying
+        /// Receiving the streams of entities.
+        case loadingStreams
         /// Sending changes.
         case uploading
         /// Done.
@@ -22,9 +24,12 @@ public struct SyncProgress: Hashable, Sendable {
     public var done: Int
     /// How many there are in all, where known.
     public var total: Int?
+    /// How many bytes went over the wire since the store was opened, where somebody counts (``TransferMeter``).
+    public var bytes: Int64?
 
     /// Makes a progress report.
-    public init(phase: Phase, query: String? = nil, done: Int = 0, total: Int? = nil) {
+    public init(phase: Phase, query: String? = nil, done: Int = 0, total: Int? = nil, bytes: Int64? = nil) {
+        self.bytes = bytes
         self.phase = phase
         self.query = query
         self.done = done
@@ -85,6 +90,26 @@ public struct UploadReport: Sendable {
 
 /// Hands progress to whoever listens; nobody need.
 final class ProgressChannel: Sendable {
+    private struct Handlers {
+        var progress: (@Sendable (SyncProgress) -> Void)?
+        var failure: (@Sendable (QueuedRequest) -> Void)?
+    }
+
+    private let handlers = LockedState(Handlers())
+    private let meter: TransferMeter?
+
+    init(meter: TransferMeter? = nil) { self.meter = meter }
+
+    /// Who is called besides.
+    func setHandlers(
+        progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void
+    ) {
+        handlers.withLock { $0 = Handlers(progress: progress, failure: failure) }
+    }
+
+    /// A request was refused or is in doubt.
+    func reportFailure(_ request: QueuedRequest) { handlers.withLock { $0.failure }?(request) }
+
     private let listeners = LockedState<[Int: AsyncStream<SyncProgress>.Continuation]>([:])
 
     /// A new stream of what is reported from now on; only the newest reports are kept for a slow listener.
@@ -102,6 +127,9 @@ final class ProgressChannel: Sendable {
     }
 
     func report(_ progress: SyncProgress) {
+        var progress = progress
+        progress.bytes = meter?.total
+        handlers.withLock { $0.progress }?(progress)
         for listener in listeners.withLock({ Array($0.values) }) { listener.yield(progress) }
     }
 

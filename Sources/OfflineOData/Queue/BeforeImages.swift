@@ -38,6 +38,13 @@ struct BeforeImages {
                 """, arguments: [set, rowID, image.etag, image.owner, image.entity.map(snapshots.encode)])
     }
 
+    /// Notes that the back end has deleted the row.
+    func deleteEntity(set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_before SET entity = NULL, etag = NULL WHERE entity_set = ? AND row_id = ?",
+            arguments: [set, rowID])
+    }
+
     func remove(set: String, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_before WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])

@@ -25,12 +25,22 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Whether an entity made by this change goes from the store once the service has it: the service will send its
     /// own, under whatever key.
     public var removesCreatedEntity: Bool
+    /// How often the request is sent again within one upload when the service is busy (429, 503), after the time that
+    /// the service says, else after a growing pause. What else fails on the way ends the upload as ever.
+    public var retries = 0
+    /// Whether an action is called at the service at once, or queued and called by the next upload.
+    public var operationMode: OperationMode = .queued
+    /// The change set that the change was made in.
+    var changeSet: String?
 
     /// Makes options.
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
-        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false
+        isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
+        retries: Int = 0
     ) {
+        self.retries = retries
+        self.operationMode = operationMode
         self.tag = tag
         self.category = category
         self.headers = headers
@@ -40,7 +50,30 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     }
 }
 
+/// When an action that an app calls on its store is called at the service.
+public enum OperationMode: String, Hashable, Sendable, Codable {
+    /// By the next upload; its answer is not waited for, and what it changes comes with the next download.
+    case queued
+    /// At once, over the connection of the store.
+    case online
+}
+
 extension ChangeOptions {
+    /// Reads options as any version has written them: what an earlier one did not know has its default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            category: try container.decodeIfPresent(String.self, forKey: .category),
+            tag: try container.decodeIfPresent(String.self, forKey: .tag),
+            headers: try container.decodeIfPresent([String: String].self, forKey: .headers) ?? [:],
+            priority: try container.decodeIfPresent(Int.self, forKey: .priority) ?? 0,
+            isUnmodifiable: try container.decodeIfPresent(Bool.self, forKey: .isUnmodifiable) ?? false,
+            removesCreatedEntity: try container.decodeIfPresent(Bool.self, forKey: .removesCreatedEntity) ?? false,
+            operationMode: try container.decodeIfPresent(OperationMode.self, forKey: .operationMode) ?? .queued,
+            retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0)
+        changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
+    }
+
     /// The header field that carries the options of a change to the store. It never leaves it.
     static let field = "Outpost-Change-Options"
 
@@ -64,6 +97,14 @@ extension ChangeOptions {
     func apply(to request: inout ODataRequest) throws {
         request.headers[Self.field] = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
     }
+
+    /// Says which change set a change is in, besides the options that it has.
+    static func setChangeSet(_ changeSet: String?, of request: inout ODataRequest) throws {
+        var options = ChangeOptions()
+        if request.headers[field] != nil { options = try ChangeOptions(request) }
+        options.changeSet = changeSet
+        try options.apply(to: &request)
+    }
 }
 
 /// A store whose changes are made with the same options.
@@ -75,7 +116,14 @@ struct ChangingProvider: ODataProvider {
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
-        if request.method != .read { try options.apply(to: &request) }
+        if case .batch(var items) = request.body {
+            for index in items.indices where items[index].request.method != .read {
+                try options.apply(to: &items[index].request)
+            }
+            request.body = .batch(items)
+        } else if request.method != .read {
+            try options.apply(to: &request)
+        }
         return try await base.execute(request)
     }
 }

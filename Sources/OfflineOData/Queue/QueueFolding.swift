@@ -17,6 +17,7 @@ struct QueueFolding {
                 continue
             }
             guard let earlier = last[row], earlier.options.category == request.options.category,
+                earlier.options.changeSet == request.options.changeSet,
                 let folded = try fold(request, into: earlier, in: database)
             else {
                 last[row] = request
@@ -40,7 +41,9 @@ struct QueueFolding {
     }
 
     private func isFoldable(_ request: QueuedRequest) -> Bool {
-        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable else { return false }
+        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable,
+            request.kind.isOfRow, request.detail == RequestDetail()
+        else { return false }
         guard let categories else { return true }
         return request.options.category.map(categories.contains) ?? false
     }
@@ -86,7 +89,7 @@ struct QueueFolding {
             try queue.remove(earlier.id, in: database)
             try queue.remove(later.id, in: database)
             return .nothing
-        case (_, .create), (.delete, _):
+        default:
             return nil
         }
     }

@@ -9,12 +9,15 @@ struct QueueHook: WriteHook {
     let environment: Environment
     let queue: QueueTable
     let before: BeforeImages
+    /// The sets whose changes are never sent.
+    private let clientOnlySets: Set<String>
     /// Whether deleting what was made here and never sent takes its making back.
     let undoesLocalCreation: Bool
 
     init(mapping: StorageMapping, environment: Environment, undoesLocalCreation: Bool = false) {
         self.undoesLocalCreation = undoesLocalCreation
         self.mapping = mapping
+        clientOnlySets = Set(mapping.model.container.entitySets.filter(\.isClientOnly).map(\.name))
         self.environment = environment
         queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
@@ -63,11 +66,12 @@ struct QueueHook: WriteHook {
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         guard let rowID = change.rowID else { return }
-        // Links without a foreign key are not in the queue's language: better refused than lost.
-        for name in change.changedProperties where change.table.shape.navigationProperty(name) != nil {
-            throw ODataError.notImplemented("Linking \(name) offline other than by its foreign key")
+        if clientOnlySets.contains(change.table.set) {
+            if change.kind != .delete { try setLocalETag(change.table, rowID: rowID, in: database) }
+            return
         }
-        guard mapping.model.entitySet(change.table.set) != nil else {
+        let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
+        guard isSingleton || mapping.model.entitySet(change.table.set) != nil else {
             throw ODataError.notImplemented("Changing \(change.table.set) offline")
         }
         let change = try followingAliases(change, rowID: rowID, in: database)
@@ -115,14 +119,17 @@ struct QueueHook: WriteHook {
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws -> Bool {
         guard let old = change.before, let after = change.after else { return false }
-        let changed = change.changedProperties.filter { after[$0] != old[$0] }
+        let changed = change.changedProperties.filter {
+            after[$0] != old[$0] && change.table.shape.navigationProperty($0) == nil
+        }
         // Nothing that differs is nothing to send.
         guard !changed.isEmpty else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)
         if let refused = earlier.first(where: {
-            $0.state == .refused && $0.kind != .delete && !$0.options.isUnmodifiable
+            $0.state == .refused && ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil
+                && !$0.options.isUnmodifiable
         }) {
             let referenced = try creationsReferenced(by: after, table: change.table, in: database)
                 .subtracting([refused.id])
@@ -163,6 +170,7 @@ struct QueueHook: WriteHook {
         // The user has seen their version, with the archive entry.
         if let theirs { try queue.setETag(theirs.control.etag, of: refused.id, in: database) }
         try queue.markPending(refused.id, forgetsIdentification: true, in: database)
+        try queue.reviveChangeSet(of: refused, in: database)
     }
 
     private func queueDelete(
@@ -176,7 +184,12 @@ struct QueueHook: WriteHook {
             if refused.kind == .create { neverExisted = true }
             etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag ?? etag
             try queue.remove(refused.id, in: database)
+            try queue.reviveChangeSet(of: refused, in: database)
             rest.removeAll { $0.id == refused.id }
+        }
+        for link in try queue.links(set: change.table.set, rowID: rowID, in: database) where link.state != .sending {
+            // The service takes relations away with the entity.
+            try queue.remove(link.id, in: database)
         }
         if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
             first.firstSent == nil
@@ -208,9 +221,86 @@ struct QueueHook: WriteHook {
             rowID: rowID, in: database)
     }
 
+    /// Queues a relation that a link table holds.
+    func didLink(_ change: LinkChange, in database: Database) throws {
+        guard !clientOnlySets.contains(change.source.set) else { return }
+        guard let source = mapping.tables[change.source.set], let sourceRow = change.source.rowID,
+            let targetRow = change.target.rowID, mapping.model.entitySet(change.source.set) != nil,
+            let key = change.source.entity.key, let targetKey = change.target.entity.key
+        else { throw ODataError.notImplemented("Linking \(change.navigation) offline") }
+        let waiting = try queue.links(set: source.set, rowID: sourceRow, in: database).filter {
+            $0.entitySet == source.set && $0.detail.sourceRow == sourceRow
+                && $0.detail.navigation == change.navigation && $0.detail.targetRow == targetRow
+        }
+        if let last = waiting.last, last.state == .pending, last.firstSent == nil,
+            (last.kind == .link) != change.isAdded
+        {
+            // One takes the other back.
+            return try queue.remove(last.id, in: database)
+        }
+        var depends = Set(waiting.map(\.id))
+        depends.formUnion(
+            try queue.requests(set: source.set, rowID: sourceRow, in: database).filter { $0.kind == .create }.map(\.id))
+        depends.formUnion(
+            try queue.requests(set: change.target.set, rowID: targetRow, in: database)
+                .filter { $0.kind == .create }.map(\.id))
+        _ = try queue.append(
+            change.isAdded ? .link : .unlink, set: source.set, rowID: 0, key: Entity(shape: source.shape, key: key),
+            changes: Entity(shape: source.shape), base: nil, etag: nil, omitted: [], dependsOn: depends.sorted(),
+            createdAt: environment.instant.description, options: try ChangeOptions(change.request),
+            detail: RequestDetail(
+                navigation: change.navigation, sourceRow: sourceRow, targetSet: change.target.set,
+                targetRow: targetRow, target: KeyURL.url(set: change.target.set, key: targetKey).description),
+            in: database)
+    }
+
+    /// Queues a new stream of a row.
+    func queueStream(
+        _ row: RowWriter.WrittenRow, _ detail: RequestDetail, request: ODataRequest, in database: Database
+    ) throws {
+        guard let table = mapping.tables[row.set], let rowID = row.rowID else {
+            throw ODataError.notImplemented("Streams of \(row.set) offline")
+        }
+        let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
+        if let waiting = earlier.last, waiting.kind == .stream, waiting.state == .pending, waiting.firstSent == nil,
+            waiting.detail.property == detail.property
+        {
+            // Only the last one counts.
+            return try queue.setDetail(detail, of: waiting.id, in: database)
+        }
+        let change = RowChange(
+            kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
+            before: row.entity, after: row.entity, changedProperties: [], request: request)
+        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        try append(
+            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil, etag: nil, omitted: [],
+            earlier: earlier, detail: detail, in: database)
+        try setLocalETag(table, rowID: rowID, in: database)
+    }
+
+    /// Makes the row of a media entity, whose properties the service will give, and queues its stream.
+    ///
+    /// - Returns: the row with its temporary key.
+    func createMedia(
+        _ table: TableStorage, _ detail: RequestDetail, request: ODataRequest, in database: Database
+    ) throws -> Int64 {
+        var entity = Entity(shape: table.shape)
+        try prepareInsert(&entity, into: table, in: database)
+        entity.control.etag = "W/\"local-\(environment.newGuid())\""
+        entity.markUnchanged()
+        let rowID = try BulkLoader(table: table, in: database).load(entity, owner: 0).rowID
+        let change = RowChange(
+            kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
+            request: request)
+        try append(
+            .create, change, rowID: rowID, changes: Entity(shape: table.shape), base: nil, etag: nil,
+            omitted: Set(table.shape.key.map(\.path)), earlier: [], detail: detail, in: database)
+        return rowID
+    }
+
     private func append(
         _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: Entity, base: Entity?, etag: String?,
-        omitted: Set<String>, earlier: [QueuedRequest], in database: Database
+        omitted: Set<String>, earlier: [QueuedRequest], detail: RequestDetail? = nil, in database: Database
     ) throws {
         guard let entity = change.after ?? change.before else { return }
         var depends = Set(earlier.map(\.id))
@@ -225,9 +315,10 @@ struct QueueHook: WriteHook {
         }
         let keys = Set(entity.shape.key.map(\.path))
         _ = try queue.append(
-            kind, table: change.table, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
+            kind, set: change.table.set, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
-            createdAt: environment.instant.description, options: try ChangeOptions(change.request), in: database)
+            createdAt: environment.instant.description, options: try ChangeOptions(change.request),
+            detail: detail, in: database)
     }
 
     /// The queued creations of entities that this one refers to (rule 6).

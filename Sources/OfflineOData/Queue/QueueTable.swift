@@ -17,7 +17,8 @@ struct QueueTable {
     private static let columns =
         """
         id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, options, status, code, message, target, theirs, failed_at
+        first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error, theirs,
+        failed_at
         """
 
     /// All requests, or those in some states, in order.
@@ -33,58 +34,22 @@ struct QueueTable {
         try fetch("WHERE id = ?", [id], in: database).first
     }
 
+    /// The links to and from a row that wait.
+    func links(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE kind IN ('link', 'unlink') ORDER BY id", [], in: database).filter {
+            ($0.entitySet == set && $0.detail.sourceRow == rowID)
+                || ($0.detail.targetSet == set && $0.detail.targetRow == rowID)
+        }
+    }
+
+    /// The requests of one change set, in order.
+    func requests(ofChangeSet changeSet: String, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
+    }
+
     /// The requests for one row, in order.
     func requests(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE entity_set = ? AND row_id = ? ORDER BY id", [set, rowID], in: database)
-    }
-
-    /// The request to send next: one on its way first, then by priority and age the first that waits for no other.
-    ///
-    /// - Parameter categories: only requests of these, and those that they depend on; `nil` for all.
-    func next(in categories: Set<String>?, in database: Database) throws -> QueuedRequest? {
-        let wanted = try categories.map { try requests(in: $0, in: database) }
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT id, state, depends FROM outpost_queue WHERE state = 'sending'
-                UNION ALL
-                SELECT * FROM (
-                    SELECT id, state, depends FROM outpost_queue WHERE state = 'pending' ORDER BY priority DESC, id)
-                """)
-        while let row = try rows.next() {
-            let id: Int64 = row["id"]
-            if row["state"] == QueuedRequest.State.sending.rawValue { return try request(id, in: database) }
-            if let wanted, !wanted.contains(id) { continue }
-            if try !waits(row["depends"], in: database) { return try request(id, in: database) }
-        }
-        return nil
-    }
-
-    /// Whether any of the requests that one depends on is still there.
-    private func waits(_ depends: String, in database: Database) throws -> Bool {
-        for id in depends.split(separator: ",").compactMap({ Int64($0) }) {
-            let exists = try Bool.fetchOne(
-                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE id = ?)", arguments: [id])
-            if exists ?? false { return true }
-        }
-        return false
-    }
-
-    /// The requests of some categories, and all that they depend on.
-    private func requests(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
-        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends FROM outpost_queue")
-        var dependencies: [Int64: String] = [:]
-        var open: [Int64] = []
-        for row in rows {
-            dependencies[row["id"]] = row["depends"]
-            if let category: String = row["category"], categories.contains(category) { open.append(row["id"]) }
-        }
-        var wanted = Set(open)
-        while let id = open.popLast() {
-            for next in (dependencies[id] ?? "").split(separator: ",").compactMap({ Int64($0) })
-            where wanted.insert(next).inserted { open.append(next) }
-        }
-        return wanted
     }
 
     func hasRequests(set: String, rowID: Int64, in database: Database) throws -> Bool {
@@ -104,22 +69,23 @@ struct QueueTable {
 
     /// Appends a request and gives its number.
     func append(
-        _ kind: QueuedRequest.Kind, table: TableStorage, rowID: Int64, key: Entity, changes: Entity, base: Entity?,
-        etag: String?, omitted: Set<String>, dependsOn: [Int64], createdAt: String, options: ChangeOptions,
-        in database: Database
+        _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
+        etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
+        detail: RequestDetail? = nil, in database: Database
     ) throws -> Int64 {
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
                     entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
-                    options, category, priority)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    options, category, priority, change_set, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                table.set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
+                set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
                 dependsOn.map(String.init).joined(separator: ","), createdAt,
-                Self.text(options), options.category, options.priority,
+                Self.text(options), options.category, options.priority, options.changeSet,
+                try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
             ])
         return database.lastInsertedRowID
     }
@@ -142,7 +108,7 @@ struct QueueTable {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
-                    target = NULL, theirs = NULL, failed_at = NULL
+                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL
                     \(forgetsIdentification ? ", request_id = NULL, first_sent = NULL" : "")
                 WHERE id = ?
                 """, arguments: [id])
@@ -154,18 +120,25 @@ struct QueueTable {
     ) throws {
         try database.execute(
             sql: """
-                UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, theirs = ?,
-                    failed_at = ?
+                UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
+                    theirs = ?, failed_at = ?
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
+                failure.innerError,
                 failure.theirs.map(snapshots.encode), failure.at, id,
             ])
     }
 
     func setETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
+    }
+
+    func setDetail(_ detail: RequestDetail, of id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?",
+            arguments: [String(decoding: try JSONEncoder().encode(detail), as: UTF8.self), id])
     }
 
     func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
@@ -195,7 +168,10 @@ struct QueueTable {
     }
 
     private static func text(_ options: ChangeOptions) throws -> String? {
-        options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+        // Its change set has a column.
+        var options = options
+        options.changeSet = nil
+        return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
     /// Whether any of some requests waits for another one, at whatever distance.
@@ -235,13 +211,22 @@ struct QueueTable {
     private func decode(_ row: Row) throws -> QueuedRequest {
         let id: Int64 = row["id"]
         let set: String = row["entity_set"]
-        guard let shape = model.shape(ofSet: set) else {
+        guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
+            let state = QueuedRequest.State(rawValue: row["state"])
+        else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
+        // A call need not be about an entity.
+        let singleton = model.singleton(set)
+        let stored = singleton.flatMap { model.shape($0.type) } ?? model.shape(ofSet: set)
+        guard let shape = kind == .call ? Self.noShape : stored else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
-        let keyEntity = try snapshots.decode(row["entity_key"], shape: shape)
-        guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
-            let state = QueuedRequest.State(rawValue: row["state"]), let key = keyEntity.key
-        else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind, state or key") }
+        func entity(_ column: String) throws -> Entity {
+            kind == .call ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
+        }
+        guard let key = kind == .call || singleton != nil ? EntityKey([]) : try entity("entity_key").key else {
+            throw OfflineError.damagedQueue(reason: "request \(id) has no key")
+        }
+        let detail: String? = row["detail"]
         let omitted: String = row["omitted"]
         let depends: String = row["depends"]
         let base: [UInt8]? = (row["base"] as Data?).map(Array.init)
@@ -251,17 +236,24 @@ struct QueueTable {
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
+                innerError: row["inner_error"],
                 theirs: try theirs.map { try snapshots.decode(bytes: $0, shape: shape) }, at: row["failed_at"] ?? "")
         }
+        var decodedOptions =
+            try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) } ?? ChangeOptions()
+        decodedOptions.changeSet = row["change_set"]
         return QueuedRequest(
             id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
-            changes: try snapshots.decode(row["changes"], shape: shape),
+            changes: try entity("changes"),
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) }
-                ?? ChangeOptions(),
-            failure: failure)
+            options: decodedOptions, failure: failure,
+            detail: try detail.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) }
+                ?? RequestDetail())
     }
+
+    /// What a call carries instead of an entity.
+    static let noShape = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
 }

@@ -10,6 +10,22 @@ public struct QueuedRequest: Sendable, Identifiable {
         case update
         /// Delete it.
         case delete
+        /// Replace the stream of a media entity, or of a stream property.
+        case stream
+        /// Relate it to another entity, by other means than a foreign key.
+        case link
+        /// Take such a relation away.
+        case unlink
+        /// Call an action.
+        case call
+
+        /// Whether it changes the row of its entity; others stand beside the row's own changes.
+        var isOfRow: Bool {
+            switch self {
+            case .create, .update, .delete, .stream: true
+            case .link, .unlink, .call: false
+            }
+        }
     }
 
     /// Where the request stands.
@@ -34,6 +50,8 @@ public struct QueuedRequest: Sendable, Identifiable {
         public var message: String
         /// The property at fault.
         public var target: String?
+        /// What the service said besides, as JSON.
+        public var innerError: String?
         /// The entity as the service has it now, where a conflict was found.
         public var theirs: Entity?
         /// When it happened.
@@ -41,8 +59,10 @@ public struct QueuedRequest: Sendable, Identifiable {
 
         /// Makes a failure.
         public init(
-            status: Int?, code: String, message: String, target: String? = nil, theirs: Entity? = nil, at: String
+            status: Int?, code: String, message: String, target: String? = nil, innerError: String? = nil,
+            theirs: Entity? = nil, at: String
         ) {
+            self.innerError = innerError
             self.status = status
             self.code = code
             self.message = message
@@ -87,11 +107,42 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let options: ChangeOptions
     /// Why it is in the error archive.
     public internal(set) var failure: Failure?
+    /// What it is about besides an entity: a stream, a relation, a call.
+    let detail: RequestDetail
+}
+
+/// What a request is about besides an entity.
+struct RequestDetail: Codable, Hashable, Sendable {
+    /// The stream that is sent.
+    var stream: Int64?
+    /// The stream property; `nil` for the stream of a media entity.
+    var property: String?
+    /// The navigation property of a relation.
+    var navigation: String?
+    /// The row that a relation starts from: such requests are not among those of the row.
+    var sourceRow: Int64?
+    /// Where a relation leads.
+    var targetSet: String?
+    var targetRow: Int64?
+    /// The URL of the entity that a relation leads to, as it was.
+    var target: String?
+    /// The URL of a call.
+    var url: String?
+    /// Its parameters as a JSON object.
+    var parameters: String?
 }
 
 extension QueuedRequest {
     /// The entity as a URL relative to the service root, such as `Orders(10248)`.
-    public var entityText: String { KeyURL.url(set: entitySet, key: key).description }
+    public var entityText: String {
+        guard kind != .call else { return detail.url ?? entitySet }
+        let entity = KeyURL.url(set: entitySet, key: key).description
+        switch kind {
+        case .stream: return "\(entity)/\(detail.property ?? "$value")"
+        case .link, .unlink: return "\(entity)/\(detail.navigation ?? "")"
+        default: return entity
+        }
+    }
 }
 
 extension QueuedRequest: CustomStringConvertible {

@@ -3,7 +3,7 @@ import GRDB
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 2
+    static let version = 3
 
     /// What makes the tables of a new store.
     static let statements = firstVersion + upgrades.flatMap { $0 }
@@ -22,7 +22,50 @@ enum EngineSchema {
             "ALTER TABLE outpost_queue ADD COLUMN category TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN priority INTEGER NOT NULL DEFAULT 0",
             "CREATE INDEX outpost_queue_order ON outpost_queue(state, priority DESC, id)",
-        ]
+        ],
+        [
+            // What is sent as one, and what links, streams and calls are about.
+            "ALTER TABLE outpost_queue ADD COLUMN change_set TEXT",
+            "ALTER TABLE outpost_queue ADD COLUMN detail TEXT",
+            "ALTER TABLE outpost_queue ADD COLUMN inner_error TEXT",
+            "CREATE INDEX outpost_queue_change_set ON outpost_queue(change_set) WHERE change_set IS NOT NULL",
+            // What the last download brought: single rows, and queries of which it brought every row.
+            """
+            CREATE TABLE outpost_upserted(
+                entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(entity_set, row_id)
+            ) STRICT, WITHOUT ROWID
+            """,
+            "ALTER TABLE outpost_query ADD COLUMN is_fresh INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE outpost_query ADD COLUMN retrieves_streams INTEGER NOT NULL DEFAULT 0",
+            // The parts of a query that read what it expands, and whether the service was found to answer them.
+            "ALTER TABLE outpost_query ADD COLUMN parent INTEGER",
+            "ALTER TABLE outpost_query ADD COLUMN navigation TEXT",
+            "ALTER TABLE outpost_query ADD COLUMN is_probed INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE outpost_event ADD COLUMN details TEXT",
+            "ALTER TABLE outpost_event ADD COLUMN requests INTEGER",
+            "ALTER TABLE outpost_event ADD COLUMN failures INTEGER",
+            "ALTER TABLE outpost_event ADD COLUMN bytes INTEGER",
+            // The streams of media entities and of stream properties, in rows of one size (rule 9).
+            """
+            CREATE TABLE outpost_stream(
+                id INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL,
+                property TEXT NOT NULL DEFAULT '', content_type TEXT NOT NULL, etag TEXT,
+                length INTEGER NOT NULL DEFAULT 0, is_complete INTEGER NOT NULL DEFAULT 0,
+                is_local INTEGER NOT NULL DEFAULT 0
+            ) STRICT
+            """,
+            "CREATE INDEX outpost_stream_row ON outpost_stream(entity_set, row_id, property)",
+            """
+            CREATE TABLE outpost_stream_chunk(
+                id INTEGER PRIMARY KEY, stream INTEGER NOT NULL, position INTEGER NOT NULL, bytes BLOB NOT NULL
+            ) STRICT
+            """,
+            "CREATE UNIQUE INDEX outpost_stream_chunk_position ON outpost_stream_chunk(stream, position)",
+            """
+            CREATE TRIGGER outpost_stream_gone AFTER DELETE ON outpost_stream
+            BEGIN DELETE FROM outpost_stream_chunk WHERE stream = OLD.id; END
+            """,
+        ],
     ]
 
     private static let firstVersion = [

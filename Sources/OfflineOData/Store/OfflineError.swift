@@ -22,6 +22,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case alreadySent(request: Int64)
     /// A request in doubt created an entity whose key is not known here, and other requests wait for that key.
     case keyNeeded(request: Int64)
+    /// The entity sets that the app has for itself do not fit the service, or the store as it was made.
+    case invalidClientModel(reason: String)
     /// The store has never been connected to a service: it cannot sync.
     case notConnected
     /// The engine's own tables do not hold what they must; nothing was changed.
@@ -41,6 +43,7 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
         case .keyNeeded(let request):
             "Other changes wait for the key of what request \(request) created: give the key, or discard them."
+        case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         }

@@ -8,12 +8,14 @@ struct KeyRewriter {
     let mapping: StorageMapping
     let queue: QueueTable
 
+    /// - Returns: The back-end version that a download had brought already, under the real key; it is newer than the
+    ///   answer to the request.
     func rewrite(
         _ request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
-    ) throws {
+    ) throws -> BeforeImages.Image? {
         let old = Entity(shape: table.shape, key: request.key)
         let new = Entity(shape: table.shape, key: key)
-        try makeRoom(for: key, table, rowID: request.rowID, in: database)
+        let twin = try makeRoom(for: key, table, rowID: request.rowID, in: database)
         let names = table.shape.key.map(\.path)
         var values: [String: ODataValue] = [:]
         for name in names { values[name] = new[name] }
@@ -25,14 +27,20 @@ struct KeyRewriter {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
         }
         try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+        return twin
     }
 
     /// A download may have brought the entity already, under its real key: it is the same one.
     private func makeRoom(
         for key: EntityKey, _ table: TableStorage, rowID: Int64, in database: Database
-    ) throws {
+    ) throws -> BeforeImages.Image? {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        guard let twin = try loader.find(key), twin != rowID else { return }
+        guard let twin = try loader.find(key), twin != rowID else { return nil }
+        let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
+        let before = BeforeImages(snapshots: queue.snapshots)
+        let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
+        let current = try loader.read(twin)
+        let version = changed ?? .init(entity: current, etag: current?.control.etag, owner: owner)
         // Changes of the one are changes of the other.
         try database.execute(
             sql: "UPDATE outpost_queue SET row_id = ? WHERE entity_set = ? AND row_id = ?",
@@ -40,12 +48,12 @@ struct KeyRewriter {
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_before SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
-        let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         try loader.delete(twin)
         try Rows.setOwner(owner, table, rowID: rowID, in: database)
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
+        return version
     }
 
     private func rewriteReferences(

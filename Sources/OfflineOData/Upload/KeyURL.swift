@@ -3,9 +3,10 @@ import ODataQuery
 
 /// Keys as they stand in URLs and conditions.
 enum KeyURL {
-    /// `Set(key)`.
+    /// `Set(key)`; for a singleton, which has no key, its name.
     static func url(set: String, key: EntityKey) -> ODataURL {
-        ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
+        guard !key.parts.isEmpty else { return ODataURL(path: ResourcePath([.name(Identifier(set), .none)])) }
+        return ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
     }
 
     static func predicate(_ key: EntityKey) -> KeyPredicate {

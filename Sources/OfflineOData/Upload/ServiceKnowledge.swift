@@ -18,6 +18,25 @@ enum ServiceKnowledge {
     static func setRepeatable(_ isRepeatable: Bool, in database: Database) throws {
         try Settings.set(repeatabilityKey, isRepeatable ? "yes" : "no", in: database)
     }
+
+    private static let changeSetsKey = "service.changeSets"
+
+    /// Whether the service takes several requests as one that succeed or fail together: what it was found to do, else
+    /// what its metadata says, else what the protocol asks of every service.
+    static func hasChangeSets(model: EntityDataModel, in database: Database) throws -> Bool {
+        if let known = try Settings.text(changeSetsKey, in: database) { return known == "yes" }
+        let terms = "Org.OData.Capabilities.V1."
+        let annotations = model.container.annotations
+        if let batch = annotations.annotation(terms + "BatchSupport")?.value?.recordProperty("Supported")?.boolean {
+            return batch
+        }
+        guard let flag = annotations.annotation(terms + "BatchSupported") else { return true }
+        return flag.value?.boolean ?? true
+    }
+
+    static func setChangeSets(_ hasChangeSets: Bool, in database: Database) throws {
+        try Settings.set(changeSetsKey, hasChangeSets ? "yes" : "no", in: database)
+    }
 }
 
 /// Named values kept with the store.

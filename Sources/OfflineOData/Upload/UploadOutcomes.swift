@@ -24,9 +24,15 @@ struct UploadOutcomes: Sendable {
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+        guard request.kind.isOfRow else {
+            try queue.remove(request.id, in: database)
+            return try Events.add(
+                "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
+        var twin: BeforeImages.Image?
         if request.kind == .create, let key = theirs?.key, key != request.key {
-            try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
+            twin = try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
         }
         try queue.remove(request.id, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
@@ -40,17 +46,18 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if try Rows.owner(table, rowID: request.rowID, in: database) == 0 {
-            // In no query, as far as is known: the next download decides (rule 12).
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-                arguments: [request.entitySet, request.rowID])
-        }
-        let known = try before.image(
-            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        // Not downloaded again yet; and where it is in no query, as far as is known, the next download decides
+        // (rule 12).
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [request.entitySet, request.rowID])
+        let known =
+            try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
+        if let newer = twin?.entity { accepted = accepted.merging(newer) }
+        let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
         if let next = rest.first {
             // The next change is one of what the service made of this one.
@@ -105,6 +112,22 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+        if let theirs = failure.theirs, request.kind != .create { try renew(request, to: theirs, in: database) }
+    }
+
+    /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
+    private func renew(_ request: QueuedRequest, to theirs: Entity, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        let known = try before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        let newest = known?.entity?.merging(theirs) ?? theirs
+        try before.save(
+            BeforeImages.Image(entity: newest, etag: theirs.control.etag, owner: known?.owner ?? 0),
+            set: request.entitySet, rowID: request.rowID, in: database)
+        guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
+        let queued = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        try BulkLoader(set: table.set, mapping: mapping, in: database).update(
+            request.rowID, queued.reduce(newest) { $0.merging($1.changes) })
     }
 
     /// A person says that a request in doubt has acted.
@@ -131,20 +154,23 @@ struct UploadOutcomes: Sendable {
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
-    /// Gives a change up in favour of the service's version.
+    /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
+    /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
-        guard let table = mapping.tables[request.entitySet] else { return }
-        if let theirs {
-            let owner =
-                try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?
-                .owner ?? 0
-            try before.save(
-                BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner), set: request.entitySet,
-                rowID: request.rowID, in: database)
+        let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
+        if let theirs, let next = requests.first(where: { $0.id != request.id }) {
+            try queue.remove(request.id, in: database)
+            if next.etag == nil { try queue.setETag(request.etag, of: next.id, in: database) }
+            try renew(request, to: theirs, in: database)
+        } else {
+            if let theirs { try renew(request, to: theirs, in: database) }
+            if theirs == nil { try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database) }
+            try Undo(mapping: mapping, queue: queue, before: before).undo(
+                set: request.entitySet, rowID: request.rowID, in: database)
         }
-        try Undo(mapping: mapping, queue: queue, before: before).undo(
-            set: request.entitySet, rowID: request.rowID, in: database)
-        try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        for request in theirs == nil ? requests : [request] {
+            try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        }
     }
 
     /// Puts a change on top of the service's version, to be sent again.
@@ -169,6 +195,6 @@ struct UploadOutcomes: Sendable {
     }
 
     private func describe(_ request: QueuedRequest) -> String {
-        KeyURL.url(set: request.entitySet, key: request.key).description
+        request.entityText
     }
 }

@@ -14,7 +14,7 @@ struct Uploader: Sendable {
     let environment: Environment
     let progress: ProgressChannel
     let options: UploadOptions
-    private let outcomes: UploadOutcomes
+    let outcomes: UploadOutcomes
 
     init(
         database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: Environment,
@@ -35,14 +35,33 @@ struct Uploader: Sendable {
     func upload() async throws -> UploadReport {
         var report = UploadReport()
         let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
-        while let request = try await next() {
+        var tries: [Int64: Int] = [:]
+        while true {
+            let unit = try await next()
+            guard let first = unit.first else { break }
             try Task.checkCancellation()
-            switch try await send(request) {
-            case .accepted: report.accepted.append(request)
+            let result: Result
+            do {
+                result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
+            } catch let error as ODataError
+                where [429, 503].contains(error.status) && tries[first.id, default: 0] < first.options.retries
+            {
+                // Busy: what was sent is put back or known to be under way, and is sent again.
+                let tried = tries[first.id, default: 0]
+                tries[first.id] = tried + 1
+                try await environment.sleep(error.retryAfter.map(Double.init) ?? Double(1 << min(tried, 6)))
+                continue
+            }
+            switch result {
+            case .accepted: report.accepted += unit
             case .failed:
-                if let failed = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) {
-                    report.failed.append(failed)
+                let failed = try await database.read { database in
+                    try unit.compactMap { try outcomes.queue.request($0.id, in: database) }
+                        .filter { $0.failure != nil }
                 }
+                report.failed += failed
+                for request in failed { progress.reportFailure(request) }
+            case .postponed: continue
             }
             progress.report(
                 SyncProgress(
@@ -53,22 +72,27 @@ struct Uploader: Sendable {
         return report
     }
 
-    /// The first request that waits for no other. One that was on its way when the process ended comes
+    /// The first request or change set that waits for no other. What was on its way when the process ended comes
     /// first: its answer decides over everything behind it.
-    private func next() async throws -> QueuedRequest? {
-        try await database.read { try outcomes.queue.next(in: options.categories, in: $0) }
+    private func next() async throws -> [QueuedRequest] {
+        try await database.read { database in
+            let usesChangeSets = try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database)
+            return try outcomes.queue.next(in: options.categories, usesChangeSets: usesChangeSets, in: database)
+        }
     }
 
-    private enum Result {
+    enum Result {
         case accepted
         case failed
+        /// It is to be sent in another way.
+        case postponed
     }
 
     // MARK: One request
 
     /// How often a request is sent on top of the other's version before its conflict goes to the archive: a
     /// service that finds a conflict every time must not hold up the queue.
-    private static let maxRebases = 5
+    static let maxRebases = 5
 
     private func send(_ request: QueuedRequest, rebases: Int = 0) async throws -> Result {
         let wasSent = request.state == .sending
@@ -84,7 +108,7 @@ struct Uploader: Sendable {
             // The entity cannot be looked at, and will not be the next time: the rest must not wait for that.
             return try await archive(request, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
-        let marked = try await mark(request)
+        let marked = try await mark([request])[0]
         let message = try await message(for: marked, isRepeatable: isRepeatable)
         let response: ODataResponse
         do {
@@ -110,23 +134,30 @@ struct Uploader: Sendable {
     }
 
     /// Stores an answer, also when the task was cancelled since it arrived: what is known must not get lost.
-    private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await Task { try await database.write(body) }.value
     }
 
-    private func mark(_ request: QueuedRequest) async throws -> QueuedRequest {
+    /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
+    func mark(_ requests: [QueuedRequest]) async throws -> [QueuedRequest] {
         let id = environment.newGuid().description
         let now = environment.httpDate
-        let marked = try await database.write { database in
-            try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
-            return try outcomes.queue.request(request.id, in: database)
+        return try await database.write { database in
+            try requests.map { request in
+                try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
+                guard let marked = try outcomes.queue.request(request.id, in: database) else {
+                    throw OfflineError.damagedQueue(reason: "request \(request.id) vanished")
+                }
+                return marked
+            }
         }
-        guard let marked else { throw OfflineError.damagedQueue(reason: "request \(request.id) vanished") }
-        return marked
     }
 
     /// The request as the service gets it.
-    private func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
+    func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
+        if let message = try await requestBesideRows(request) {
+            return try await completed(message, request, isRepeatable)
+        }
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
         if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
@@ -134,7 +165,7 @@ struct Uploader: Sendable {
             changes.control.type = changes.shape.name
         }
         switch request.kind {
-        case .create:
+        case .create, .stream, .link, .unlink, .call:
             message = ODataRequest(
                 .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
                 body: .entity(changes),
@@ -148,6 +179,13 @@ struct Uploader: Sendable {
             message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
             message.ifMatch = request.etag
         }
+        return try await completed(message, request, isRepeatable)
+    }
+
+    private func completed(
+        _ message: ODataRequest, _ request: QueuedRequest, _ isRepeatable: Bool?
+    ) async throws -> ODataRequest {
+        var message = message
         message.headers = try await headers(of: request)
         if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
@@ -183,25 +221,33 @@ struct Uploader: Sendable {
             }
         } else if request.kind == .update, theirs == nil, response.etag == nil {
             theirs = await readAgain(request, request.key)
+        } else if request.kind == .stream {
+            // The ETag of the answer is the stream's.
+            theirs = await readAgain(request, request.key)
         }
         guard !isWithoutKey else {
             return try await archive(
                 request, .inDoubt, ODataError(status: response.status, code: "NoKey", message: ""),
                 message: "The service created \(request.entitySet) without saying under which key.")
         }
-        if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
+        let etag = request.kind == .stream ? nil : response.etag
+        if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
         let current = theirs
         try await write { database in
+            if let stream = request.detail.stream {
+                let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
+                try StreamTable.markUploaded(stream, etag: streamETag, in: database)
+            }
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
-            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? response.etag, in: database)
+            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? etag, in: database)
         }
         return .accepted
     }
 
     /// The key of a created entity as the headers of the answer tell it.
-    private func createdKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
+    func createdKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
         (response.location ?? response.entityID).flatMap {
             KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
         } ?? (request.omitted.isEmpty ? request.key : nil)
@@ -209,12 +255,12 @@ struct Uploader: Sendable {
 
     /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
     /// need (rule 5). Not being able to read it does not undo the change.
-    private func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> Entity? {
+    func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> Entity? {
         try? await current(set: request.entitySet, key: key)
     }
 
     /// The entity as the service has it now; `nil` when it has none.
-    private func current(set: String, key: EntityKey) async throws -> Entity? {
+    func current(set: String, key: EntityKey) async throws -> Entity? {
         do {
             let response = try await remote.execute(ODataRequest(.read, KeyURL.url(set: set, key: key)))
             guard case .entity(var entity) = response.body else { return nil }
@@ -251,6 +297,11 @@ struct Uploader: Sendable {
             // Nothing was decided, so it is not for the archive.
             try await putBack(request, wasSent: wasSent)
             throw error
+        case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
+            try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+            return .accepted
+        case _ where !request.kind.isOfRow:
+            return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
             // Somebody else has deleted it: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
@@ -290,7 +341,9 @@ struct Uploader: Sendable {
         theirs: Entity? = nil
     ) async throws -> Result {
         let failure = QueuedRequest.Failure(
-            status: error.status, code: error.code, message: message, target: error.target, theirs: theirs,
+            status: error.status, code: error.code, message: message, target: error.target,
+            innerError: error.innerError,
+            theirs: theirs,
             at: environment.instant.description)
         try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed
@@ -298,26 +351,29 @@ struct Uploader: Sendable {
 
     // MARK: Conflicts
 
-    private struct Conflict {
+    struct Conflict {
         var theirs: Entity?
         var error: ODataError
+    }
+
+    /// What the policy says of a conflict.
+    func decide(_ conflict: Conflict, _ request: QueuedRequest) async -> ConflictDecision {
+        switch options.conflictPolicy {
+        case .fail: return .fail
+        case .clientWins: return .mine
+        case .serverWins: return .theirs
+        case .custom(let decide):
+            return await decide(
+                ConflictVersions(
+                    entitySet: request.entitySet, key: request.key, kind: request.kind, base: request.base,
+                    mine: request.changes, theirs: conflict.theirs))
+        }
     }
 
     private func resolve(
         conflict: Conflict, _ request: QueuedRequest, rebases: Int
     ) async throws -> Result {
-        let base = request.base
-        let decision: ConflictDecision
-        switch options.conflictPolicy {
-        case .fail: decision = .fail
-        case .clientWins: decision = .mine
-        case .serverWins: decision = .theirs
-        case .custom(let decide):
-            decision = await decide(
-                ConflictVersions(
-                    entitySet: request.entitySet, key: request.key, kind: request.kind, base: base,
-                    mine: request.changes, theirs: conflict.theirs))
-        }
+        let decision = await decide(conflict, request)
         switch decision {
         case .fail:
             let message =
@@ -351,7 +407,7 @@ struct Uploader: Sendable {
 
     /// Where no ETag is known, as at services without: what the service has now, when it differs from what the change was based
     /// on (rule 8).
-    private func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
+    func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
         guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
         else { return nil }
         // A change on top of one of our own has no back-end version to compare with.
@@ -364,7 +420,7 @@ struct Uploader: Sendable {
         return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
     }
 
-    private func matches(_ entity: Entity, _ properties: Entity) -> Bool {
+    func matches(_ entity: Entity, _ properties: Entity) -> Bool {
         properties.values.indices.allSatisfy { ordinal in
             guard let expected = properties.values[ordinal] else { return true }
             guard ordinal < entity.values.count else { return true }
@@ -380,8 +436,11 @@ struct Uploader: Sendable {
     /// - Returns: `nil` when sending it once more can do no harm.
     private func settle(_ request: QueuedRequest) async throws -> Result? {
         switch request.kind {
-        case .delete:
+        case .delete, .stream, .link, .unlink:
+            // Made once more, it comes to the same.
             return nil
+        case .call:
+            return try await archive(request, .inDoubt, doubt, message: doubt.message)
         case .update:
             // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
             guard request.etag == nil else { return nil }
@@ -403,11 +462,31 @@ struct Uploader: Sendable {
                 }
                 return .accepted
             }
+            if let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
+                !value.isNull
+            {
+                guard let theirs = try await correlated(request.entitySet, name, value) else { return nil }
+                try await write {
+                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                }
+                return .accepted
+            }
             return try await archive(request, .inDoubt, doubt, message: doubt.message)
         }
     }
 
-    private var doubt: ODataError {
+    /// The entity that has a value which the app gives to one alone; `nil` when there is none.
+    private func correlated(_ set: String, _ property: String, _ value: ODataValue) async throws -> Entity? {
+        var url = ODataURL(path: ResourcePath([.name(Identifier(set), .none)]))
+        url.options.filter = .binary(.equal, .path([.name(Identifier(property))]), .literal(Literal(value)))
+        guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,
+            let key = page.entities.first?.key
+        else { return nil }
+        // Once more by its key, for its ETag.
+        return try await current(set: set, key: key)
+    }
+
+    var doubt: ODataError {
         ODataError(
             status: 0, code: "InDoubt",
             message: "The answer was lost, and the service cannot tell whether the request acted.")

@@ -61,6 +61,7 @@ extension OfflineODataProvider {
             try Settings.set(Self.userSetting, user, in: database)
             try Events.add("user", "the store was given to another user", environment, in: database)
         }
+        sessionParameters.withLock { $0 = [:] }
         // The log still has the pages as they were.
         try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         return true
@@ -97,6 +98,9 @@ enum ServiceData {
         for table in try StoreTable.all(in: database) where !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
         }
+        // What personalised the previous user's queries.
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
         try database.execute(
             sql: """
                 UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL, last_download = NULL;

@@ -8,18 +8,26 @@ enum ValueMask {
     /// The columns of the engine's own tables that show no value of an entity.
     private static let shown: [String: Set<String>] = [
         "outpost_setting": ["name", "value"],
-        "outpost_query": ["id", "name", "query_group", "text", "entity_set", "is_loaded", "last_download"],
+        "outpost_query": [
+            "id", "name", "query_group", "text", "entity_set", "is_loaded", "last_download", "is_fresh",
+            "retrieves_streams", "parent", "navigation", "is_probed",
+        ],
         "outpost_member": ["entity_set", "row_id", "query_id"],
         "outpost_staged": ["id", "query_id", "kind"],
         "outpost_before": ["entity_set", "row_id", "owner"],
         "outpost_queue": [
             "id", "entity_set", "row_id", "kind", "omitted", "depends", "state", "request_id", "first_sent", "attempts",
-            "created_at", "priority", "status", "code", "target", "failed_at",
+            "created_at", "priority", "change_set", "status", "code", "target", "failed_at",
         ],
         "outpost_uploaded": ["entity_set", "row_id"],
         "outpost_seen": ["query_id", "row_id"],
         "outpost_alias": ["entity_set", "row_id"],
-        "outpost_event": ["id", "at", "kind"],
+        "outpost_upserted": ["entity_set", "row_id"],
+        "outpost_stream": [
+            "id", "entity_set", "row_id", "property", "content_type", "length", "is_complete", "is_local",
+        ],
+        "outpost_stream_chunk": ["id", "stream", "position"],
+        "outpost_event": ["id", "at", "kind", "requests", "failures", "bytes"],
         OfflineLayout.hiddenOwnerTable: ["id"],
     ]
 
@@ -33,6 +41,9 @@ enum ValueMask {
     static func apply(in database: Database) throws {
         try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
         defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
+        // What personalises queries is a person's.
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
         for table in try StoreTable.all(in: database) {
             // A search index has the words of what it indexes.
             if table.isVirtual {

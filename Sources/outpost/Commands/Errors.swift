@@ -47,7 +47,7 @@ struct Errors: AsyncParsableCommand {
         }
 
         /// For a conflict: each changed property as it was, as it is here and as the service has it.
-        private static func versions(_ request: QueuedRequest, _ model: EntityDataModel) -> [String] {
+        static func versions(_ request: QueuedRequest, _ model: EntityDataModel) -> [String] {
             guard let theirs = request.failure?.theirs else { return [] }
             return request.changes.shape.properties.enumerated().compactMap { ordinal, property in
                 guard let mine = request.changes.values[ordinal] else { return nil }

@@ -38,7 +38,7 @@ struct Query: AsyncParsableCommand {
         let url = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
-            try Self.check(url, query, provider.model)
+            try Self.check(url, query, provider)
             if explain {
                 try await printExplanation(provider, url)
             } else if json {
@@ -77,9 +77,9 @@ struct Query: AsyncParsableCommand {
     }
 
     /// Resolves the names of the query first, so that an error knows its place in the text.
-    private static func check(_ url: ODataURL, _ text: String, _ model: EntityDataModel) throws {
+    private static func check(_ url: ODataURL, _ text: String, _ provider: OfflineODataProvider) throws {
         do throws(QueryError) {
-            _ = try Binder(model: model).bind(url)
+            try provider.check(url)
         } catch {
             var error = error
             error.text = error.text ?? text

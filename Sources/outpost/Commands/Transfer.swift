@@ -40,17 +40,30 @@ struct Pull: AsyncParsableCommand {
             EXAMPLE
               outpost pull shop
               outpost pull shop --only Orders
+              outpost pull shop --metadata
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
+    @Flag(help: "Read the service's metadata again before, and bring the clone to what has changed in them.")
+    var metadata = false
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let connected = try await store.open(service)
-        let names = only
-        let report = try await connected.run { try await $0.download(names) }
+        let (names, rereads, connector) = (only, metadata, connected.connector)
+        var refresh: MetadataRefresh?
+        let report = try await connected.run { store in
+            guard rereads else { return try await store.download(names) }
+            let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
+            refresh = done
+            return try await done.store.download(names)
+        }
+        if let refresh, !json {
+            for difference in refresh.differences { print(difference.description) }
+            for request in refresh.refused { print("\(Terminal.red("refused")) \(request)") }
+        }
         if json {
             print(JSONText(PullReport(report, bytes: connected.connector.received)).text)
         } else {

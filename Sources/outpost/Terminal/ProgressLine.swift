@@ -44,6 +44,7 @@ extension SyncProgress.Phase {
         switch self {
         case .loadingMetadata: "Reading metadata"
         case .downloading: "Downloading"
+        case .loadingStreams: "Loading streams"
         case .applying: "Applying"
         case .uploading: "Uploading"
         case .finished: "Done"

@@ -47,6 +47,41 @@ struct ChangeOptionsTests {
         #expect(try await store.upload().failed.map(\.options.tag) == ["visit 12"])
     }
 
+    @Test("a request that may be retried is sent again within the upload when the service is busy")
+    func retries() async throws {
+        let shop = try await Shop()
+        let attempts = LockedList()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .update else { return nil }
+                attempts.append(request)
+                guard attempts.requests.count % 3 != 0 else { return nil }
+                throw ODataError(status: 503, code: "Busy", message: "Come again.", retryAfter: 0)
+            })
+        let store = try await shop.clone(through: service)
+        try await store.changing(ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(attempts.requests.count == 3)
+        try await store.changing(ChangeOptions(retries: 1)).update("Products(1)", ["Stock": 2])
+        await #expect(throws: ODataError.self) { try await store.upload() }
+        #expect(try await store.status().pending.count == 1)
+    }
+
+    @Test("options that an earlier version wrote are read with what they did not know at its default")
+    func earlier() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        var request = ODataRequest(
+            .update, try ODataURL(parsing: "Products(1)"),
+            body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])))
+        request.headers["Outpost-Change-Options"] =
+            #"{"headers":{},"isUnmodifiable":false,"priority":3,"removesCreatedEntity":false,"tag":"old"}"#
+        _ = try await store.execute(request)
+        let options = try #require(try await store.status().pending.first?.options)
+        #expect(options == ChangeOptions(tag: "old", priority: 3))
+    }
+
     @Test("a higher priority goes first, dependencies before that")
     func priorities() async throws {
         let shop = try await Shop()

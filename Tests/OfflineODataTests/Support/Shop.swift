@@ -15,6 +15,7 @@ final class Shop: Sendable {
     let directory: URL
     let database: ServedDatabase
     let wire: Wire
+    private let isOwner: Bool
 
     var path: String { directory.appendingPathComponent("shop.db").path }
 
@@ -28,16 +29,29 @@ final class Shop: Sendable {
         options.pageSize = pageSize
         database = try await ServedDatabase.open(path: path, options: options)
         wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
+        isOwner = true
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    /// The service of the same database once more, as after its operator has altered that.
+    init(at directory: URL) async throws {
+        self.directory = directory
+        database = try await ServedDatabase.open(path: directory.appendingPathComponent("shop.db").path)
+        wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
+        isOwner = false
+    }
+
+    deinit { if isOwner { try? FileManager.default.removeItem(at: directory) } }
 
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     static let serviceRoot = "http://shop.test/"
 
-    func client() throws -> ODataClient { try ODataClient(serviceRoot: Self.serviceRoot, transport: wire) }
+    func client() throws -> ODataClient { try client(over: wire) }
+
+    func client(over transport: some HTTPTransport) throws -> ODataClient {
+        try ODataClient(serviceRoot: Self.serviceRoot, transport: transport)
+    }
 
     /// Runs SQL in the database as another program would.
     func sql(_ sql: String) async throws {

@@ -55,6 +55,43 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
+    @Test("finds what was created by a correlation property that the app names (rule 1)", arguments: [true, false])
+    func correlation(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.create("Categories", ["Name": "Correlated-1"])
+        try await store.create(
+            "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        await shop.wire.cut { number, request in
+            guard request.method == .post else { return nil }
+            return hasActed ? .answerLost : .lostOnTheWay
+        }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        var options = UploadOptions()
+        options.correlationProperties = ["Categories": "Name"]
+        #expect(try await store.upload(options: options).accepted.map(\.entitySet) == ["Categories", "Products"])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Categories WHERE Name = 'Correlated-1'") == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is not sent at all when it has waited too long, and is in the archive instead")
+    func expired() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 5])
+        var options = UploadOptions()
+        options.expiresAfter = 3600
+        #expect(try await store.upload(options: options).accepted.count == 1)
+        try await store.update("Products(1)", ["Stock": 6])
+        options.expiresAfter = -1
+        #expect(try await store.upload(options: options).accepted.isEmpty)
+        #expect(try await store.rows("ErrorArchive").map { $0["Code"] } == ["Expired"])
+        try await store.retry()
+        #expect(try await store.upload().accepted.count == 1)
+    }
+
     @Test("does not take a delete for done that met another's change (rule 5)")
     func deleteConflict() async throws {
         let shop = try await Shop()

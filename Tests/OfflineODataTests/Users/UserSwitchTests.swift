@@ -23,7 +23,9 @@ struct UserSwitchTests {
         try await store.switchUser(to: "ada")
         #expect(try await store.switchUser(to: "ben"))
         #expect(try await store.currentUser() == "ben")
-        for set in store.model.container.entitySets { #expect(try await store.rows(set.name).isEmpty, "\(set.name)") }
+        for set in store.serviceModel.container.entitySets {
+            #expect(try await store.rows(set.name).isEmpty, "\(set.name)")
+        }
         let status = try await store.status()
         #expect(status.queries.allSatisfy { !$0.isLoaded && !$0.hasDeltaLink && $0.rows == 0 })
         #expect(try await store.events().count == 1)

@@ -245,6 +245,11 @@ final class ExpressionCompiler {
     }
 
     private func call(_ function: ScalarFunction, _ arguments: [BoundExpression]) throws -> Operand {
+        if arguments.isEmpty, let condition = mapping.rowConditions[function.name] {
+            guard let scope = scopes[0], let table = scope.table, let sql = condition.fragment(of: table, in: scope)
+            else { throw Self.unsupported("\(function.name) here") }
+            return boolean(sql)
+        }
         let values = try zip(arguments, function.parameters).map { argument, type in
             try converted(try value(argument), to: Operand.canonicalCodec(type)).sql
         }

@@ -21,6 +21,9 @@ extension OfflineODataProvider {
     public func undo(_ entities: [ODataURL]) async throws -> Int {
         let addressed = try entities.map { url in
             let steps = try Binder(model: model).bind(url).resource.steps
+            if steps.count == 1, case .singleton(let singleton, _)? = steps.first {
+                return (set: singleton.name, key: EntityKey([]))
+            }
             guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1] else {
                 throw OfflineError.unknown(kind: "entity", name: url.description)
             }
@@ -29,6 +32,7 @@ extension OfflineODataProvider {
         return try await takingBack { [mapping] database, before in
             try addressed.compactMap { entity in
                 guard let table = mapping.tables[entity.set] else { return nil }
+                guard !entity.key.parts.isEmpty else { return ChangedRow(set: entity.set, rowID: 1) }
                 let loader = try BulkLoader(set: entity.set, mapping: mapping, in: database)
                 let rowID =
                     try loader.find(entity.key)
@@ -45,8 +49,14 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await takingBack { [queue] database, _ in
-            try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
+        try await takingBack { [queue, mapping] database, before in
+            let undo = Undo(mapping: mapping, queue: queue, before: before)
+            for request in try queue.requests(in: database) where !request.kind.isOfRow {
+                guard try queue.request(request.id, in: database) != nil else { continue }
+                guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+                try undo.undoBesideRows(request, in: database)
+            }
+            return try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
         }
     }
 

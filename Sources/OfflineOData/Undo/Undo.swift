@@ -16,6 +16,12 @@ struct Undo {
         guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
         let requests = try queue.requests(set: set, rowID: rowID, in: database)
         for request in requests { try queue.remove(request.id, in: database) }
+        for link in try queue.links(set: set, rowID: rowID, in: database) {
+            guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }
+            try Relations(mapping: mapping).revert(link, in: database)
+            try queue.remove(link.id, in: database)
+        }
+        try StreamTable.removeLocal(set: set, rowID: rowID, in: database)
         try undoDependents(of: Set(requests.map(\.id)), in: database)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
@@ -35,12 +41,24 @@ struct Undo {
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
     }
+
+    /// Takes a request back that changes no row: a relation, a call.
+    func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
+        try Relations(mapping: mapping).revert(request, in: database)
+        try queue.remove(request.id, in: database)
+        try undoDependents(of: [request.id], in: database)
+    }
+
     /// Takes back the rows whose requests waited for some that will never be sent.
     func undoDependents(of ids: Set<Int64>, in database: Database) throws {
         for request in try queue.requests(in: database) where !ids.isDisjoint(with: request.dependsOn) {
             // Taking one back may have taken others back.
             guard try queue.request(request.id, in: database) != nil else { continue }
             guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+            guard request.kind.isOfRow else {
+                try undoBesideRows(request, in: database)
+                continue
+            }
             try undo(set: request.entitySet, rowID: request.rowID, in: database)
         }
     }

@@ -7,8 +7,8 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
     public func definingQueries() async throws -> [DefiningQuery] {
-        try await database.read { try QueryTable.all(in: $0) }.map {
-            try DefiningQuery($0.name, $0.text, group: $0.group)
+        try await database.read { try QueryTable.all(in: $0) }.filter { $0.parent == nil }.map {
+            try DefiningQuery($0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams)
         }
     }
 
@@ -22,13 +22,13 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
-        let set = try DefiningQueryCheck.entitySet(of: query, model: model)
+        let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
         let environment = options.environment
-        try await database.write { database in
+        try await database.write { [mapping] database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {
                 throw OfflineError.queryExists(name: query.name)
             }
-            try QueryTable.add(query, entitySet: set, in: database)
+            try QueryTable.add(query, entitySet: set, mapping: mapping, in: database)
             try Events.add("query added", query.name, environment, in: database)
         }
     }
@@ -46,21 +46,30 @@ extension OfflineODataProvider {
         // A download must not bring rows of a query that goes.
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        let query = try await database.read { try QueryTable.all(in: $0) }.first { $0.name == name }
-        guard let query, let table = mapping.tables[query.entitySet] else {
+        let all = try await database.read { try QueryTable.all(in: $0) }
+        guard let query = all.first(where: { $0.name == name && $0.parent == nil }) else {
             throw OfflineError.unknown(kind: "defining query", name: name)
         }
-        let removal = QueryRemoval(query: query.id, table: table, mapping: mapping)
-        try await database.write { try removal.begin(in: $0) }
-        var (removed, last) = (0, Int64.min)
-        while true {
-            let after = last
-            guard let step = try await database.write({ try removal.removeSome(after: after, in: $0) }) else { break }
-            (removed, last) = (removed + step.count, step.last)
+        let removals = QueryTable.withParts([query], of: all).flatMap { part in
+            part.sets(in: mapping).compactMap { mapping.tables[$0] }.map {
+                QueryRemoval(query: part.id, table: $0, mapping: mapping)
+            }
+        }
+        try await database.write { database in for removal in removals { try removal.begin(in: database) } }
+        var removed = 0
+        for removal in removals {
+            var last = Int64.min
+            while true {
+                let after = last
+                guard let step = try await database.write({ try removal.removeSome(after: after, in: $0) }) else {
+                    break
+                }
+                (removed, last) = (removed + step.count, step.last)
+            }
         }
         let (environment, count) = (options.environment, removed)
         try await database.write { database in
-            try removal.finish(in: database)
+            for removal in removals { try removal.finish(in: database) }
             try Events.add("query removed", "\(name), \(count) rows", environment, in: database)
         }
         return removed

@@ -10,24 +10,31 @@ enum DefiningQueryCheck {
     static func entitySet(of query: DefiningQuery, model: EntityDataModel) throws -> String {
         let bound: BoundURL
         do throws(QueryError) {
-            bound = try Binder(model: model).bind(query.url)
+            bound = try Binder(model: model).bind(QueryParameters.blank(query.url))
         } catch {
             var error = error
             error.text = error.text ?? query.text
             throw error
         }
-        guard case .entities(_, let set?) = bound.resource.target, bound.resource.steps.count == 1 else {
-            throw OfflineError.invalidDefiningQuery(name: query.name, reason: "it must read an entity set.")
+        let name: String
+        switch bound.resource.target {
+        case .entities(_, let set?) where bound.resource.steps.count == 1: name = set.name
+        case .entity where bound.resource.steps.count == 1:
+            guard case .singleton(let singleton, _)? = bound.resource.steps.first else { fallthrough }
+            name = singleton.name
+        default:
+            throw OfflineError.invalidDefiningQuery(
+                name: query.name, reason: "it must read an entity set or a singleton.")
         }
         let options = query.url.options
         let refused: [(Bool, String)] = [
-            (!options.expand.isEmpty, "$expand"), (!options.apply.isEmpty, "$apply"),
+            (!options.apply.isEmpty, "$apply"),
             (!options.compute.isEmpty, "$compute"), (options.skip != nil, "$skip"), (options.count != nil, "$count"),
             (options.skipToken != nil, "$skiptoken"), (options.deltaToken != nil, "$deltatoken"),
         ]
         for (isPresent, name) in refused where isPresent {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "\(name) is not supported in it.")
         }
-        return set.name
+        return name
     }
 }

@@ -7,7 +7,9 @@ extension OfflineODataProvider {
     /// Explains how a read of the store would be answered: the query as it was understood, the SQL and SQLite's plan.
     ///
     /// - Throws: `ODataError` as reading would.
-    public func explain(_ url: ODataURL) async throws -> QueryExplanation { try await local.explain(url) }
+    public func explain(_ url: ODataURL) async throws -> QueryExplanation {
+        try await local.explain(StateFunctions.rewriting(url))
+    }
 
     /// The indexes that were asked for, by set and name.
     ///

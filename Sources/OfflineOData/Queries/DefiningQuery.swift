@@ -11,6 +11,9 @@ public struct DefiningQuery: Hashable, Sendable {
     public let name: String
     /// The group that it is downloaded with; `nil` for none.
     public let group: String?
+    /// Whether each download loads the streams of the entities that it brings, the streams of media entities and
+    /// stream properties: one more request for each of them.
+    public let retrievesStreams: Bool
     /// The query, relative to the service root.
     public let url: ODataURL
     /// The query as text.
@@ -22,8 +25,12 @@ public struct DefiningQuery: Hashable, Sendable {
     ///   - name: unique within the store, at least one character.
     ///   - text: an entity set with query options, relative to the service root.
     ///   - group: queries of one group can be downloaded together.
+    ///   - retrievesStreams: whether the streams of its entities are loaded too.
     /// - Throws: `QueryError` when the text is no OData URL.
-    public init(_ name: String, _ text: String, group: String? = nil) throws(QueryError) {
+    public init(
+        _ name: String, _ text: String, group: String? = nil, retrievesStreams: Bool = false
+    ) throws(QueryError) {
+        self.retrievesStreams = retrievesStreams
         self.name = name
         self.group = group
         self.text = text
@@ -32,9 +39,17 @@ public struct DefiningQuery: Hashable, Sendable {
 
     /// Makes a defining query for a whole entity set, named after it.
     public init(entitySet: String) {
+        retrievesStreams = false
         name = entitySet
         group = nil
         url = ODataURL(path: ResourcePath([.name(Identifier(entitySet), .none)]))
         text = entitySet
+    }
+
+    /// A query for each entity set of a service, but those that another store has for itself.
+    static func all(of model: EntityDataModel) -> [DefiningQuery] {
+        model.container.entitySets
+            .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil }
+            .map { DefiningQuery(entitySet: $0.name) }
     }
 }

@@ -41,6 +41,11 @@ struct Cancelling {
 
     func cancel(_ request: QueuedRequest, in database: Database) throws {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+        guard request.kind.isOfRow else {
+            return try Undo(
+                mapping: mapping, queue: queue, before: BeforeImages(snapshots: queue.snapshots)
+            ).undoBesideRows(request, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
         let before = BeforeImages(snapshots: queue.snapshots)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
@@ -63,6 +68,9 @@ struct Cancelling {
         }
         // Who has read the row before sees by its ETag that it is another.
         let etag = "W/\"local-\(environment.newGuid())\""
+        if request.kind == .stream {
+            return try StreamTable.removeLocal(set: request.entitySet, rowID: request.rowID, in: database)
+        }
         guard request.kind == .update else {
             guard var entity = request.base else { return }
             entity.control.etag = etag

@@ -1,0 +1,129 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// Makes the entities of the engine's own sets (``EngineSet``).
+struct EngineRows {
+    let model: EntityDataModel
+    let queue: QueueTable
+
+    /// All entities of a set, with their dependent requests and header fields inline.
+    func entities(of set: EngineSet, in database: Database) throws -> [Entity] {
+        guard let shape = model.shape(set.type) else { return [] }
+        if set == .eventLog { return try Events.all(in: database).map { event($0, shape) } }
+        let requests = try queue.requests(in: database)
+        var dependents: [Int64: [QueuedRequest]] = [:]
+        for request in requests { for id in request.dependsOn { dependents[id, default: []].append(request) } }
+        return requests.filter { set == .requestQueue || $0.failure != nil }.map { request in
+            var entity = set == .requestQueue ? queued(request, shape) : failed(request, shape)
+            let requestShape = model.shape(EngineSet.requestQueue.type) ?? shape
+            entity.related["DependentRequests"] = .many(
+                (dependents[request.id] ?? []).map { queued($0, requestShape) })
+            entity.related["CustomHeaders"] = .many(headers(of: request))
+            return entity
+        }
+    }
+
+    private func event(_ event: SyncEvent, _ shape: Shape) -> Entity {
+        Entity(
+            shape: shape,
+            [
+                "ID": .integer(event.id), "Type": .string(event.type), "Details": Self.text(event.details),
+                "Time": Self.instant(event.at), "Text": .string(event.text), "Requests": Self.number(event.requests),
+                "Failures": Self.number(event.failures), "Bytes": Self.number(event.bytes),
+            ])
+    }
+
+    private func common(_ request: QueuedRequest) -> [String: ODataValue] {
+        [
+            "RequestID": .integer(request.id), "CustomTag": Self.text(request.options.tag),
+            "EntitySet": .string(request.entitySet), "Entity": .string(request.entityText),
+            "CreatedAt": Self.instant(request.createdAt),
+        ]
+    }
+
+    private func queued(_ request: QueuedRequest, _ shape: Shape) -> Entity {
+        let status =
+            switch request.state {
+            case .pending: "NotSent"
+            case .sending: "Sent"
+            case .refused: "Failed"
+            case .inDoubt: "InDoubt"
+            }
+        return Entity(
+            shape: shape,
+            common(request).merging([
+                "Status": .string(status), "Method": .string(request.method), "URL": .string(request.url),
+                "Body": Self.text(body(of: request)), "Category": Self.text(request.options.category),
+                "Priority": .integer(Int64(request.options.priority)),
+                "ChangeSet": Self.text(request.options.changeSet),
+            ]) { $1 })
+    }
+
+    private func failed(_ request: QueuedRequest, _ shape: Shape) -> Entity {
+        let failure = request.failure
+        return Entity(
+            shape: shape,
+            common(request).merging([
+                "HTTPStatusCode": Self.number(failure?.status), "Code": Self.text(failure?.code),
+                "Message": Self.text(failure?.message), "InnerError": Self.text(failure?.innerError),
+                "Domain": .string(failure?.status == nil || failure?.status == 0 ? "Offline" : "Service"),
+                "Target": Self.text(failure?.target), "IsInDoubt": .boolean(request.state == .inDoubt),
+                "FailedAt": Self.instant(failure?.at), "RequestMethod": .string(request.method),
+                "RequestURL": .string(request.url), "RequestBody": Self.text(body(of: request)),
+            ]) { $1 })
+    }
+
+    private func headers(of request: QueuedRequest) -> [Entity] {
+        guard let shape = model.shape(QualifiedName(EngineSet.namespace, "CustomHeader")) else { return [] }
+        return request.options.headers.sorted { $0.key < $1.key }.enumerated().map { position, header in
+            Entity(
+                shape: shape,
+                [
+                    "HeaderID": .integer(Int64(position + 1)), "Name": .string(header.key),
+                    "Value": .string(header.value),
+                ])
+        }
+    }
+
+    /// The properties that are sent, as JSON; `nil` for a delete.
+    private func body(of request: QueuedRequest) -> String? {
+        switch request.kind {
+        case .delete, .stream, .unlink: return nil
+        case .link: return request.detail.target.map { "{\"@odata.id\":\"\($0)\"}" }
+        case .call: return request.detail.parameters
+        case .create, .update: break
+        }
+        var writer = JSONWriter(reservingCapacity: 256)
+        let sent = request.changes.only(where: { request.kind != .create || !request.omitted.contains($0) })
+        writer.value(.complex(sent), type: .entity(sent.shape.name), model: model)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func text(_ text: String?) -> ODataValue { text.map { .string($0) } ?? .null }
+
+    private static func number(_ number: (some BinaryInteger)?) -> ODataValue {
+        number.map { .integer(Int64($0)) } ?? .null
+    }
+
+    private static func instant(_ text: String?) -> ODataValue {
+        text.flatMap { ODataDateTimeOffset($0) }.map { .dateTimeOffset($0) } ?? .null
+    }
+}
+
+extension QueuedRequest {
+    /// The HTTP method that it is sent by.
+    public var method: String {
+        switch kind {
+        case .create, .call, .link: "POST"
+        case .update: "PATCH"
+        case .stream: "PUT"
+        case .delete, .unlink: "DELETE"
+        }
+    }
+
+    /// The URL that it is sent to, relative to the service root.
+    public var url: String {
+        kind == .create ? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
+    }
+}

@@ -1,0 +1,158 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+extension OfflineODataProvider {
+    /// The version of an entity that the service had when it was last asked, whatever was changed here since.
+    ///
+    /// - Parameter entity: the entity by its key, relative to the service root; one that was deleted here too.
+    /// - Returns: `nil` when the service does not have it, as far as is known.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`; `StoreError`.
+    public func original(of entity: ODataURL) async throws -> Entity? {
+        let steps = try Binder(model: model).bind(entity).resource.steps
+        guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1],
+            let table = mapping.tables[set.name]
+        else { throw OfflineError.unknown(kind: "entity", name: entity.description) }
+        return try await database.read { [mapping, queue] database in
+            let before = BeforeImages(snapshots: queue.snapshots)
+            let loader = try BulkLoader(set: set.name, mapping: mapping, in: database)
+            let rowID =
+                try loader.find(key) ?? before.rowID(set: set.name, key: key, shape: table.shape, in: database)
+                ?? Aliases(mapping: mapping).rowID(set: set.name, key: key, in: database)
+            guard let rowID else { return nil }
+            if let image = try before.image(set: set.name, rowID: rowID, shape: table.shape, in: database) {
+                return image.entity
+            }
+            guard try !queue.hasRequests(set: set.name, rowID: rowID, in: database) else { return nil }
+            return try loader.read(rowID)
+        }
+    }
+
+    /// An answer in which the entities tell what became of their changes (``ODataModel/Entity/isLocal`` and others).
+    func annotating(_ response: ODataResponse) async throws -> ODataResponse {
+        var response = response
+        switch response.body {
+        case .entity(let entity):
+            let read = try await states(of: [entity])
+            response.body = .entity(read.annotating(entity))
+        case .page(let page):
+            let read = try await states(of: page.entities)
+            guard !read.isEmpty else { return response }
+            var page = page
+            for index in page.entities.indices { page.entities[index] = read.annotating(page.entities[index]) }
+            response.body = .page(page)
+        default: break
+        }
+        return response
+    }
+
+    private func states(of entities: [Entity]) async throws -> EntityStates {
+        let sets = EntityStates.sets(of: entities)
+        guard !sets.isEmpty else { return EntityStates() }
+        let drafts = Set(options.localDrafts.keys).intersection(sets)
+        return try await database.read { [mapping, queue] database in
+            var states = try EntityStates(of: sets, mapping: mapping, queue: queue, in: database)
+            states.draftSets = drafts
+            return states
+        }
+    }
+}
+
+/// The states of all entities of some sets that have any, by entity id.
+struct EntityStates: Sendable {
+    private var states: [String: Set<EntityState>] = [:]
+    /// The sets of which the last download brought every row that is not local.
+    private var freshSets: Set<String> = []
+
+    /// The sets of drafts.
+    var draftSets: Set<String> = []
+
+    init() {}
+
+    var isEmpty: Bool { states.isEmpty && freshSets.isEmpty && draftSets.isEmpty }
+
+    /// More rows than these are not named one by one: who wants to know asks with a filter.
+    private static let limit = 10_000
+
+    init(of sets: Set<String>, mapping: StorageMapping, queue: QueueTable, in database: Database) throws {
+        for set in sets {
+            guard let table = mapping.tables[set] else { continue }
+            var rows: [Int64: Set<EntityState>] = [:]
+            func add(_ state: EntityState, _ sql: String) throws {
+                for row in try Int64.fetchAll(database, sql: sql, arguments: [set]) {
+                    rows[row, default: []].insert(state)
+                }
+            }
+            try add(.isLocal, "SELECT row_id FROM outpost_uploaded WHERE entity_set = ? LIMIT \(Self.limit)")
+            let requests = try Row.fetchAll(
+                database, sql: "SELECT row_id, kind, state FROM outpost_queue WHERE entity_set = ?", arguments: [set])
+            for request in requests {
+                var states: Set<EntityState> = [.isLocal, .hasPendingChanges]
+                if ["refused", "inDoubt"].contains(request["state"] as String) { states.insert(.inErrorState) }
+                states.insert(request["kind"] == "create" ? .isCreated : .isUpdated)
+                rows[request["row_id"], default: []].formUnion(states)
+            }
+            try add(
+                .upsertedLastDownload,
+                "SELECT row_id FROM outpost_upserted WHERE entity_set = ? LIMIT \(Self.limit)")
+            let fresh = try Bool.fetchOne(
+                database, sql: "SELECT MIN(is_fresh) FROM outpost_query WHERE entity_set = ? AND is_loaded = 1",
+                arguments: [set])
+            if fresh ?? false { freshSets.insert(set) }
+            guard !rows.isEmpty else { continue }
+            let loader = try BulkLoader(table: table, in: database)
+            for (row, states) in rows {
+                guard let key = try loader.read(row)?.key else { continue }
+                self.states[KeyURL.url(set: set, key: key).description] = states
+            }
+        }
+    }
+
+    /// The sets of entities and of what is expanded in them.
+    static func sets(of entities: [Entity]) -> Set<String> {
+        var sets: Set<String> = []
+        for entity in entities {
+            if let set = set(of: entity) { sets.insert(set) }
+            for case let related in entity.related.values {
+                switch related {
+                case .one(let other): sets.formUnion(self.sets(of: [other]))
+                case .many(let others, _, _): sets.formUnion(self.sets(of: others))
+                case .none, .references: continue
+                }
+            }
+        }
+        return sets
+    }
+
+    private static func set(of entity: Entity) -> String? {
+        entity.control.id.flatMap { id in id.firstIndex(of: "(").map { String(id[..<$0]) } }
+    }
+
+    /// An entity with what is known of it, and the same for what is expanded in it.
+    func annotating(_ entity: Entity) -> Entity {
+        guard !isEmpty else { return entity }
+        var entity = entity
+        var known = entity.control.id.flatMap { states[$0] } ?? []
+        if let set = Self.set(of: entity), freshSets.contains(set), !known.contains(.isCreated) {
+            known.insert(.upsertedLastDownload)
+        }
+        if let set = Self.set(of: entity), draftSets.contains(set) {
+            entity.control.annotations["\(EngineSet.namespace).IsDraft"] = .boolean(true)
+        }
+        for state in known {
+            entity.control.annotations[state.term] = .boolean(true)
+            if let older = state.olderTerm { entity.control.annotations[older] = .boolean(true) }
+        }
+        for (name, related) in entity.related {
+            switch related {
+            case .one(let other): entity.related[name] = .one(annotating(other))
+            case .many(let others, let count, let next):
+                entity.related[name] = .many(others.map(annotating), count: count, nextLink: next)
+            case .none, .references: continue
+            }
+        }
+        return entity
+    }
+}

@@ -1,0 +1,137 @@
+import ODataModel
+import ODataQuery
+import ODataStore
+
+/// What becomes of the `$expand` of a defining query (rule 16).
+///
+/// A navigation property that a foreign key stands behind, and whose way back is known, is *split*: a query of its own
+/// reads the related entities, so that both have delta links. Anything else is read *whole* with its parents, and
+/// compared.
+struct ExpandParts {
+    /// A navigation property that a query of its own reads.
+    struct Split: Hashable {
+        var navigation: String
+        var entitySet: String
+        var text: String
+    }
+
+    /// What is read with queries of their own.
+    private(set) var splits: [Split] = []
+    /// What is read with the parents.
+    private(set) var wholes: [String] = []
+
+    /// - Parameter whole: navigation properties that the service was found not to filter by.
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for what cannot be kept offline.
+    init(of query: String, _ url: ODataURL, entitySet: String, mapping: StorageMapping, whole: Set<String> = []) throws
+    {
+        guard let table = mapping.tables[entitySet] else { return }
+        for item in url.options.expand {
+            guard item.form == .entities, item.path.count == 1, item.options.levels == nil,
+                let navigation = table.shape.navigationProperty(item.path[0].text),
+                let storage = table.navigation[navigation.name]
+            else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query,
+                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
+            }
+            let options = item.options
+            let isPlain = options.top == nil && options.skip == nil && options.search == nil && options.apply.isEmpty
+            guard isPlain else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
+            }
+            if !whole.contains(navigation.name),
+                let split = Self.split(item, navigation, storage, url, table, mapping)
+            {
+                splits.append(split)
+                continue
+            }
+            guard options.expand.isEmpty else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query, reason: "\(navigation.name) is read whole, so that nothing can be expanded within it.")
+            }
+            wholes.append(navigation.name)
+        }
+    }
+
+    /// The query for the related entities; `nil` where there is none.
+    private static func split(
+        _ item: ExpandItem, _ navigation: NavigationProperty, _ storage: NavigationStorage, _ url: ODataURL,
+        _ table: TableStorage, _ mapping: StorageMapping
+    ) -> Split? {
+        guard !navigation.isContainment, case .join(let target, let pairs) = storage,
+            mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
+            url.options.search == nil
+        else { return nil }
+        let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
+        let partner = other.shape.navigationProperties.first { candidate in
+            guard case .join(table.set, let others)? = other.navigation[candidate.name] else { return false }
+            return Set(others) == back
+        }
+        guard let partner else { return nil }
+        let name = Identifier(partner.name)
+        var condition: Expression?
+        if partner.isCollection {
+            // Of one to many: those that one of the parents leads to.
+            let variable = Identifier("parent")
+            condition = .path([
+                .name(name),
+                .any(
+                    variable: variable,
+                    predicate: url.options.filter.map { prefixed($0, [.name(variable)], within: []) }),
+            ])
+        } else if let filter = url.options.filter {
+            condition = prefixed(filter, [.name(name)], within: [])
+        } else if let constraint = partner.constraints.first,
+            other.shape.property(constraint.property)?.isNullable == true
+        {
+            condition = .binary(
+                .notEqual, .path([.name(Identifier(constraint.property))]), .literal(Literal(.null)))
+        }
+        var part = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
+        part.options = item.options
+        if let condition {
+            part.options.filter = item.options.filter.map { .binary(.and, condition, $0) } ?? condition
+        }
+        return Split(navigation: navigation.name, entitySet: target, text: part.description)
+    }
+
+    /// A condition on the parent as one on the related entity: every path that starts from the instance goes through
+    /// the way back first.
+    private static func prefixed(
+        _ expression: Expression, _ prefix: [PathStep], within variables: Set<String>
+    ) -> Expression {
+        func again(_ expression: Expression) -> Expression { prefixed(expression, prefix, within: variables) }
+        switch expression {
+        case .path(let steps):
+            var steps = steps.map { step -> PathStep in
+                switch step {
+                case .any(let variable, let predicate):
+                    .any(
+                        variable: variable,
+                        predicate: predicate.map {
+                            prefixed($0, prefix, within: variables.union([variable?.text].compactMap { $0 }))
+                        })
+                case .all(let variable, let predicate):
+                    .all(
+                        variable: variable,
+                        predicate: prefixed(predicate, prefix, within: variables.union([variable.text])))
+                default: step
+                }
+            }
+            switch steps.first {
+            case .name(let name)? where variables.contains(name.text): return .path(steps)
+            case .variable(let name)? where name.text == "$it": steps.removeFirst()
+            case .variable?: return .path(steps)
+            default: break
+            }
+            return .path(prefix + steps)
+        case .unary(let op, let operand): return .unary(op, again(operand))
+        case .binary(let op, let left, let right): return .binary(op, again(left), again(right))
+        case .membership(let operand, let list): return .membership(again(operand), in: again(list))
+        case .call(let name, let arguments): return .call(name, arguments.map(again))
+        case .list(let members): return .list(members.map(again))
+        default: return expression
+        }
+    }
+}

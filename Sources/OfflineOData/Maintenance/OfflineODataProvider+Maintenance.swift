@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// What ``OfflineODataProvider/compact()`` did.
+public struct CompactReport: Hashable, Sendable {
+    /// How many bytes the store's files had.
+    public var bytesBefore: Int64
+    /// How many they have now.
+    public var bytesAfter: Int64
+}
+
+/// How a defining query is downloaded.
+public struct DownloadExplanation: Hashable, Sendable {
+    /// The query's name.
+    public var name: String
+    /// The query.
+    public var query: String
+    /// How it is downloaded, in words.
+    public var method: String
+    /// What becomes of each thing that it expands, in words.
+    public var parts: [String]
+}
+
+extension OfflineODataProvider {
+    /// Makes the store's files as small as what is in them: streams of entities that are gone, pages of downloads that
+    /// were cut short and free pages go. Nothing that can be seen changes.
+    ///
+    /// It takes as much free disk as the store has, for a moment.
+    /// - Throws: ``OfflineError/busy(processID:)``; `StoreError`, such as for a full disk.
+    @discardableResult
+    public func compact() async throws -> CompactReport {
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        let before = StoreFiles.size(in: directory)
+        let mapping = mapping
+        try await database.write { database in
+            try StreamTable.removeOrphans(mapping, in: database)
+            // Streams that never got an owner, since taking them in was cut short.
+            try database.execute(sql: "DELETE FROM outpost_stream WHERE entity_set = ''")
+            try database.execute(sql: "DELETE FROM outpost_staged; DELETE FROM outpost_seen")
+        }
+        try await StoreError.translatingVacuum { [database] in
+            try await database.pool.barrierWriteWithoutTransaction { try $0.execute(sql: "VACUUM") }
+            try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        }
+        return CompactReport(bytesBefore: before, bytesAfter: StoreFiles.size(in: directory))
+    }
+
+    /// Mends what can be mended: indexes are made again from the rows, bookkeeping of rows that are not there is
+    /// removed, and where SQLite still finds something wrong, every query is downloaded again. Changes that wait stay.
+    ///
+    /// - Returns: what was done, a sentence each; none when nothing was wrong.
+    /// - Throws: ``OfflineError/busy(processID:)``; `StoreError` where the file cannot be read at all.
+    @discardableResult
+    public func repair() async throws -> [String] {
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        let (mapping, environment) = (mapping, options.environment)
+        return try await database.write { database in
+            var done: [String] = []
+            if try !Self.problems(in: database).isEmpty {
+                try database.execute(sql: "REINDEX")
+                done.append("The indexes were made again.")
+            }
+            var removed = 0
+            for table in mapping.tables.values where mapping.model.entitySet(table.set) != nil {
+                guard let rowID = table.rowID?.quotedDatabaseIdentifier else { continue }
+                let rows = "SELECT \(rowID) FROM \(table.table.quotedDatabaseIdentifier)"
+                for name in ["outpost_member", "outpost_uploaded", "outpost_alias", "outpost_upserted"] {
+                    try database.execute(
+                        sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id NOT IN (\(rows))",
+                        arguments: [table.set])
+                    removed += database.changesCount
+                }
+                // A row deleted here has its before image, and a request that needs it.
+                try database.execute(
+                    sql: """
+                        DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (
+                            SELECT row_id FROM outpost_queue WHERE entity_set = ?1)
+                        """, arguments: [table.set])
+                removed += database.changesCount
+            }
+            if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }
+            if let problem = try Self.problems(in: database).first {
+                for query in try QueryTable.all(in: database) {
+                    try database.execute(
+                        sql: "UPDATE outpost_query SET next_link = NULL, delta_link = NULL WHERE id = ?",
+                        arguments: [query.id])
+                }
+                done.append("Everything is compared with the service by the next download: \(problem)")
+            }
+            if !done.isEmpty { try Events.add("repaired", done.joined(separator: " "), environment, in: database) }
+            return done
+        }
+    }
+
+    private static func problems(in database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+    }
+
+    /// How the defining queries are downloaded, and what became of what they expand (rule 16).
+    ///
+    /// - Throws: `StoreError`.
+    public func explainDownloads() async throws -> [DownloadExplanation] {
+        let all = try await database.read { try QueryTable.all(in: $0) }
+        return all.filter { $0.parent == nil }.map { query in
+            let wholes = query.sets(in: mapping).dropFirst()
+            let method =
+                !query.isLoaded
+                ? "not downloaded yet"
+                : query.deltaLink != nil
+                    ? "only what changed, by the service's delta link" : "everything again, and compared"
+            let parts = QueryTable.withParts([query], of: all).dropFirst().map { part in
+                let way = part.deltaLink != nil ? "by its delta link" : "everything again, and compared"
+                return "\(part.navigation ?? part.name): split, \(part.text): \(way)"
+            }
+            return DownloadExplanation(
+                name: query.name, query: query.text, method: method,
+                parts: parts + wholes.map { "\($0): read whole with it" })
+        }
+    }
+
+    /// Resolves the names of a query without answering it.
+    ///
+    /// - Throws: `QueryError` with the place of what is unknown.
+    public func check(_ url: ODataURL) throws(QueryError) {
+        _ = try Binder(model: model, functions: StateFunctions.registry).bind(StateFunctions.rewriting(url))
+    }
+}
+
+extension StoreFiles {
+    /// How many bytes the files have.
+    static func size(in directory: String) -> Int64 {
+        ["", "-wal"].reduce(0) { total, suffix in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: database(in: directory) + suffix)
+            return total + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
+        }
+    }
+}
+
+extension StoreError {
+    /// What SQLite throws while it writes a database anew, as an error of the store.
+    fileprivate static func translatingVacuum(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            throw StoreError.diskFull
+        }
+    }
+}

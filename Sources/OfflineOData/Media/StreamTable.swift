@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import ODataService
+import ODataStore
+
+/// The streams of media entities and of stream properties, in rows of one size each, never whole in memory (rule 9).
+struct StreamTable: Sendable {
+    /// Bytes per row.
+    static let chunkSize = 256 << 10
+
+    let database: StoreDatabase
+
+    /// The entity whose stream it is, and the property where it is not the entity's own.
+    struct Owner: Hashable, Sendable {
+        var set: String
+        var rowID: Int64
+        /// Empty for the stream of a media entity.
+        var property = ""
+    }
+
+    /// A stream as it is kept.
+    struct Info: Sendable {
+        var id: Int64
+        var contentType: String
+        var etag: String?
+        var length: Int64
+        var isComplete: Bool
+        /// Whether it was made here and the service has not taken it.
+        var isLocal: Bool
+    }
+
+    // MARK: Finding
+
+    static func info(_ owner: Owner, in database: Database) throws -> Info? {
+        // The newest one is what an app sees; one that is still coming comes last.
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ?
+                ORDER BY is_complete DESC, id DESC LIMIT 1
+                """, arguments: [owner.set, owner.rowID, owner.property]
+        ).map(decode)
+    }
+
+    static func info(_ id: Int64, in database: Database) throws -> Info? {
+        try Row.fetchOne(database, sql: "SELECT * FROM outpost_stream WHERE id = ?", arguments: [id]).map(decode)
+    }
+
+    /// A stream that came in part.
+    static func partial(_ owner: Owner, in database: Database) throws -> Info? {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND is_complete = 0
+                ORDER BY id DESC LIMIT 1
+                """, arguments: [owner.set, owner.rowID, owner.property]
+        ).map(decode)
+    }
+
+    private static func decode(_ row: Row) -> Info {
+        Info(
+            id: row["id"], contentType: row["content_type"], etag: row["etag"], length: row["length"],
+            isComplete: row["is_complete"], isLocal: row["is_local"])
+    }
+
+    // MARK: Writing
+
+    /// Begins a stream that belongs to nothing yet.
+    func begin(contentType: String, isLocal: Bool) async throws -> Int64 {
+        try await database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO outpost_stream(entity_set, row_id, content_type, is_local) VALUES ('', 0, ?, ?)
+                    """, arguments: [contentType, isLocal])
+            return database.lastInsertedRowID
+        }
+    }
+
+    /// Appends bytes as fast as they come, each chunk in a transaction of its own, so that what has come stays.
+    ///
+    /// - Parameter length: how many bytes there are already, a multiple of ``chunkSize``.
+    /// - Returns: how many there are now.
+    func append(_ bytes: ByteStream, to id: Int64, after length: Int64 = 0) async throws -> Int64 {
+        var position = length / Int64(Self.chunkSize)
+        var total = length
+        var buffer: [UInt8] = []
+        while let chunk = try await bytes.next() {
+            try Task.checkCancellation()
+            total += Int64(chunk.count)
+            buffer += chunk
+            while buffer.count >= Self.chunkSize {
+                try await write(Data(buffer.prefix(Self.chunkSize)), at: position, of: id)
+                buffer.removeFirst(Self.chunkSize)
+                position += 1
+            }
+        }
+        if !buffer.isEmpty { try await write(Data(buffer), at: position, of: id) }
+        return total
+    }
+
+    private func write(_ bytes: Data, at position: Int64, of id: Int64) async throws {
+        try await database.bulkWrite { database in
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO outpost_stream_chunk(stream, position, bytes) VALUES (?, ?, ?)"
+            ).execute(arguments: [id, position, bytes])
+            try database.execute(
+                sql: "UPDATE outpost_stream SET length = max(length, ?) WHERE id = ?",
+                arguments: [position * Int64(Self.chunkSize) + Int64(bytes.count), id])
+        }
+    }
+
+    /// Gives a complete stream to its owner; the one before goes, unless it is still to be sent.
+    static func attach(_ id: Int64, to owner: Owner, length: Int64, etag: String?, in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND id <> ?
+                    AND id NOT IN (
+                        SELECT json_extract(detail, '$.stream') FROM outpost_queue
+                        WHERE json_extract(detail, '$.stream') IS NOT NULL)
+                """, arguments: [owner.set, owner.rowID, owner.property, id])
+        try database.execute(
+            sql: """
+                UPDATE outpost_stream SET entity_set = ?, row_id = ?, property = ?, length = ?, etag = ?,
+                    is_complete = 1 WHERE id = ?
+                """, arguments: [owner.set, owner.rowID, owner.property, length, etag, id])
+    }
+
+    /// The service has taken a stream.
+    static func markUploaded(_ id: Int64, etag: String?, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_stream SET is_local = 0, etag = ? WHERE id = ?", arguments: [etag, id])
+    }
+
+    /// Removes what was changed here of a row's streams: what the service has is loaded again when it is asked for.
+    static func removeLocal(set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND is_local = 1",
+            arguments: [set, rowID])
+    }
+
+    /// Removes the streams of rows that are gone, and those that never got an owner.
+    static func removeOrphans(_ mapping: StorageMapping, in database: Database) throws {
+        let waiting = "SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE detail LIKE '%\"stream\"%'"
+        for table in mapping.tables.values {
+            guard let rowID = table.rowID else { continue }
+            try database.execute(
+                sql: """
+                    DELETE FROM outpost_stream WHERE entity_set = ? AND id NOT IN (\(waiting)) AND row_id NOT IN (
+                        SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier))
+                    """, arguments: [table.set])
+        }
+    }
+
+    // MARK: Reading
+
+    /// The bytes of a stream, read as they are pulled; no transaction lives between two chunks (rule 23).
+    func bytes(of stream: Info) -> ByteStream {
+        bytes(of: stream.id, 0..<stream.length)
+    }
+
+    private func bytes(of id: Int64, _ range: Range<Int64>) -> ByteStream {
+        let cursor = Cursor(database: database, stream: id, range: range)
+        return ByteStream(
+            length: range.upperBound - range.lowerBound,
+            part: { part in bytes(of: id, range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound) }
+        ) { try await cursor.next() }
+    }
+
+    private actor Cursor {
+        let database: StoreDatabase
+        let stream: Int64
+        let end: Int64
+        var offset: Int64
+
+        init(database: StoreDatabase, stream: Int64, range: Range<Int64>) {
+            self.database = database
+            self.stream = stream
+            end = range.upperBound
+            offset = range.lowerBound
+        }
+
+        func next() async throws -> [UInt8]? {
+            guard offset < end else { return nil }
+            let size = Int64(StreamTable.chunkSize)
+            let (position, start, stream) = (offset / size, Int(offset % size), stream)
+            let chunk = try await database.read { database in
+                try Data.fetchOne(
+                    database, sql: "SELECT bytes FROM outpost_stream_chunk WHERE stream = ? AND position = ?",
+                    arguments: [stream, position])
+            }
+            guard let chunk, chunk.count > start else {
+                throw ODataError(
+                    status: 410, code: "StreamReplaced", message: "The stream was replaced while it was read.")
+            }
+            let count = min(Int64(chunk.count - start), end - offset)
+            offset += count
+            return Array(chunk.dropFirst(start).prefix(Int(count)))
+        }
+    }
+}

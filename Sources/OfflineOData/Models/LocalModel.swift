@@ -1,0 +1,101 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+/// The model that a store's tables are made for: a service's, with the sets that the app has for itself.
+enum LocalModel {
+    /// The term that names the active set of a set of drafts.
+    static let draftTerm = "com.sap.vocabularies.Offline.v1.LocalDraft"
+    private static let setting = "local.metadata"
+
+    /// Adds the app's own sets to a service's model.
+    ///
+    /// - Throws: ``OfflineError/invalidClientModel(reason:)``.
+    static func combined(
+        _ service: EntityDataModel, _ options: OfflineODataProvider.Options
+    ) throws -> EntityDataModel {
+        var schemas = service.schemas
+        var sets: [EntitySet] = []
+        if let own = options.clientOnlyModel {
+            schemas += own.schemas.map { schema in
+                var schema = schema
+                schema.container = nil
+                return schema
+            }
+            sets += own.container.entitySets.map { set in
+                var set = set
+                if set.annotations.annotation(EngineSet.clientOnlyTerm) == nil {
+                    set.annotations.append(Annotation(term: EngineSet.clientOnlyTerm))
+                }
+                return set
+            }
+        }
+        for (draft, active) in options.localDrafts.sorted(by: { $0.key < $1.key }) {
+            guard let set = service.entitySet(active), let shape = service.shape(set.type) else {
+                throw OfflineError.invalidClientModel(reason: "There is no entity set \(active) to have drafts of.")
+            }
+            guard !shape.hasStream, !shape.properties.contains(where: { $0.type.primitive == .stream }) else {
+                throw OfflineError.invalidClientModel(reason: "Drafts of \(active) could not have its streams.")
+            }
+            sets.append(
+                EntitySet(
+                    name: draft, type: set.type, bindings: set.bindings,
+                    annotations: [
+                        Annotation(term: EngineSet.clientOnlyTerm),
+                        Annotation(term: draftTerm, value: .constant(kind: "String", text: active)),
+                    ]))
+        }
+        guard !sets.isEmpty else { return service }
+        guard let index = schemas.firstIndex(where: { $0.container != nil }) else {
+            throw OfflineError.invalidClientModel(reason: "The service has no entity container.")
+        }
+        schemas[index].container?.entitySets += sets
+        do {
+            return try EntityDataModel(
+                schemas: schemas, version: service.version, includedSchemas: service.includedSchemas,
+                references: service.references)
+        } catch {
+            throw OfflineError.invalidClientModel(reason: "\(error)")
+        }
+    }
+
+    /// Keeps the model that the tables are made for.
+    static func keep(_ model: EntityDataModel, in database: Database) throws {
+        try Settings.set(setting, CSDLWriter.xml(model, version: model.version), in: database)
+    }
+
+    /// Brings the tables to a model with other sets of the app's own.
+    ///
+    /// - Parameter purges: whether what the app has for itself goes where a difference is not compatible.
+    /// - Throws: ``OfflineError/invalidClientModel(reason:)`` for a difference that is not compatible; nothing was
+    ///   changed then.
+    static func migrate(
+        from service: EntityDataModel, to model: EntityDataModel, purges: Bool, in database: Database
+    ) throws {
+        let kept = try Settings.bytes(setting, in: database)
+        let old = try kept.map { try CSDLReader.read(xml: $0) } ?? service
+        let differences = model.differences(from: old)
+        guard !differences.isEmpty else { return }
+        if let breaking = differences.first(where: { !$0.isCompatible }) {
+            guard purges else { throw OfflineError.invalidClientModel(reason: breaking.description) }
+            try purge(old, in: database)
+        }
+        _ = try ModelMigration(from: old, to: model, rebuilds: false).run(in: database)
+        try keep(model, in: database)
+    }
+
+    /// Deletes the rows of the app's own sets.
+    static func purge(_ model: EntityDataModel, in database: Database) throws {
+        let mapping = OfflineLayout(model: model).mapping
+        for set in model.container.entitySets
+        where set.isClientOnly && set.type.namespace != EngineSet.namespace {
+            guard let table = mapping.tables[set.name] else { continue }
+            try database.execute(sql: "DELETE FROM \(table.table.quotedDatabaseIdentifier)")
+        }
+    }
+}
+
+extension EntitySet {
+    /// Whether the set is only in the store: it is never uploaded nor downloaded.
+    var isClientOnly: Bool { annotations.annotation(EngineSet.clientOnlyTerm) != nil }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataStore
+
+/// Brings the tables of a store from one version of a service's model to another, in one transaction.
+///
+/// Tables that both layouts have alike are not touched. A table that differs is made anew and filled with the columns
+/// that both have; columns that are new are *not loaded* until a download brings them (rule 12).
+struct ModelMigration {
+    let old: OfflineLayout
+    let new: OfflineLayout
+    /// Whether rows without changes of ours go, since what they hold means something else now.
+    let rebuilds: Bool
+
+    private let oldStatements: [Statement]
+    private let newStatements: [Statement]
+
+    init(from old: EntityDataModel, to new: EntityDataModel, rebuilds: Bool) {
+        self.old = OfflineLayout(model: old)
+        self.new = OfflineLayout(model: new)
+        self.rebuilds = rebuilds
+        oldStatements = self.old.statements.compactMap(Statement.init)
+        newStatements = self.new.statements.compactMap(Statement.init)
+    }
+
+    /// One statement of a layout: what it makes, and the table that this belongs to.
+    private struct Statement: Hashable {
+        var sql: String
+        var kind: String
+        var name: String
+        var table: String
+
+        init?(_ sql: String) {
+            let words = sql.split(separator: " ", maxSplits: 3)
+            guard words.count > 2, words[0] == "CREATE" else { return nil }
+            let names = Self.names(in: sql)
+            guard let first = names.first else { return nil }
+            kind = words[1] == "UNIQUE" ? "INDEX" : String(words[1])
+            name = first
+            table = kind == "TABLE" ? first : names.dropFirst().first ?? first
+            self.sql = sql
+        }
+
+        /// The first two names in double quotes.
+        private static func names(in sql: String) -> [String] {
+            var names: [String] = []
+            var rest = Substring(sql)
+            while names.count < 2, let start = rest.firstIndex(of: "\"") {
+                var name = ""
+                var index = rest.index(after: start)
+                while index < rest.endIndex {
+                    if rest[index] == "\"" {
+                        let next = rest.index(after: index)
+                        guard next < rest.endIndex, rest[next] == "\"" else { break }
+                        index = next
+                    }
+                    name.append(rest[index])
+                    index = rest.index(after: index)
+                }
+                names.append(name)
+                guard index < rest.endIndex else { break }
+                rest = rest[rest.index(after: index)...]
+            }
+            return names
+        }
+    }
+
+    /// Migrates the tables of the entity sets.
+    ///
+    /// - Returns: the sets whose rows are to be downloaded again.
+    func run(in database: Database) throws -> Set<String> {
+        // Renaming a table must not change what triggers of others say.
+        try database.execute(sql: "PRAGMA legacy_alter_table = ON")
+        defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        let kept = Set(oldStatements).intersection(newStatements)
+        for statement in oldStatements where statement.kind != "TABLE" && !kept.contains(statement) {
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+        }
+        var stale: Set<String> = []
+        var made: Set<String> = []
+        for statement in newStatements where statement.kind == "TABLE" && !kept.contains(statement) {
+            made.insert(statement.name)
+            guard oldStatements.contains(where: { $0.kind == "TABLE" && $0.name == statement.name }) else {
+                try database.execute(sql: statement.sql)
+                continue
+            }
+            if let set = try rebuild(statement, in: database) { stale.insert(set) }
+        }
+        for statement in newStatements where statement.kind != "TABLE" {
+            guard !kept.contains(statement) || made.contains(statement.table) else { continue }
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: statement.sql)
+        }
+        let names = Set(newStatements.filter { $0.kind == "TABLE" }.map(\.name))
+        for statement in oldStatements where statement.kind == "TABLE" && !names.contains(statement.name) {
+            try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+        }
+        return stale
+    }
+
+    /// Removes what was downloaded and not changed here. What was changed stays seen, and belongs to nobody until a
+    /// download brings it.
+    func removeUnchanged(in database: Database) throws {
+        for table in new.mapping.tables.values {
+            guard let rowID = table.rowID?.quotedDatabaseIdentifier,
+                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            else { continue }
+            // What the app has for itself is not the service's.
+            if let set = new.mapping.model.entitySet(table.set), set.isClientOnly { continue }
+            let name = table.table.quotedDatabaseIdentifier
+            let changed = "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)"
+            try database.execute(
+                sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN \(changed)", arguments: [table.set])
+            try database.execute(sql: "UPDATE \(name) SET \(owner) = 0")
+        }
+        try database.execute(
+            sql: "UPDATE outpost_before SET owner = 0; DELETE FROM outpost_member; DELETE FROM outpost_uploaded")
+    }
+
+    /// Makes a table anew and fills it with what is still right.
+    ///
+    /// - Returns: the entity set, where its rows are to be downloaded again.
+    private func rebuild(_ statement: Statement, in database: Database) throws -> String? {
+        let name = statement.name.quotedDatabaseIdentifier
+        let former = "former$\(statement.name)".quotedDatabaseIdentifier
+        try database.execute(sql: "ALTER TABLE \(name) RENAME TO \(former)")
+        // Indexes have their names for themselves.
+        for index in oldStatements where index.kind != "TABLE" && index.table == statement.name {
+            try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.quotedDatabaseIdentifier)")
+        }
+        try database.execute(sql: statement.sql)
+        guard let before = old.mapping.tables.values.first(where: { $0.table == statement.name }),
+            let after = new.mapping.tables.values.first(where: { $0.table == statement.name }), before.set == after.set
+        else {
+            try database.execute(sql: "DROP TABLE \(former)")
+            return nil
+        }
+        let alike = Set(
+            before.columns.filter { column in
+                after.columns.contains { $0.name == column.name && $0.codec == column.codec }
+            }.map(\.name))
+        let hasKey = after.shape.key.allSatisfy { alike.contains($0.path) || after.shape.key.isEmpty }
+        let columns = try commonColumns(
+            former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
+        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        // What waits must not lose its row, whatever became of the others.
+        let condition =
+            rebuilds
+            ? "WHERE \(OfflineLayout.rowIDColumn.quotedDatabaseIdentifier) IN "
+                + "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)" : "WHERE ? IS NOT NULL"
+        if hasKey {
+            try database.execute(
+                sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)", arguments: [after.set])
+        }
+        try database.execute(sql: "DROP TABLE \(former)")
+        try remapNotLoaded(before, after, alike, in: database)
+        let isNew = after.columns.contains { !alike.contains($0.name) }
+        return rebuilds || isNew || !hasKey ? after.set : nil
+    }
+
+    /// The columns that both tables have: those of the engine, and those of properties that are stored alike.
+    private func commonColumns(
+        former: String, _ name: String, _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>,
+        in database: Database
+    ) throws -> [String] {
+        let properties = Set((before.columns + after.columns).map(\.name))
+        let there = Set(try database.columns(in: former).map(\.name))
+        return try database.columns(in: name).map(\.name).filter {
+            there.contains($0) && (alike.contains($0) || !properties.contains($0))
+        }
+    }
+
+    /// Says of each row which columns are not loaded, in the order of the new table's columns.
+    private func remapNotLoaded(
+        _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>, in database: Database
+    ) throws {
+        guard let column = after.notLoaded?.quotedDatabaseIdentifier, let rowID = after.rowID else { return }
+        let (oldColumns, newColumns) = (before.columns.map(\.name), after.columns)
+        let added = newColumns.indices.filter {
+            !alike.contains(newColumns[$0].name) && newColumns[$0].isOptionallyLoaded
+        }
+        func bits(_ indexes: some Sequence<Int>) -> Data? {
+            var bytes = Data(count: (newColumns.count + 7) / 8)
+            for index in indexes { bytes[index / 8] |= 1 << (index % 8) }
+            return bytes.contains { $0 != 0 } ? bytes : nil
+        }
+        let table = after.table.quotedDatabaseIdentifier
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT \(rowID.quotedDatabaseIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
+        if let all = bits(added) {
+            try database.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) IS NULL", arguments: [all])
+        }
+        for row in rows {
+            let stored: Data = row[1]
+            let missing = Set(
+                oldColumns.indices.filter {
+                    $0 / 8 < stored.count && stored[stored.startIndex + $0 / 8] & (1 << ($0 % 8)) != 0
+                }
+                .map { oldColumns[$0] })
+            let kept = newColumns.indices.filter { missing.contains(newColumns[$0].name) }
+            try database.execute(
+                sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",
+                arguments: [bits(added + kept), row[0] as Int64])
+        }
+    }
+}

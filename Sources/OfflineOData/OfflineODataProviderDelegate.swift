@@ -1,0 +1,30 @@
+/// Hears how synchronisation goes, for apps that would rather be called than follow
+/// ``OfflineODataProvider/progress()``. Methods are called on the tasks that sync, and must return soon.
+public protocol OfflineODataProviderDelegate: AnyObject, Sendable {
+    /// An upload or download has come further.
+    func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress)
+    /// The service refused a request, or nobody knows whether it acted; called once for each.
+    func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest)
+}
+
+extension OfflineODataProviderDelegate {
+    /// Does nothing.
+    public func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {}
+    /// Does nothing.
+    public func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {}
+}
+
+extension OfflineODataProvider {
+    /// Sets who hears how synchronisation goes; `nil` for nobody. The delegate is not kept alive.
+    public func setDelegate(_ delegate: (any OfflineODataProviderDelegate)?) {
+        progressChannel.setHandlers(
+            progress: { [weak self, weak delegate] progress in
+                guard let self else { return }
+                delegate?.offlineODataProvider(self, didUpdate: progress)
+            },
+            failure: { [weak self, weak delegate] request in
+                guard let self else { return }
+                delegate?.offlineODataProvider(self, requestDidFail: request)
+            })
+    }
+}

@@ -1,0 +1,154 @@
+import GRDB
+import ODataModel
+import ODataQuery
+
+/// How long the value of a parameter is kept.
+public enum ParameterLifetime: Hashable, Sendable {
+    /// With the store, until another user gets it.
+    case user
+    /// In memory, until the store is closed: it is never written to disk.
+    case session
+}
+
+extension OfflineODataProvider {
+    /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`. The next
+    /// download brings what belongs to the new value, and what does not goes.
+    ///
+    /// ```swift
+    /// try await store.setParameter("employee", to: "7")
+    /// try await store.setParameter("token", to: "'secret'", keeping: .session)
+    /// ```
+    /// - Parameters:
+    ///   - name: the name without `@`.
+    ///   - literal: the value as it would stand in a URL; `nil` to forget it.
+    ///   - lifetime: how long it is kept.
+    /// - Throws: `QueryError` for what is no literal; `StoreError`.
+    public func setParameter(
+        _ name: String, to literal: String?, keeping lifetime: ParameterLifetime = .user
+    ) async throws {
+        if let literal { _ = try QueryParameters.expression(literal, of: name) }
+        let previous = try await parameterTexts()[name]
+        sessionParameters.withLock { $0[name] = lifetime == .session ? literal : nil }
+        try await database.write { database in
+            let key = QueryParameters.prefix + name
+            if let literal, lifetime == .user {
+                try Settings.set(key, literal, in: database)
+            } else {
+                try database.execute(sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [key])
+            }
+            guard previous != literal else { return }
+            for query in try QueryTable.all(in: database)
+            where QueryParameters.names(in: try ODataURL(parsing: query.text)).contains(name) {
+                // A delta says nothing of what belongs to another value.
+                try database.execute(
+                    sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?",
+                    arguments: [query.id])
+            }
+        }
+    }
+
+    /// The values of parameters, as literals by name.
+    private func parameterTexts() async throws -> [String: String] {
+        let kept = try await database.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT name, CAST(value AS TEXT) FROM outpost_setting WHERE name LIKE ? || '%'",
+                arguments: [QueryParameters.prefix]
+            ).map { row -> (String, String) in (row[0], row[1]) }
+        }
+        var texts: [String: String] = [:]
+        for (name, text) in kept { texts[String(name.dropFirst(QueryParameters.prefix.count))] = text }
+        return texts.merging(sessionParameters.withLock { $0 }) { $1 }
+    }
+
+    /// Queries with the values of their parameters in place.
+    ///
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for a parameter without a value.
+    func personalised(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
+        var values: [String: Expression] = [:]
+        for (name, text) in try await parameterTexts() { values[name] = try QueryParameters.expression(text, of: name) }
+        let sessionNames = sessionParameters.withLock { Set($0.keys) }
+        return try queries.map { query in
+            var url = try ODataURL(parsing: query.text)
+            let names = QueryParameters.names(in: url)
+            guard !names.isEmpty else { return query }
+            if let missing = names.subtracting(values.keys).min() {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query.name, reason: "its parameter @\(missing) has no value.")
+            }
+            QueryParameters.substitute(values, in: &url.options)
+            var query = query
+            query.text = url.description
+            query.keepsLinks = names.isDisjoint(with: sessionNames)
+            return query
+        }
+    }
+}
+
+/// Finds and fills the parameters of defining queries: aliases that the query itself gives no value.
+enum QueryParameters {
+    /// What the names of settings begin with that hold values.
+    static let prefix = "parameter."
+
+    /// A literal as an expression.
+    static func expression(_ literal: String, of name: String) throws -> Expression {
+        let url = try ODataURL(parsing: "X?@\(name)=\(literal)")
+        guard let value = url.options.aliases[name] else { throw OfflineError.unknown(kind: "value", name: literal) }
+        return value
+    }
+
+    /// The names of the parameters in a query.
+    static func names(in url: ODataURL) -> Set<String> {
+        var names: Set<String> = []
+        func collect(_ expression: Expression) -> Expression? {
+            if case .alias(let name) = expression { names.insert(name.text) }
+            return nil
+        }
+        var options = url.options
+        map(&options, collect)
+        return names.subtracting(url.options.aliases.keys)
+    }
+
+    /// Puts values in the place of parameters.
+    static func substitute(_ values: [String: Expression], in options: inout QueryOptions) {
+        map(&options) { expression in
+            guard case .alias(let name) = expression else { return nil }
+            return values[name.text]
+        }
+    }
+
+    /// A query with null for each parameter: what is checked before it has values.
+    static func blank(_ url: ODataURL) -> ODataURL {
+        var url = url
+        let names = names(in: url)
+        substitute(Dictionary(uniqueKeysWithValues: names.map { ($0, .literal(Literal(.null))) }), in: &url.options)
+        return url
+    }
+
+    private static func map(_ options: inout QueryOptions, _ change: (Expression) -> Expression?) {
+        if let filter = options.filter { options.filter = mapped(filter, change) }
+        for index in options.expand.indices { map(&options.expand[index].options, change) }
+    }
+
+    private static func mapped(_ expression: Expression, _ change: (Expression) -> Expression?) -> Expression {
+        if let changed = change(expression) { return changed }
+        switch expression {
+        case .unary(let op, let operand): return .unary(op, mapped(operand, change))
+        case .binary(let op, let left, let right): return .binary(op, mapped(left, change), mapped(right, change))
+        case .membership(let operand, let list): return .membership(mapped(operand, change), in: mapped(list, change))
+        case .call(let name, let arguments): return .call(name, arguments.map { mapped($0, change) })
+        case .list(let members): return .list(members.map { mapped($0, change) })
+        case .path(let steps):
+            return .path(
+                steps.map { step in
+                    switch step {
+                    case .any(let variable, let predicate?):
+                        .any(variable: variable, predicate: mapped(predicate, change))
+                    case .all(let variable, let predicate):
+                        .all(variable: variable, predicate: mapped(predicate, change))
+                    default: step
+                    }
+                })
+        default: return expression
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Requests that carry no properties: streams, relations and calls.
+extension Uploader {
+    /// The request as the service gets it; `nil` for one that carries properties.
+    func requestBesideRows(_ request: QueuedRequest) async throws -> ODataRequest? {
+        switch request.kind {
+        case .create:
+            guard let id = request.detail.stream else { return nil }
+            return ODataRequest(
+                .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
+                body: try await stream(id, of: request), preferences: Preferences(returns: .representation))
+        case .stream:
+            guard let id = request.detail.stream else { return nil }
+            var url = KeyURL.url(set: request.entitySet, key: request.key)
+            url.path.segments.append(request.detail.property.map { .name(Identifier($0), .none) } ?? .value)
+            return ODataRequest(.replace, url, body: try await stream(id, of: request))
+        case .link, .unlink: return try await relation(request)
+        case .call: return try await call(request)
+        case .update, .delete: return nil
+        }
+    }
+
+    private func stream(_ id: Int64, of request: QueuedRequest) async throws -> RequestBody {
+        guard let info = try await database.read({ try StreamTable.info(id, in: $0) }) else {
+            throw OfflineError.damagedQueue(reason: "the stream of request \(request.id) is gone")
+        }
+        return .media(StreamTable(database: database).bytes(of: info), contentType: info.contentType)
+    }
+
+    private func relation(_ request: QueuedRequest) async throws -> ODataRequest {
+        let detail = request.detail
+        guard let name = detail.navigation, let table = mapping.tables[request.entitySet],
+            let navigation = table.shape.navigationProperty(name)
+        else { throw OfflineError.damagedQueue(reason: "request \(request.id) names no relation") }
+        // Under the keys that both have by now.
+        let (source, target) = try await database.read { [mapping] database in
+            func key(_ set: String?, _ rowID: Int64?) throws -> EntityKey? {
+                guard let set, let rowID, mapping.tables[set] != nil else { return nil }
+                return try BulkLoader(set: set, mapping: mapping, in: database).read(rowID)?.key
+            }
+            let source = try key(request.entitySet, detail.sourceRow) ?? request.key
+            let target = try key(detail.targetSet, detail.targetRow).map {
+                KeyURL.url(set: detail.targetSet ?? "", key: $0).description
+            }
+            return (source, target ?? detail.target ?? "")
+        }
+        var url = KeyURL.url(set: request.entitySet, key: source)
+        url.path.segments.append(.name(Identifier(name), .none))
+        url.path.segments.append(.reference)
+        guard request.kind == .link else {
+            if navigation.isCollection { url.options.id = target }
+            return ODataRequest(.delete, url)
+        }
+        return ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(target))
+    }
+
+    private func call(_ request: QueuedRequest) async throws -> ODataRequest {
+        guard let text = request.detail.url else {
+            throw OfflineError.damagedQueue(reason: "request \(request.id) names no action")
+        }
+        var url = try ODataURL(parsing: text)
+        let binder = Binder(model: mapping.model)
+        guard case .operation(let operation) = try binder.bind(url).resource.target else {
+            throw OfflineError.damagedQueue(reason: "\(text) is no action")
+        }
+        let first = ODataURL(path: ResourcePath(Array(url.path.segments.prefix(1))))
+        if case .name(let set, .key)? = first.path.segments.first,
+            case .key(let key)? = try binder.bind(first).resource.steps.last
+        {
+            let now = try await database.read { [mapping] database in
+                try Aliases(mapping: mapping).key(set: set.text, formerly: key, in: database)
+            }
+            if let now { url.path.segments[0] = .name(set, .key(KeyURL.predicate(now))) }
+        }
+        let parameters = try CallParameters.values(
+            request.detail.parameters ?? "{}", of: operation, model: mapping.model)
+        return ODataRequest(.create, url, body: .parameters(parameters))
+    }
+}

@@ -1,0 +1,355 @@
+import GRDB
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Requests that succeed or fail together: sent as one change set of a batch (OData Protocol 4.01, 11.7.4).
+extension Uploader {
+    /// Sends the requests of a change set as one.
+    func send(changeSet requests: [QueuedRequest], rebases: Int = 0) async throws -> Result {
+        let wasSent = requests.contains { $0.state == .sending }
+        let isRepeatable = try await database.read {
+            try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0)
+        }
+        if wasSent, isRepeatable != true, let settled = try await settle(changeSet: requests) { return settled }
+        if !wasSent {
+            for request in requests {
+                guard let conflict = try await differenceFromBase(request) else { continue }
+                return try await resolve(conflicts: [request.id: conflict], requests, conflict.error, rebases: rebases)
+            }
+        }
+        let marked = try await mark(requests)
+        var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
+        batch.body = .batch(try await items(for: marked, isRepeatable: isRepeatable))
+        let results: [BatchResult]
+        do {
+            guard case .batch(let answers) = try await remote.execute(batch).body, answers.count == marked.count else {
+                return try await archive(
+                    changeSet: marked, .inDoubt, doubt, message: "The service answered the change set in part.")
+            }
+            results = answers
+        } catch let error as ODataError where [404, 405, 415, 501].contains(error.status) {
+            // The service has no batches, or none of this kind: one after the other from now on.
+            try await write { database in
+                try ServiceKnowledge.setChangeSets(false, in: database)
+                for request in marked {
+                    try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                }
+            }
+            return .postponed
+        } catch let error as ODataError {
+            return try await refuse(
+                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
+        } catch let error as TransportError where error.isCertainlyUnsent {
+            try await putBack(changeSet: marked, wasSent: wasSent)
+            throw error
+        }
+        for result in results {
+            guard case .failure(let error) = result.result else { continue }
+            return try await refuse(
+                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
+        }
+        return try await accept(changeSet: marked, results.compactMap { try? $0.result.get() })
+    }
+
+    private func putBack(changeSet requests: [QueuedRequest], wasSent: Bool) async throws {
+        guard !wasSent else { return }
+        try await write { database in
+            for request in requests {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: database)
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
+    /// will give is named by its content id (rule 5).
+    private func items(for requests: [QueuedRequest], isRepeatable: Bool?) async throws -> [BatchItem] {
+        var created: [ChangeSetReferences.Created] = []
+        var items: [BatchItem] = []
+        for (position, request) in requests.enumerated() {
+            let references = ChangeSetReferences(mapping: mapping, created: created)
+            var message = try await message(for: request, isRepeatable: isRepeatable)
+            references.resolve(&message, request)
+            let id = String(position + 1)
+            items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
+            if request.kind == .create { created.append(.init(id: id, request: request)) }
+        }
+        return items
+    }
+
+    // MARK: Answers
+
+    /// Stores that the service has acted: all answers in one transaction.
+    private func accept(changeSet requests: [QueuedRequest], _ responses: [ODataResponse]) async throws -> Result {
+        var answers: [(id: Int64, theirs: Entity?, etag: String?, key: EntityKey?)] = []
+        for (request, response) in zip(requests, responses) {
+            var theirs: Entity?
+            if case .entity(let entity) = response.body { theirs = entity }
+            var key: EntityKey?
+            if request.kind == .create, theirs?.key == nil {
+                key = (response.location ?? response.entityID).flatMap {
+                    KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
+                }
+                if let key { theirs = await readAgain(request, key) ?? theirs }
+            } else if request.kind == .update, theirs == nil, response.etag == nil, request.etag != nil {
+                theirs = await readAgain(request, request.key)
+            }
+            if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
+            answers.append((request.id, theirs, theirs?.control.etag ?? response.etag, key))
+        }
+        let isAccepted = responses.contains { $0.repeatabilityResult == .accepted }
+        let (known, failedAt) = (answers, environment.instant.description)
+        let unclear = try await write { database -> Int in
+            if isAccepted { try ServiceKnowledge.setRepeatable(true, in: database) }
+            var unclear = 0
+            for answer in known {
+                // The ones before may have given this one another key.
+                guard let request = try outcomes.queue.request(answer.id, in: database) else { continue }
+                var theirs = answer.theirs
+                if request.kind == .create, theirs?.key == nil {
+                    guard let key = answer.key ?? (request.omitted.isEmpty ? request.key : nil) else {
+                        unclear += 1
+                        let failure = QueuedRequest.Failure(
+                            status: 204, code: "NoKey",
+                            message: "The service created \(request.entitySet) without saying under which key.",
+                            at: failedAt)
+                        try outcomes.fail(request, .inDoubt, failure, in: database)
+                        continue
+                    }
+                    theirs = Entity(shape: request.changes.shape, key: key)
+                    theirs?.control.etag = answer.etag
+                }
+                try outcomes.accept(request, theirs: theirs, etag: answer.etag, in: database)
+            }
+            return unclear
+        }
+        return unclear == 0 ? .accepted : .failed
+    }
+
+    private func refuse(
+        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, rebases: Int
+    ) async throws -> Result {
+        if error.repeatabilityResult == .rejected {
+            if error.status == 501, isRepeatable != false {
+                // Once more without (rule 2).
+                try await write { database in
+                    try ServiceKnowledge.setRepeatable(false, in: database)
+                    for request in requests {
+                        try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                    }
+                }
+                return .postponed
+            }
+            if error.status == 412 {
+                return try await archive(
+                    changeSet: requests, .inDoubt, error,
+                    message: "The service no longer remembers whether these requests acted.")
+            }
+        }
+        switch error.status {
+        case 502, 504: throw error
+        case _ where error.isOfCommunication:
+            try await putBack(changeSet: requests, wasSent: wasSent)
+            throw error
+        case 409 where error.code == "RepeatInDoubt":
+            return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
+        case 404, 410, 412, 428:
+            return try await resolve(conflicts: conflicts(in: requests, error), requests, error, rebases: rebases)
+        default: return try await archive(changeSet: requests, .refused, error, message: error.message)
+        }
+    }
+
+    private func archive(
+        changeSet requests: [QueuedRequest], _ state: QueuedRequest.State, _ error: ODataError, message: String,
+        theirs: [Int64: Entity] = [:]
+    ) async throws -> Result {
+        let at = environment.instant.description
+        try await write { database in
+            for request in requests {
+                let failure = QueuedRequest.Failure(
+                    status: error.status, code: error.code, message: message, target: error.target,
+                    innerError: error.innerError, theirs: theirs[request.id], at: at)
+                try outcomes.fail(request, state, failure, in: database)
+            }
+        }
+        return .failed
+    }
+
+    // MARK: Conflicts
+
+    /// The members of a change set that others have changed meanwhile: the service refuses all for one.
+    private func conflicts(in requests: [QueuedRequest], _ error: ODataError) async throws -> [Int64: Conflict] {
+        var conflicts: [Int64: Conflict] = [:]
+        for request in requests where request.kind == .update || request.kind == .delete {
+            guard let etag = request.etag else { continue }
+            let theirs: Entity?
+            do {
+                theirs = try await current(set: request.entitySet, key: request.key)
+            } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+                continue
+            }
+            if theirs?.control.etag != etag { conflicts[request.id] = Conflict(theirs: theirs, error: error) }
+        }
+        return conflicts
+    }
+
+    /// Settles conflicts by the policy. A change set is given up as a whole, since it must be made as a whole.
+    private func resolve(
+        conflicts: [Int64: Conflict], _ requests: [QueuedRequest], _ error: ODataError, rebases: Int
+    ) async throws -> Result {
+        let theirs = conflicts.compactMapValues(\.theirs)
+        var rebased: [(QueuedRequest, Entity, Entity)] = []
+        for request in requests {
+            guard let conflict = conflicts[request.id] else { continue }
+            let decision = await decide(conflict, request)
+            switch decision {
+            case .fail: continue
+            case .theirs:
+                try await write { database in
+                    for request in requests where try outcomes.queue.request(request.id, in: database) != nil {
+                        try outcomes.yield(request, to: theirs[request.id], in: database)
+                    }
+                }
+                return .accepted
+            case .mine, .merged:
+                guard let version = conflict.theirs else { continue }
+                var changes = request.changes
+                if case .merged(let merged) = decision { changes = merged }
+                rebased.append((request, changes, version))
+            }
+        }
+        guard !rebased.isEmpty, rebased.count == conflicts.count, rebases < Self.maxRebases else {
+            let message =
+                conflicts.isEmpty
+                ? error.message
+                : theirs.isEmpty
+                    ? "An entity of the change set was deleted by somebody else."
+                    : "An entity of the change set was changed by somebody else."
+            return try await archive(changeSet: requests, .refused, error, message: message, theirs: theirs)
+        }
+        let changed = rebased
+        let again = try await write { database in
+            for (request, changes, version) in changed {
+                try outcomes.rebase(request, changes: changes, onto: version, in: database)
+            }
+            return try requests.compactMap { request in
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                return try outcomes.queue.request(request.id, in: database)
+            }
+        }
+        return try await send(changeSet: again, rebases: rebases + 1)
+    }
+
+    // MARK: Doubt
+
+    /// Finds out what became of a change set whose answer was lost: all of it was made, or nothing. One member that
+    /// can be looked at tells it of all.
+    ///
+    /// - Returns: `nil` when sending it once more can do no harm.
+    private func settle(changeSet requests: [QueuedRequest]) async throws -> Result? {
+        var hasActed: Bool?
+        for request in requests {
+            switch request.kind {
+            case .create:
+                guard request.omitted.isEmpty else { continue }
+                let theirs = try await current(set: request.entitySet, key: request.key)
+                hasActed = theirs.map { matches($0, request.changes) } ?? false
+            case .update:
+                guard request.etag != nil || request.base != nil else { continue }
+                guard let theirs = try await current(set: request.entitySet, key: request.key) else { continue }
+                if request.etag != nil, theirs.control.etag == request.etag {
+                    hasActed = false
+                } else if matches(theirs, request.changes) {
+                    hasActed = true
+                } else if request.etag == nil {
+                    hasActed = false
+                }
+            case .delete:
+                hasActed = try await current(set: request.entitySet, key: request.key) == nil
+            case .stream, .link, .unlink, .call: continue
+            }
+            if hasActed != nil { break }
+        }
+        guard let hasActed else {
+            return try await archive(changeSet: requests, .inDoubt, doubt, message: doubt.message)
+        }
+        guard hasActed else { return nil }
+        return try await accept(changeSet: requests, requests.map { _ in ODataResponse(status: 204) })
+    }
+}
+
+/// Names what the earlier requests of a change set create by their content ids
+/// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
+struct ChangeSetReferences {
+    /// A request that creates an entity.
+    struct Created {
+        let id: String
+        let request: QueuedRequest
+    }
+
+    let mapping: StorageMapping
+    let created: [Created]
+
+    /// Puts content ids in the place of temporary keys: in the URL of a request for the entity itself, and for the
+    /// creation of one that refers to it in a navigation path, else in a reference.
+    func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) {
+        if request.kind != .create {
+            if let own = created.first(where: {
+                $0.request.entitySet == request.entitySet && $0.request.rowID == request.rowID
+            }) {
+                message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]
+                message.ifMatch = nil
+            }
+        }
+        guard case .entity(var entity) = message.body, let table = mapping.tables[request.entitySet] else { return }
+        var hasPath = request.kind != .create
+        for navigation in entity.shape.navigationProperties where !navigation.isCollection {
+            guard !navigation.constraints.isEmpty, let target = table.navigation[navigation.name]?.target,
+                let principal = created.first(where: { refers(entity, navigation, target, to: $0.request) })
+            else { continue }
+            for constraint in navigation.constraints {
+                guard let ordinal = entity.shape.ordinal(of: constraint.property) else { continue }
+                entity.values[ordinal] = nil
+            }
+            if !hasPath, let path = opposite(of: navigation, of: table, in: target) {
+                message.url.path.segments = [
+                    .name(Identifier("$\(principal.id)"), .none), .name(Identifier(path), .none),
+                ]
+                hasPath = true
+            } else {
+                entity.related[navigation.name] = .references(["$\(principal.id)"])
+            }
+        }
+        message.body = .entity(entity)
+    }
+
+    /// Whether an entity refers to one that is created under a key which only the service will give.
+    private func refers(
+        _ entity: Entity, _ navigation: NavigationProperty, _ target: String, to principal: QueuedRequest
+    ) -> Bool {
+        guard principal.entitySet == target, !principal.omitted.isEmpty else { return false }
+        let key = Entity(shape: principal.changes.shape, key: principal.key)
+        return navigation.constraints.allSatisfy { constraint in
+            guard let value = entity[constraint.property], !value.isNull else { return false }
+            return value == (key[constraint.referencedProperty] ?? principal.changes[constraint.referencedProperty])
+        }
+    }
+
+    /// The collection of the principal that leads back.
+    private func opposite(of navigation: NavigationProperty, of table: TableStorage, in target: String) -> String? {
+        guard case .join(_, let pairs)? = table.navigation[navigation.name], let other = mapping.tables[target] else {
+            return nil
+        }
+        let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
+        return other.shape.navigationProperties.first { candidate in
+            guard candidate.isCollection, case .join(table.set, let others)? = other.navigation[candidate.name] else {
+                return false
+            }
+            return Set(others) == back
+        }?.name
+    }
+}

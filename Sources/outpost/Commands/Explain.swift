@@ -1,0 +1,52 @@
+import ArgumentParser
+import ODataQuery
+import OfflineOData
+
+/// `outpost explain`.
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
+        discussion: """
+            Without a query: each defining query with how it is downloaded, and what became of its $expand. With a query:
+            the query as understood, the SQL, and SQLite's plan.
+
+            EXAMPLE
+              outpost explain shop
+              outpost explain shop 'Orders?$filter=Freight gt 500'
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "A query, relative to the service root.") var query: String?
+    @Flag(help: "Report as JSON.") var json = false
+
+    private struct Line: Encodable {
+        var name: String
+        var query: String
+        var download: String
+        var expands: [String]
+    }
+
+    func run() async throws {
+        if let query {
+            let url = try ODataURL(parsing: query)
+            let explanation = try await store.reading { try await $0.explain(url) }
+            print(
+                json
+                    ? JSONText(explanation.description.split(separator: "\n").map(String.init)).text
+                    : explanation.description)
+            return
+        }
+        let lines = try await store.reading { try await $0.explainDownloads() }.map {
+            Line(name: $0.name, query: $0.query, download: $0.method, expands: $0.parts)
+        }
+        if json {
+            print(JSONText(lines).text)
+            return
+        }
+        for line in lines {
+            print("\(Terminal.bold(line.name)): \(line.query)")
+            print("    \(line.download)")
+            for part in line.expands { print("    \(part)") }
+        }
+    }
+}

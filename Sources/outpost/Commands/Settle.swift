@@ -1,0 +1,195 @@
+import ArgumentParser
+import ODataModel
+import OfflineOData
+
+/// `outpost conflicts`.
+struct Conflicts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See the changes of entities that somebody else changed meanwhile, and say whose count.",
+        discussion: """
+            Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine'
+            puts your change on top of theirs for the next push, 'theirs' gives it up. To merge, edit the entity.
+
+            EXAMPLE
+              outpost conflicts shop
+              outpost conflicts mine shop 3
+              outpost conflicts theirs shop
+            """,
+        subcommands: [List.self, Mine.self, Theirs.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the conflicts.",
+            discussion: """
+                EXAMPLE
+                  outpost conflicts list shop --json
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let model: EntityDataModel
+            let conflicts: [QueuedRequest]
+            (conflicts, model) = try await store.reading { provider in
+                (try await provider.status().failed.filter(\.isConflict), provider.model)
+            }
+            if json {
+                print(JSONText(conflicts.map(RequestLine.init)).text)
+                return
+            }
+            if conflicts.isEmpty { print("There is no conflict.") }
+            for request in conflicts {
+                print(RequestLine.text(request))
+                for line in Errors.List.versions(request, model) { print("    \(line)") }
+            }
+        }
+    }
+
+    struct Mine: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put your changes on top of theirs; the next push sends them.",
+            discussion: """
+                EXAMPLE
+                  outpost conflicts mine shop 3
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all conflicts when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let count = try await store.settling(ids, where: \.isConflict) { try await $0.retry($1) }
+            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
+        }
+    }
+
+    struct Theirs: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give your changes up: each entity becomes what the service has.",
+            discussion: """
+                EXAMPLE
+                  outpost conflicts theirs shop 3
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all conflicts when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let count = try await store.settling(ids, where: \.isConflict) { try await $0.discard($1) }
+            print(json ? JSONText(["discarded": count]).text : "\(Terminal.plural(count, "change")) given up.")
+        }
+    }
+}
+
+/// `outpost doubts`.
+struct Doubts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See the changes of which nobody knows whether the service made them, and settle them.",
+        discussion: """
+            The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' takes
+            it as made, 'resend' sends it once more, 'outpost errors discard' gives it up.
+
+            EXAMPLE
+              outpost doubts shop
+              outpost doubts accept shop 4
+              outpost doubts resend shop
+            """,
+        subcommands: [List.self, Accept.self, Resend.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the changes in doubt.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts list shop --json
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let doubts = try await store.reading { try await $0.status().failed.filter { $0.state == .inDoubt } }
+            if json {
+                print(JSONText(doubts.map(RequestLine.init)).text)
+                return
+            }
+            if doubts.isEmpty { print("No change is in doubt.") }
+            for request in doubts { print(RequestLine.text(request)) }
+        }
+    }
+
+    struct Accept: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Treat changes in doubt as made by the service.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts accept shop 4
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let count = try await store.settling(ids, where: { $0.state == .inDoubt }) { try await $0.accept($1) }
+            print(json ? JSONText(["accepted": count]).text : "\(Terminal.plural(count, "change")) taken as made.")
+        }
+    }
+
+    struct Resend: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put changes in doubt back into the queue. They are made twice where the service made them.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts resend shop 4
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let count = try await store.settling(ids, where: { $0.state == .inDoubt }) { try await $0.retry($1) }
+            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
+        }
+    }
+}
+
+extension QueuedRequest {
+    /// Whether the service refused it because somebody else had changed the entity.
+    fileprivate var isConflict: Bool { state == .refused && (failure?.isConflict ?? false) }
+}
+
+extension StoreOptions {
+    /// Opens the store without a connection, uses it, and closes it whatever happened.
+    func reading<Value>(_ body: (OfflineODataProvider) async throws -> Value) async throws -> Value {
+        let provider = try await open()
+        do {
+            let value = try await body(provider)
+            try provider.close()
+            return value
+        } catch {
+            try? provider.close()
+            throw error
+        }
+    }
+
+    /// Settles archived changes of one kind: those with some numbers, or all of the kind.
+    ///
+    /// - Returns: how many were settled; 0 where there was none of the kind.
+    fileprivate func settling(
+        _ ids: [Int64], where isMeant: (QueuedRequest) -> Bool,
+        _ body: (OfflineODataProvider, [Int64]) async throws -> Int
+    ) async throws -> Int {
+        try await reading { provider in
+            let meant = try await provider.status().failed.filter(isMeant).map(\.id)
+            if let other = ids.first(where: { !meant.contains($0) }) {
+                throw Failure(message: "Change #\(other) is not one of these.", advice: "See them all: outpost errors")
+            }
+            let chosen = ids.isEmpty ? meant : ids
+            return chosen.isEmpty ? 0 : try await body(provider, chosen)
+        }
+    }
+}

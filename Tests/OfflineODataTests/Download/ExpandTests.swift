@@ -1,0 +1,133 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Rule 16: $expand in a defining query")
+struct ExpandTests {
+    @Test("is split where a foreign key stands behind it, so that both have delta links")
+    func split() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            try DefiningQuery("mine", "Orders?$filter=EmployeeID eq 1&$expand=Order_Lines,Customer")
+        ])
+        let mine = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 1")
+        let lines = try await shop.count(
+            "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
+        let customers = try await shop.count("SELECT COUNT(DISTINCT CustomerID) FROM Orders WHERE EmployeeID = 1")
+        #expect(try await store.rows("Orders").count == mine)
+        #expect(try await store.rows("Order_Lines").count == lines)
+        #expect(try await store.rows("Customers").count == customers)
+        #expect(try await store.definingQueries().map(\.name) == ["mine"])
+        let explanation = try #require(try await store.explainDownloads().first)
+        #expect(explanation.parts.count == 2 && explanation.parts.allSatisfy { $0.contains("split") })
+        try await shop.sql(
+            "UPDATE \"Order Lines\" SET Quantity = 77 WHERE OrderID = (SELECT MIN(OrderID) FROM Orders WHERE EmployeeID = 1) AND LineNumber = 1"
+        )
+        try await store.download()
+        #expect(try await store.rows("Order_Lines?$filter=Quantity eq 77").count == 1)
+        try await store.removeQuery("mine")
+        for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.rows(set).isEmpty, "\(set)") }
+    }
+
+    @Test("brings only what changed where the service tracks both")
+    func deltas() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("summer", "Albums?$filter=Name eq 'Summer'&$expand=Notes($select=Text)")
+        ])
+        #expect(try await store.rows("Notes").map { $0["Text"] } == ["first"])
+        try await studio.service.create("Notes", ["ID": 2, "AlbumID": 1, "Text": "second"])
+        try await studio.service.create("Notes", ["ID": 3, "AlbumID": 2, "Text": "elsewhere"])
+        let report = try await store.download()
+        #expect(report.queries.map(\.method) == [.delta, .delta])
+        #expect(report.received == 1)
+        #expect(try await store.rows("Albums(1)/Notes?$orderby=ID").map { $0["Text"] } == ["first", "second"])
+    }
+
+    @Test("is read whole where the service does not filter by the way back, and compared")
+    func refused() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard request.url.description.hasPrefix("Order_Lines"), request.url.options.filter != nil else {
+                    return nil
+                }
+                throw ODataError(status: 501, code: "NotImplemented", message: "There are no such filters here.")
+            })
+        let store = try await shop.clone(
+            [try DefiningQuery("mine", "Orders?$filter=EmployeeID eq 1&$expand=Order_Lines")], through: service)
+        let lines = try await shop.count(
+            "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
+        #expect(try await store.rows("Order_Lines").count == lines)
+        let explanation = try #require(try await store.explainDownloads().first)
+        #expect(explanation.parts.contains { $0.contains("whole") })
+        try await shop.sql(
+            "DELETE FROM \"Order Lines\" WHERE OrderID = (SELECT MIN(OrderID) FROM Orders WHERE EmployeeID = 1) AND LineNumber = 1"
+        )
+        try await store.download()
+        #expect(try await store.rows("Order_Lines").count == lines - 1)
+    }
+
+    @Test("keeps relations without a foreign key as the service has them, with local changes on top")
+    func links() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Tags")])
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "blue"])
+        #expect(try await store.rows("Tags").count == 2, "only what albums lead to")
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(1)")))
+        try await studio.link("Albums(2)/Tags", to: "Tags(3)")
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Tags/$ref"))
+        unlink.url.options.id = "Tags(2)"
+        _ = try await studio.service.execute(unlink)
+        try await store.download()
+        #expect(try await store.rows("Albums(1)/Tags").map { $0["Name"] } == ["red"])
+        #expect(try await store.rows("Albums(2)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "green"])
+        try await store.sync()
+        #expect(try await studio.service.rows("Albums(2)/Tags").count == 2)
+    }
+
+    @Test("Rule 17: brings contained entities with their container, and a singleton is a query of its own")
+    func contained() async throws {
+        let studio = try await Studio()
+        try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
+        var profile = Entity(shape: try #require(studio.service.model.shape(QualifiedName("Studio", "Profile"))))
+        let store = try await studio.clone([
+            try DefiningQuery("albums", "Albums?$expand=Pages"), try DefiningQuery("me", "Me"),
+        ])
+        #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Cover"])
+        #expect(try await store.rows("Albums(2)/Pages").isEmpty)
+        #expect(try await store.rows("Me").map { $0["Owner"] } == ["Ada"])
+        profile["Owner"] = "Cy"
+        let change = ODataRequest(.update, try ODataURL(parsing: "Me"), body: .entity(profile))
+        _ = try await store.execute(change)
+        #expect(try await store.rows("Me").map { $0["Owner"] } == ["Cy"])
+        #expect(try await store.undo([ODataURL(parsing: "Me")]) == 1)
+        _ = try await store.execute(change)
+        #expect(try await store.rows("RequestQueue").map { $0["URL"] } == ["Me"])
+        try await store.download()
+        #expect(try await store.rows("Me").map { $0["Owner"] } == ["Cy"], "a download leaves the change on top")
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(try await studio.service.rows("Me").map { $0["Owner"] } == ["Cy"])
+        profile["Owner"] = "Bo"
+        _ = try await studio.service.execute(
+            ODataRequest(.update, try ODataURL(parsing: "Me"), body: .entity(profile)))
+        _ = try await studio.service.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Pages(1)")))
+        try await store.download()
+        #expect(try await store.rows("Me").map { $0["Owner"] } == ["Bo"])
+        #expect(try await store.rows("Albums(1)/Pages").isEmpty)
+    }
+
+    @Test("refuses what it cannot keep, by name")
+    func unsupported() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("t", "Tags")])
+        for text in ["Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums)", "Albums?$expand=Tags/$ref"] {
+            await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("x", text)) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Entity sets that only the store has")
+struct ClientOnlyTests {
+    private static func options(_ properties: String = "") throws -> OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.clientOnlyModel = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="App" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+                  <EntityType Name="Filter"><Key><PropertyRef Name="Name"/></Key>
+                    <Property Name="Name" Type="Edm.String" Nullable="false"/>\(properties)
+                  </EntityType>
+                  <EntityContainer Name="C"><EntitySet Name="Filters" EntityType="App.Filter"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        options.localDrafts = ["ProductDrafts": "Products"]
+        return options
+    }
+
+    private func reopened(_ shop: Shop, _ options: OfflineODataProvider.Options) async throws -> OfflineODataProvider {
+        try await OfflineODataProvider.open(
+            at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options)
+    }
+
+    @Test("are read and changed like any other, and never sent")
+    func local() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: try Self.options())
+        try await store.download()
+        try await store.create("Filters", ["Name": "mine"])
+        try await store.create("Filters", ["Name": "open"])
+        try await store.delete("Filters('open')")
+        #expect(try await store.rows("Filters?$filter=contains(Name,'i')").count == 1)
+        #expect(try await store.status().pending.isEmpty)
+        await shop.wire.mend()
+        try await store.sync()
+        #expect(await shop.wire.requests.allSatisfy { $0.path?.contains("Filters") != true })
+        #expect(try await store.rows("Filters").count == 1, "a download leaves them alone")
+        try await store.purgeClientOnlyData()
+        #expect(try await store.rows("Filters").isEmpty)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("change with the app: compatible differences keep the rows, others are refused or purge them")
+    func migrated() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: try Self.options("<Property Name=\"Text\" Type=\"Edm.String\"/>"))
+        try await store.download()
+        try await store.create("Filters", ["Name": "mine", "Text": "a"])
+        try store.close()
+        let more = "<Property Name=\"Text\" Type=\"Edm.String\"/><Property Name=\"Order\" Type=\"Edm.Int32\"/>"
+        let second = try await reopened(shop, try Self.options(more))
+        #expect(try await second.rows("Filters").first?["Text"] == "a")
+        try await second.update("Filters('mine')", ["Order": 3])
+        try second.close()
+        await #expect(throws: OfflineError.self) { try await reopened(shop, try Self.options()) }
+        var options = try Self.options()
+        options.purgesClientOnlyData = true
+        let third = try await reopened(shop, options)
+        #expect(try await third.rows("Filters").isEmpty)
+        #expect(try await third.rows("Customers").count == 40, "the service's rows stay")
+    }
+
+    @Test("drafts share the service's type, change nothing until they are activated, and are then sent once")
+    func drafts() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: try Self.options())
+        try await store.download()
+        let draft = try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        #expect(draft["ProductID"] == 1)
+        try await store.update("ProductDrafts(1)", ["Stock": 3])
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        #expect(try await store.rows("ProductDrafts(1)").first?.isDraft == true)
+        #expect(try await store.rows("Products(1)").first?["Stock"] != 4)
+        #expect(try await store.status().pending.isEmpty)
+        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
+        #expect(try await store.rows("ProductDrafts").isEmpty)
+        #expect(try await store.rows("Products(1)").first?["Stock"] == 4)
+        #expect(try await store.upload().accepted.map(\.kind) == [.update])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+}

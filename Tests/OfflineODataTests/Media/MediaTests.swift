@@ -1,0 +1,250 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Rule 9: media")
+struct MediaTests {
+    @Test("are created offline as streams: POST of the stream, then PATCH of the properties, each a request of its own")
+    func created() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        let text = String(repeating: "picture ", count: 100_000)
+        let picture = try await store.createMedia("Pictures", text)
+        #expect(picture["ID"] == -1)
+        try await store.update("Pictures(-1)", ["Title": "Sea"])
+        #expect(try await store.stream("Pictures(-1)/$value") == text, "it is read here at once")
+        await studio.wire.mend()
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.create, .update])
+        let requests = await studio.wire.requests
+        #expect(requests.first?.headerFields[.contentType] == "image/png")
+        #expect(requests.allSatisfy { $0.path?.contains("$batch") != true })
+        let id = try #require(try await studio.service.rows("Pictures?$filter=Title eq 'Sea'").first?["ID"])
+        guard case .integer(let number) = id else { throw ODataError.notFound("ID") }
+        #expect(try await studio.service.stream("Pictures(\(number))/$value") == text)
+        #expect(try await store.stream("Pictures(\(number))/$value") == text)
+        #expect(try await store.stream("Pictures(-1)/$value") == text, "by its first key too")
+    }
+
+    @Test("are replaced offline, the last stream counts, and a lost answer does no harm")
+    func replaced() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        try await store.replaceStream("Pictures(1)/$value", "three")
+        try await store.update("Pictures(1)", ["Title": "Sea"])
+        #expect(try await store.status().pending.map(\.entityText) == ["Pictures(1)/$value", "Pictures(1)"])
+        await studio.wire.cut { _, request in request.method == .put ? .answerLost : nil }
+        _ = try? await store.upload()
+        await studio.wire.mend()
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream, .update])
+        #expect(try await studio.service.stream("Pictures(1)/$value") == "three")
+        #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Sea")
+    }
+
+    @Test("are taken back with the other changes of their entity")
+    func undone() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        _ = try await store.createMedia("Pictures", "new")
+        #expect(try await store.undoAll() == 2)
+        #expect(try await store.rows("Pictures").count == 1)
+        try await store.loadStream(ODataURL(parsing: "Pictures(1)/$value"))
+        #expect(try await store.stream("Pictures(1)/$value") == "one")
+    }
+
+    @Test("come with a query that retrieves streams, again when they changed, or when they are asked for")
+    func loaded() async throws {
+        let studio = try await Studio()
+        let plain = try await studio.clone()
+        await #expect(throws: ODataError.self) { try await plain.stream("Pictures(1)/$value") }
+        #expect(try await plain.loadStream(ODataURL(parsing: "Pictures(1)/$value")))
+        #expect(try await plain.stream("Pictures(1)/$value") == "one")
+        #expect(try await !plain.loadStream(ODataURL(parsing: "Pictures(1)/$value")), "nothing changed")
+
+        let store = try await studio.clone(
+            [try DefiningQuery("p", "Pictures", retrievesStreams: true)], named: "second")
+        #expect(try await store.stream("Pictures(1)/$value") == "one")
+        try await studio.service.replaceStream("Pictures(1)/$value", "two")
+        try await store.download()
+        #expect(try await store.stream("Pictures(1)/$value") == "two")
+        #expect(try await store.definingQueries().map(\.retrievesStreams) == [true])
+    }
+}
+
+@Suite("Actions and functions")
+struct CallTests {
+    private func rename(_ store: any ODataProvider, _ album: String, _ name: String) async throws -> Int {
+        try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "\(album)/Studio.Rename"), body: .parameters(["Name": .string(name)]))
+        ).status
+    }
+
+    @Test("an action waits in the queue, behind the changes of what it is bound to")
+    func queued() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.create("Albums", ["Name": "New"])
+        #expect(try await rename(store, "Albums(-1)", "Newer") == 202)
+        #expect(try await store.rows("RequestQueue?$filter=Method eq 'POST'").count == 2)
+        #expect(try await store.upload().accepted.map(\.kind) == [.create, .call])
+        #expect(studio.calls.names == ["Newer"])
+        try await store.download()
+        #expect(try await store.rows("Albums?$filter=Name eq 'Newer'").count == 1)
+    }
+
+    @Test("a refused action is in the archive, and is given up there")
+    func refused() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await rename(store, "Albums(1)", "")
+        #expect(try await store.upload().failed.map(\.kind) == [.call])
+        #expect(try await store.rows("ErrorArchive").first?["RequestURL"] == "Albums(1)/Studio.Rename")
+        try await store.discard()
+        #expect(try await store.status().failed.isEmpty)
+    }
+
+    @Test("an action whose answer was lost is in doubt and not called again")
+    func doubt() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await rename(store, "Albums(1)", "Spring")
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await studio.wire.mend()
+        _ = try await store.upload()
+        #expect(studio.calls.names == ["Spring"])
+    }
+
+    @Test("an action is called at once where that is asked for, a function always")
+    func online() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await rename(store.changing(ChangeOptions(operationMode: .online)), "Albums(2)", "Spring")
+        #expect(studio.calls.names == ["Spring"])
+        #expect(try await store.status().pending.isEmpty)
+    }
+}
+
+@Suite("Deep changes")
+struct DeepChangeTests {
+    private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws
+        -> Entity
+    {
+        let note = try #require(store.model.shape(ofSet: "Notes"))
+        var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
+        album.related["Notes"] = .many(notes.map { Entity(shape: note, $0) })
+        if !tags.isEmpty { album.related["Tags"] = .references(tags) }
+        return album
+    }
+
+    @Test("a deep insert of one to many is seen at once and is one change set")
+    func insert() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "Albums"),
+                body: .entity(try album(store, notes: [["Text": "a"], ["Text": "b"]]))))
+        #expect(try await store.rows("Albums(-1)/Notes").count == 2)
+        await studio.wire.mend()
+        #expect(try await store.upload().accepted.count == 3)
+        #expect(await studio.wire.requests.count == 1)
+        let notes = try await studio.service.rows("Notes?$filter=Album/Name eq 'Deep'&$orderby=Text")
+        #expect(notes.map { $0["Text"] } == ["a", "b"])
+        try await store.download()
+        #expect(try await store.rows("Notes?$filter=Album/Name eq 'Deep'").count == 2)
+    }
+
+    @Test("a deep update creates, changes and takes away")
+    func update() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        let note = try #require(store.model.shape(ofSet: "Notes"))
+        var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Summer"])
+        album.related["Notes"] = .many([
+            Entity(shape: note, ["ID": 1, "Text": "changed"]), Entity(shape: note, ["Text": "new"]),
+        ])
+        _ = try await store.execute(
+            ODataRequest(.update, try ODataURL(parsing: "Albums(1)"), body: .entity(album)))
+        #expect(try await store.rows("Albums(1)/Notes?$orderby=Text").map { $0["Text"] } == ["changed", "new"])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(
+            try await studio.service.rows("Notes?$filter=AlbumID eq 1&$orderby=Text").map { $0["Text"] }
+                == ["changed", "new"])
+    }
+}
+
+@Suite("Relations")
+struct RelationTests {
+    @Test("by a foreign key are seen at once, whichever way they were made")
+    func foreignKeys() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.update("Notes(1)", ["AlbumID": 2])
+        #expect(try await store.rows("Albums(2)/Notes").count == 1, "by the foreign key")
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(1)/Notes/$ref"), body: .reference("Notes(1)")))
+        #expect(try await store.rows("Albums(1)/Notes").count == 1, "by a link of the collection")
+        _ = try await store.execute(
+            ODataRequest(.replace, try ODataURL(parsing: "Notes(1)/Album/$ref"), body: .reference("Albums(2)")))
+        #expect(try await store.rows("Albums(2)/Notes").count == 1, "by a link of the single-valued property")
+        var bound = Entity(shape: try #require(store.model.shape(ofSet: "Notes")), ["Text": "bound"])
+        bound.related["Album"] = .references(["Albums(1)"])
+        _ = try await store.execute(ODataRequest(.create, try ODataURL(parsing: "Notes"), body: .entity(bound)))
+        #expect(try await store.rows("Albums(1)/Notes").map { $0["Text"] } == ["bound"], "by a reference within")
+        _ = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "Albums(1)/Notes"),
+                body: .entity(Entity(shape: bound.shape, ["Text": "posted"]))))
+        #expect(try await store.rows("Albums(1)/Notes").count == 2, "by a path")
+        #expect(try await store.upload().failed.map(\.description) == [])
+        for album in 1...2 {
+            let url = "Albums(\(album))/Notes?$orderby=Text&$select=Text"
+            #expect(try await studio.service.rows(url) == store.rows(url))
+        }
+    }
+
+    @Test("without a foreign key are made and taken away, also of what was created here")
+    func links() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.create("Tags", ["Name": "new"])
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(-1)")))
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
+        #expect(try await store.rows("Albums(2)/Tags").count == 2)
+        #expect(try await store.rows("Tags(-1)/Albums").map { $0["ID"] } == [2], "from the other side too")
+        #expect(try await store.upload().accepted.map(\.kind) == [.create, .link, .link])
+        #expect(try await studio.service.rows("Albums(2)/Tags?$orderby=Name").map { $0["Name"] } == ["green", "new"])
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Tags/$ref"))
+        unlink.url.options.id = "Tags(3)"
+        _ = try await store.execute(unlink)
+        #expect(try await store.rows("Albums(2)/Tags").count == 1)
+        #expect(try await store.upload().accepted.map(\.kind) == [.unlink])
+        #expect(try await studio.service.rows("Albums(2)/Tags").map { $0["Name"] } == ["new"])
+    }
+
+    @Test("are taken back, and one that is taken away before it was sent is not sent")
+    func undone() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Tags/$ref"))
+        unlink.url.options.id = "Tags(3)"
+        _ = try await store.execute(unlink)
+        #expect(try await store.status().pending.isEmpty)
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
+        try await store.undoAll()
+        #expect(try await store.rows("Albums(2)/Tags").isEmpty)
+        #expect(try await store.status().pending.isEmpty)
+    }
+}

@@ -1,0 +1,189 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Changes made together")
+struct TransactionTests {
+    private static let order: [String: ODataValue] = [
+        "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+    ]
+
+    private static func line(of order: ODataValue, product: Int64 = 3) -> [String: ODataValue] {
+        [
+            "OrderID": order, "LineNumber": 1, "ProductID": .integer(product), "Quantity": 2,
+            "Price": .decimal(ODataDecimal(5)),
+        ]
+    }
+
+    private func orderWithLine(_ store: OfflineODataProvider, product: Int64 = 3) async throws -> ODataValue {
+        try await store.transaction { changes in
+            let order = try changes.create("Orders", Self.order)
+            let id = try order.value(of: "OrderID")
+            try changes.create("Order_Lines", Self.line(of: id, product: product))
+            try changes.update("Products(1)", ["Stock": 5])
+            return id
+        }
+    }
+
+    @Test("are one change set, in which what is created is named by its content id")
+    func changeSet() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await orderWithLine(store) == -1)
+        #expect(try await store.rows("Order_Lines?$filter=OrderID eq -1").count == 1)
+        await shop.wire.mend()
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.create, .create, .update])
+        #expect(await shop.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
+        #expect(try await store.rows("Order_Lines?$filter=OrderID eq 1201").count == 1)
+        #expect(try await store.rows("Orders(-1)").first?["OrderID"] == 1201, "the first key still leads there")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are seen by what reads within, and gone as a whole when the closure throws")
+    func rolledBack() async throws {
+        struct Enough: Error {}
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        await #expect(throws: Enough.self) {
+            try await store.transaction { changes in
+                try changes.update("Products(1)", ["Stock": 5])
+                #expect(try changes.entities("Products?$filter=ProductID eq 1").first?["Stock"] == 5)
+                try changes.delete("Products(2)")
+                throw Enough()
+            }
+        }
+        try await shop.expectEqual(store)
+    }
+
+    @Test("leave nothing of a change that was refused here, and keep the others where the closure goes on")
+    func refusedHere() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            #expect(throws: ODataError.self) { try changes.update("Products(1)", ["Name": .null]) }
+            try changes.update("Products(2)", ["Stock": 5])
+        }
+        #expect(try await store.status().pending.map(\.entityText) == ["Products(2)"])
+    }
+
+    @Test("are refused together, go to the archive together, and mended together")
+    func refused() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let stock = try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1")
+        _ = try await orderWithLine(store, product: 999)
+        let report = try await store.upload()
+        #expect(report.failed.map(\.kind) == [.create, .create, .update])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 200)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == stock)
+        try await store.update("Order_Lines(OrderID=-1,LineNumber=1)", ["ProductID": 4])
+        #expect(try await store.upload().accepted.count == 3)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are given up together")
+    func discarded() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        _ = try await orderWithLine(store, product: 999)
+        let failed = try await store.upload().failed
+        try await store.discard([try #require(failed.last?.id)])
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are sent one after the other where the service has no change sets, each waiting for the one before")
+    func withoutBatches() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard case .batch = request.body else { return nil }
+                throw ODataError(status: 501, code: "NotImplemented", message: "There are no batches here.")
+            })
+        let store = try await shop.clone(through: service)
+        _ = try await orderWithLine(store, product: 999)
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.entitySet) == ["Orders"])
+        #expect(report.failed.map(\.entitySet) == ["Order_Lines"])
+        #expect(report.waiting.map(\.entityText) == ["Products(1)"])
+        try await store.update("Order_Lines(OrderID=1201,LineNumber=1)", ["ProductID": 4])
+        #expect(try await store.upload().accepted.count == 2)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("share one identification and act once although the answer was lost (rules 1 and 2)")
+    func answerLost() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        _ = try await orderWithLine(store)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        #expect(Set(try await store.status().pending.map(\.requestID)).count == 1)
+        #expect(try await store.upload().accepted.count == 3)
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are looked for by what can be looked at where the service remembers no requests")
+    func answerLostPlain() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.transaction { changes in
+            try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(await shop.wire.requests.allSatisfy { $0.method == .get }, "nothing is sent twice")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("wait as a whole for a conflict of one, which the policy settles")
+    func conflict() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.update("Customers('C0002')", ["City": "Mine"])
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'C0002'")
+        let failed = try await store.upload().failed
+        #expect(failed.map { $0.failure?.theirs != nil } == [true, false])
+        try await store.retry()
+        #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 2)
+        try await store.download()
+        try await shop.expectEqual(store)
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
+    }
+
+    @Test("are a change set of a batch that the app sends to its store")
+    func batch() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let shape = try #require(store.model.shape(ofSet: "Products"))
+        _ = try await DataService(store).batch {
+            try ChangeSet {
+                BatchOperation.update(
+                    Entity(shape: shape, ["Stock": 1]), at: .url(try ODataURL(parsing: "Products(1)")))
+                BatchOperation.update(
+                    Entity(shape: shape, ["Stock": 2]), at: .url(try ODataURL(parsing: "Products(2)")))
+            }
+        }
+        #expect(try await store.status().pending.count == 2)
+        await shop.wire.mend()
+        try await store.upload()
+        #expect(await shop.wire.requests.count == 1)
+    }
+}

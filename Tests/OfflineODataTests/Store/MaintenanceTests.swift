@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Looking after a store")
+struct MaintenanceTests {
+    @Test("compacting makes the files smaller and changes nothing that is seen")
+    func compact() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "New"])
+        try await store.removeQuery("Order_Lines")
+        let report = try await store.compact()
+        #expect(report.bytesAfter < report.bytesBefore)
+        #expect(try await store.rows("Categories(-1)").count == 1)
+        #expect(try await store.rows("Orders").count == 200)
+    }
+
+    @Test("repairing makes broken indexes again and keeps the queue")
+    func repair() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await store.repair().isEmpty, "nothing was wrong")
+        try await store.update("Products(1)", ["Stock": 5])
+        try store.close()
+        let path = store.directory + "/store.db"
+        try await DatabaseQueue(path: path).write { database in
+            // An index that says less than the table.
+            try database.execute(
+                sql: """
+                    INSERT INTO outpost_member VALUES ('Products', 99999, 1);
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_master SET sql = replace(sql, 'ON "Products"', 'ON "Products"') WHERE type = 'index';
+                    PRAGMA writable_schema = OFF;
+                    """)
+        }
+        let reopened = try await shop.reopen()
+        #expect(try await reopened.repair().count == 1)
+        #expect(try await reopened.status().pending.count == 1)
+        #expect(try await reopened.events(newest: 1).first?.kind == "repaired")
+    }
+
+    @Test("a trace shows statements without values, or with them where that is asked for", arguments: [false, true])
+    func trace(withValues: Bool) async throws {
+        let shop = try await Shop()
+        let statements = LockedNames()
+        var options = OfflineODataProvider.Options()
+        options.trace =
+            withValues ? .withValues { statements.append($0) } : .statements { statements.append($0) }
+        options.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
+        let store = try await shop.store(options: options)
+        try await store.download(["Customers"])
+        _ = try await store.rows("Customers?$filter=City eq 'Bergen-4711'")
+        #expect(statements.names.contains { $0.contains("\"Customers\"") })
+        #expect(statements.names.contains { $0.contains("Bergen-4711") } == withValues)
+        #expect(try await store.indexes().count == 1)
+    }
+
+    @Test("a delegate hears of progress and of each request that failed")
+    func delegate() async throws {
+        final class Listener: OfflineODataProviderDelegate {
+            let names = LockedNames()
+            func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+                names.append(progress.phase.rawValue)
+            }
+            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+                names.append("failed \(request.entityText)")
+            }
+        }
+        let shop = try await Shop()
+        let meter = TransferMeter()
+        var options = OfflineODataProvider.Options()
+        options.meter = meter
+        let store = try await shop.store(
+            options: options, through: try shop.client(over: meter.transport(over: shop.wire)))
+        let listener = Listener()
+        store.setDelegate(listener)
+        var reports = store.progress().makeAsyncIterator()
+        try await store.download()
+        let first = try #require(await reports.next())
+        #expect(first.query != nil && first.bytes ?? 0 > 0)
+        try await store.update("Products(6)", ["Stock": -4])
+        try await store.upload()
+        let heard = Set(listener.names.names)
+        #expect(heard.isSuperset(of: ["downloading", "uploading", "finished", "failed Products(6)"]))
+    }
+}

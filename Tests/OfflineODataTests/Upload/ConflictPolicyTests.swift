@@ -1,0 +1,79 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Conflict policies")
+struct ConflictPolicyTests {
+    private func conflict(
+        _ shop: Shop, _ policy: ConflictPolicy, through remote: (any ODataProvider)? = nil
+    ) async throws -> (OfflineODataProvider, UploadReport) {
+        let store = try await shop.clone(through: remote)
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs', CompanyName = 'Theirs' WHERE CustomerID = 'C0002'")
+        return (store, try await store.upload(options: UploadOptions(conflictPolicy: policy)))
+    }
+
+    private func there(_ shop: Shop) async throws -> String? {
+        try await shop.text("SELECT CompanyName || ', ' || City FROM Customers WHERE CustomerID = 'C0002'")
+    }
+
+    @Test("fail: the change is in the archive with both versions")
+    func fail() async throws {
+        let shop = try await Shop()
+        let (_, report) = try await conflict(shop, .fail)
+        #expect(report.failed.first?.failure?.theirs?["City"] == "Theirs")
+        #expect(try await there(shop) == "Theirs, Theirs")
+    }
+
+    @Test("client wins: only what was changed here goes over theirs")
+    func clientWins() async throws {
+        let shop = try await Shop()
+        _ = try await conflict(shop, .clientWins)
+        #expect(try await there(shop) == "Theirs, Mine")
+    }
+
+    @Test("server wins: the change is given up")
+    func serverWins() async throws {
+        let shop = try await Shop()
+        let (store, _) = try await conflict(shop, .serverWins)
+        #expect(try await there(shop) == "Theirs, Theirs")
+        #expect(try await store.rows("Customers('C0002')").first?["City"] == "Theirs")
+    }
+
+    @Test("a closure merges property by property, knowing base, mine and theirs")
+    func merged() async throws {
+        let shop = try await Shop()
+        let (store, report) = try await conflict(
+            shop,
+            .custom { versions in
+                guard case .string(let mine)? = versions.mine["City"],
+                    case .string(let theirs)? = versions.theirs?["City"],
+                    versions.base?["City"] != nil, versions.key.parts.first?.value == "C0002"
+                else { return .fail }
+                var merged = Entity(shape: versions.mine.shape)
+                merged["City"] = .string("\(mine) and \(theirs)")
+                return .merged(merged)
+            })
+        #expect(report.accepted.count == 1)
+        #expect(try await there(shop) == "Theirs, Mine and Theirs")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Rule 8: at services without ETags values are compared before a change is sent, unless that is turned off")
+    func withoutETags() async throws {
+        let shop = try await Shop()
+        let plain = PlainService(base: try shop.client(), hasETags: false)
+        let (store, report) = try await conflict(shop, .fail, through: plain)
+        #expect(report.failed.count == 1)
+        #expect(try await there(shop) == "Theirs, Theirs")
+        try await store.discard()
+        try await store.update("Customers('C0003')", ["City": "Mine"])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0003'")
+        let unchecked = try await store.upload(options: UploadOptions(comparesWithoutETags: false))
+        #expect(unchecked.failed.map(\.description) == [])
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0003'") == "Mine")
+    }
+}

@@ -1,0 +1,387 @@
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import ODataClient
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Secrets
+
+/// What a client is asked to do.
+enum Action: Sendable {
+    case sync
+    case download
+    case createPlace
+    case createTask
+    case createStep
+    case update
+    case delete
+    case undo
+    case settleArchive
+    case reopen
+}
+
+/// One client of a run: an app with an encrypted store on a disk of its own, and the person in front of it.
+actor SimulatedClient {
+    let number: Int
+    private let directory: String
+    private let key = EncryptionKey.generate()
+    private let service: SimulatedService
+    private let time: VirtualTime
+    private let ledger: Ledger
+    private let folds: Bool
+    private let queries: [DefiningQuery]
+    private var numbers: SeededNumbers
+    private var clockError = 0.0
+    private var life = 0
+    private var marks = 0
+
+    private var store: OfflineODataProvider?
+    private var wire: SimulatedWire?
+    private(set) var disk: FaultDisk?
+    /// What was promised and is not so.
+    private(set) var violations: [String] = []
+
+    init(
+        number: Int, directory: String, seed: UInt64, queries: [DefiningQuery], folds: Bool,
+        service: SimulatedService, time: VirtualTime, ledger: Ledger
+    ) {
+        self.number = number
+        self.directory = directory
+        self.service = service
+        self.time = time
+        self.ledger = ledger
+        self.folds = folds
+        self.queries = queries
+        numbers = SeededNumbers(seed: seed)
+    }
+
+    private var folder: String { "\(directory)/\(number)-\(life)" }
+
+    // MARK: Lives
+
+    /// Makes the store, on a disk and a wire that work.
+    func install(_ halts: AsyncStream<Halt>.Continuation) async throws {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        disk = try FaultDisk(folder: folder)
+        let wire = SimulatedWire(halts)
+        self.wire = wire
+        store = try await OfflineODataProvider.create(
+            at: folder, protection: .encrypted(.key(key)), serviceRoot: SimulatedService.root,
+            remote: ODataClient(serviceRoot: SimulatedService.root, transport: wire), queries: queries,
+            options: options())
+    }
+
+    private func options() -> OfflineODataProvider.Options {
+        let guids = GuidSource(seed: numbers.next())
+        let (time, clockError) = (time, clockError)
+        var options = OfflineODataProvider.Options()
+        options.environment = Environment(
+            now: { time.now + clockError }, newGuid: { guids.next() }, sleep: { time.pass($0) })
+        options.downloadPageSize = 5
+        options.parallelQueries = 1
+        options.database.readerCount = 1
+        options.database.writerCacheBytes = 1 << 20
+        options.database.readerCacheBytes = 1 << 20
+        return options
+    }
+
+    /// The process ends where it is, and with it perhaps the power. What it was doing ends in nothing.
+    func die(_ remains: Remains) throws {
+        let former = folder
+        wire?.die()
+        life += 1
+        try disk?.restart(into: folder, with: remains)
+        // Whatever the former process still tries does not reach its disk.
+        disk?.break(.crash(at: 0))
+        try? EncryptedDatabase.lock(at: former + "/store.db")
+    }
+
+    /// Starts after ``die(_:)``.
+    func live(_ halts: AsyncStream<Halt>.Continuation) async throws {
+        try? store?.close()
+        let former = "\(directory)/\(number)-\(life - 1)"
+        try? FileManager.default.removeItem(atPath: former)
+        disk = try FaultDisk(folder: folder)
+        wire = SimulatedWire(halts)
+        try await open()
+        if let store { _ = try await queued(store) }
+    }
+
+    private func open() async throws {
+        let wire = wire
+        store = try await OfflineODataProvider.open(
+            at: folder, protection: .encrypted(.key(key)), options: options(),
+            connect: { root, _ in try wire.map { try ODataClient(serviceRoot: root, transport: $0) } })
+    }
+
+    func breakDisk() {
+        guard let disk else { return }
+        let number = disk.operations + Int.random(in: 1...60, using: &numbers)
+        switch Int.random(in: 0..<6, using: &numbers) {
+        case 0: disk.break(.shortWrite(at: number))
+        case 1: disk.break(.failedSync(at: number))
+        case 2: disk.break(.diskFull(from: number))
+        default: disk.break(.crash(at: number))
+        }
+    }
+
+    /// Lets the disk work again.
+    ///
+    /// - Returns: Whether the power has failed meanwhile.
+    func mendDisk() -> Bool {
+        disk?.mend()
+        return disk?.isOver ?? false
+    }
+
+    /// Puts the clock wrong by up to two days.
+    func setClock() { clockError = Double.random(in: -172_800...172_800, using: &numbers) }
+
+    func close() {
+        try? store?.close()
+        try? EncryptedDatabase.lock(at: folder + "/store.db")
+    }
+
+    // MARK: Work
+
+    /// Does something; what fails, fails as it does for a person.
+    ///
+    /// - Returns: What came of it, for the trace.
+    func perform(_ action: Action) async -> String {
+        guard let store else { return "no store" }
+        let result = await result(of: action, store)
+        // A person sees at once what went to the error archive.
+        if let store = self.store { _ = try? await queued(store) }
+        return result
+    }
+
+    private func result(of action: Action, _ store: OfflineODataProvider) async -> String {
+        do {
+            switch action {
+            case .sync: try await store.sync(options: uploadOptions())
+            case .download: try await store.download()
+            case .createPlace:
+                let id = "N\(number)-\(marks)"
+                try await create("Places", ["Id": .string(id), "Name": "New"], store)
+            case .createTask:
+                guard let place = try await pick("Places", store) else { return "no place" }
+                let isWrong = Int.random(in: 0..<12, using: &numbers) == 0
+                let amount = Int64.random(in: 0..<100, using: &numbers)
+                try await create(
+                    "Tasks", ["PlaceId": place["Id"] ?? .null, "Amount": .integer(isWrong ? -1 : amount)], store)
+            case .createStep:
+                guard let task = try await pick("Tasks", store) else { return "no task" }
+                try await create("Steps", ["TaskId": task["Id"] ?? .null, "Title": "New"], store)
+            case .update: try await update(store)
+            case .delete: try await delete(store)
+            case .undo: try await undo(store)
+            case .settleArchive: try await settleArchive(store, isFinal: false)
+            case .reopen:
+                try store.close()
+                self.store = nil
+                try await open()
+            }
+            return "done"
+        } catch {
+            if self.store == nil, disk?.isOver == false { violations.append("client \(number) cannot open: \(error)") }
+            return "\(type(of: error))"
+        }
+    }
+
+    private func newMark() -> String {
+        marks += 1
+        return "c\(number)-\(marks)"
+    }
+
+    private func create(_ set: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider) async throws {
+        let mark = newMark()
+        var properties = properties
+        properties["Mark"] = .string(mark)
+        properties["Born"] = .string(mark)
+        try await change(mark, born: mark, "create in \(set)") {
+            guard let shape = store.model.shape(ofSet: set) else { return }
+            _ = try await store.execute(
+                ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
+        }
+        let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
+        if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
+    }
+
+    private func update(_ store: OfflineODataProvider) async throws {
+        let set = ["Places", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
+        guard let row = try await pick(set, store) else { return }
+        let mark = newMark()
+        var properties: [String: ODataValue] = ["Mark": .string(mark)]
+        switch set {
+        case "Places": properties["Name"] = .string("Name \(mark)")
+        case "Tasks": properties["Amount"] = .integer(Int64.random(in: 0..<100, using: &numbers))
+        default: properties["Title"] = .string("Title \(mark)")
+        }
+        let changed = properties
+        let url = Self.url(set, row)
+        try await change(mark, born: text(row["Born"]), "update \(url)") {
+            _ = try await store.execute(
+                ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
+        }
+        let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
+        if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
+    }
+
+    private func delete(_ store: OfflineODataProvider) async throws {
+        let set = ["Places", "Tasks", "Steps", "Steps"].randomElement(using: &numbers) ?? "Steps"
+        guard let row = try await pick(set, store) else { return }
+        let url = Self.url(set, row)
+        let born = text(row["Born"])
+        try await change("deleted \(born)", born: born, "delete \(url)") {
+            _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: url)))
+        }
+    }
+
+    /// Makes a change and notes whether it was acknowledged.
+    private func change(
+        _ mark: String, born: String, _ what: String, _ body: () async throws -> Void
+    ) async throws {
+        ledger.begin(mark, born: born, client: number, what, mayBeFolded: folds)
+        do {
+            try await body()
+            ledger.note(mark) { $0.isAcknowledged = true }
+        } catch let error as ODataError {
+            // Refused by the store itself: it must never act, unless somebody else does the same.
+            if !mark.hasPrefix("deleted") { ledger.note(mark) { $0.isRefused = true } }
+            throw error
+        }
+    }
+
+    private func pick(_ set: String, _ store: OfflineODataProvider) async throws -> Entity? {
+        let rows = try await store.entities("\(set)?$orderby=Born,Id")
+        return rows.randomElement(using: &numbers)
+    }
+
+    private static func url(_ set: String, _ row: Entity) -> String {
+        set == "Places" ? "\(set)('\(text(row["Id"]))')" : "\(set)(\(text(row["Id"])))"
+    }
+
+    private func undo(_ store: OfflineODataProvider) async throws {
+        let before = try await queued(store)
+        guard let request = before.randomElement(using: &numbers) else { return }
+        defer { _ = request }
+        if Int.random(in: 0..<4, using: &numbers) == 0 {
+            try await store.undoAll()
+        } else {
+            try await store.undo([try ODataURL(parsing: request.entityText)])
+        }
+        try await noteGone(since: before, store)
+    }
+
+    // MARK: The queue
+
+    private func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
+        let status = try await store.status()
+        for request in status.failed { ledger.note(Self.mark(of: request)) { $0.wasArchived = true } }
+        return status.pending + status.failed
+    }
+
+    private static func mark(of request: QueuedRequest) -> String {
+        switch request.kind {
+        case .delete: "deleted \(text(request.base?["Born"]))"
+        default: text(request.changes["Mark"])
+        }
+    }
+
+    /// What left the queue by a decision of the person is given up.
+    private func noteGone(since before: [QueuedRequest], _ store: OfflineODataProvider) async throws {
+        let left = Set(try await queued(store).map(\.id))
+        for request in before where !left.contains(request.id) {
+            ledger.note(Self.mark(of: request)) { $0.isGivenUp = true }
+        }
+    }
+
+    /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
+    private func settleArchive(_ store: OfflineODataProvider, isFinal: Bool) async throws {
+        for request in try await store.status().failed {
+            // One settled before may have taken this one with it.
+            guard try await store.status().failed.contains(where: { $0.id == request.id }) else { continue }
+            ledger.note(Self.mark(of: request)) { $0.wasArchived = true }
+            let before = try await queued(store)
+            if request.state == .inDoubt {
+                let (count, key) = try await service.act(Self.mark(of: request))
+                if count == 0 {
+                    try await store.retry([request.id])
+                } else if request.kind == .create, let key, let shape = store.model.shape(ofSet: request.entitySet) {
+                    let value: ODataValue = request.entitySet == "Places" ? .string(key) : .integer(Int64(key) ?? 0)
+                    let entity = Entity(shape: shape, ["Id": value])
+                    try await store.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
+                } else {
+                    try await store.accept([request.id])
+                }
+            } else if !isFinal, Bool.random(using: &numbers) {
+                try await store.retry([request.id])
+            } else {
+                try await store.discard([request.id])
+                try await noteGone(since: before, store)
+            }
+        }
+    }
+
+    private func uploadOptions() -> UploadOptions {
+        var options = UploadOptions()
+        options.foldsRequests = folds
+        options.stopOnFirstFailure = Int.random(in: 0..<8, using: &numbers) == 0
+        let (ledger, decisions, store) = (ledger, Decisions(seed: numbers.next()), store)
+        options.conflictPolicy = .custom { versions in
+            let decision = versions.kind == .update || versions.theirs == nil ? decisions.next() : .fail
+            if case .mine = decision { ledger.note(text(versions.mine["Mark"])) { $0.wasForced = true } }
+            guard case .theirs = decision, let requests = try? await store?.status().pending else { return decision }
+            let ofEntity = requests.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
+            // What was deleted there is given up with all its changes; else this one is.
+            for request in versions.theirs == nil ? ofEntity : Array(ofEntity.prefix(1)) {
+                ledger.note(Self.mark(of: request)) { $0.isGivenUp = true }
+            }
+            return decision
+        }
+        return options
+    }
+
+    // MARK: The end
+
+    /// One round of bringing everything to the service when all faults are healed.
+    ///
+    /// - Returns: Whether nothing is left to be sent or decided.
+    func settle() async -> Bool {
+        guard let store else { return false }
+        do {
+            try await store.sync(options: uploadOptions())
+            try await settleArchive(store, isFinal: true)
+            try await store.sync()
+            let status = try await store.status()
+            return status.pending.isEmpty && status.failed.isEmpty
+        } catch {
+            violations.append("client \(number) cannot finish: \(error)")
+            return false
+        }
+    }
+
+    /// Compares with the service, row by row.
+    func compare() async {
+        guard let store else { return }
+        do {
+            for request in try await queued(store) { violations.append("client \(number) is left with \(request)") }
+            for set in ["Places", "Tasks", "Steps"] {
+                var theirs: [String: String] = [:]
+                for query in queries where query.text.hasPrefix(set) {
+                    theirs.merge(try await service.rows(query.text)) { $1 }
+                }
+                let ours = try await texts(of: set, at: store)
+                for key in Set(theirs.keys).union(ours.keys).sorted() where theirs[key] != ours[key] {
+                    violations.append(
+                        "\(set)(\(key)) of client \(number) is \(ours[key] ?? "missing"), "
+                            + "and at the service \(theirs[key] ?? "missing")")
+                }
+            }
+        } catch {
+            violations.append("client \(number) cannot be compared: \(error)")
+        }
+    }
+}

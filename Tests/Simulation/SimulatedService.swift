@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import ODataHTTP
+import ODataModel
+import ODataService
+import ODataStore
+import Synchronization
+
+/// The one service of a run: a real database, served, whose triggers count what acted.
+actor SimulatedService {
+    static let root = "http://service.test/"
+
+    private let path: String
+    private let time: VirtualTime
+    private let ability: ServiceAbility
+    private var database: ServedDatabase
+    private var handler: ODataHandler
+    private let others: DatabaseQueue
+    private var columns = 0
+
+    init(path: String, ability: ServiceAbility, time: VirtualTime) async throws {
+        self.path = path
+        self.time = time
+        self.ability = ability
+        others = try DatabaseQueue(path: path)
+        try await others.write { try $0.execute(sql: Self.schema) }
+        (database, handler) = try await Self.open(path, ability, time)
+    }
+
+    private static func open(
+        _ path: String, _ ability: ServiceAbility, _ time: VirtualTime
+    ) async throws -> (ServedDatabase, ODataHandler) {
+        var options = ServedDatabase.Options()
+        options.pageSize = 7
+        options.readerCount = 1
+        options.now = { time.instant }
+        let database = try await ServedDatabase.open(path: path, options: options)
+        return (database, ODataHandler(provider: LesserService(base: database, ability: ability)))
+    }
+
+    private static let schema: String = {
+        var sql = """
+            PRAGMA journal_mode = wal;
+            CREATE TABLE Places(
+                Id TEXT PRIMARY KEY NOT NULL, Name TEXT, Mark TEXT, Born TEXT);
+            CREATE TABLE Tasks(
+                Id INTEGER PRIMARY KEY AUTOINCREMENT, PlaceId TEXT REFERENCES Places(Id), Title TEXT,
+                Amount INTEGER NOT NULL DEFAULT 0 CHECK (Amount >= 0), Mark TEXT, Born TEXT);
+            CREATE TABLE Steps(
+                Id INTEGER PRIMARY KEY AUTOINCREMENT, TaskId INTEGER NOT NULL REFERENCES Tasks(Id), Title TEXT,
+                Mark TEXT, Born TEXT);
+            CREATE TABLE Acts(Mark TEXT NOT NULL, RowKey TEXT);
+
+            """
+        for table in ["Places", "Tasks", "Steps"] {
+            sql += """
+                CREATE TRIGGER \(table)Insert AFTER INSERT ON \(table) BEGIN
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id); END;
+                CREATE TRIGGER \(table)Update AFTER UPDATE ON \(table) BEGIN
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id); END;
+                CREATE TRIGGER \(table)Delete AFTER DELETE ON \(table) BEGIN
+                    INSERT INTO Acts VALUES ('deleted ' || OLD.Born, OLD.Id); END;
+
+                """
+        }
+        for number in 1...8 {
+            sql += "INSERT INTO Places VALUES ('P\(number)', 'Place \(number)', 'first P\(number)', 'first P\(number)');\n"
+        }
+        for number in 1...20 {
+            sql += """
+                INSERT INTO Tasks(PlaceId, Title, Amount, Mark, Born) VALUES
+                    ('P\(number % 8 + 1)', 'Task \(number)', \(number * 5), 'first T\(number)', 'first T\(number)');
+
+                """
+        }
+        return sql
+    }()
+
+    // MARK: As a service
+
+    /// Answers a message.
+    func answer(_ request: HTTPRequest, _ body: [UInt8]) async throws -> Answer {
+        let (response, stream) = await handler.handle(request, ByteStream(body))
+        var bytes: [UInt8] = []
+        while let chunk = try await stream.next() { bytes += chunk }
+        return Answer(response: response, body: bytes)
+    }
+
+    /// Ends and starts again.
+    func restart() async throws {
+        try await database.close()
+        (database, handler) = try await Self.open(path, ability, time)
+    }
+
+    /// Gets a new property, as services do.
+    func extend() async throws {
+        columns += 1
+        let column = columns
+        let table = ["Places", "Tasks", "Steps"][column % 3]
+        try await database.close()
+        try await others.write { try $0.execute(sql: "ALTER TABLE \(table) ADD COLUMN Extra\(column) TEXT") }
+        (database, handler) = try await Self.open(path, ability, time)
+    }
+
+    // MARK: As others see it
+
+    /// Changes rows as another program does.
+    ///
+    /// - Returns: Whether the database took it.
+    func change(_ sql: String, _ arguments: StatementArguments) async throws -> Bool {
+        do {
+            try await others.write { try $0.execute(sql: sql, arguments: arguments) }
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
+    }
+
+    /// How often each mark acted.
+    func acts() async throws -> [String: Int] {
+        try await others.read { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT Mark, COUNT(*) FROM Acts GROUP BY Mark")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, $0[1] as Int) })
+        }
+    }
+
+    /// How often a mark acted, and on the row of which key.
+    func act(_ mark: String) async throws -> (count: Int, key: String?) {
+        try await others.read { database in
+            let keys = try String.fetchAll(database, sql: "SELECT RowKey FROM Acts WHERE Mark = ?", arguments: [mark])
+            return (keys.count, keys.first)
+        }
+    }
+
+    /// The rows of a query, as text.
+    func rows(_ query: String) async throws -> [String: String] {
+        try await texts(of: query, at: database)
+    }
+
+    func close() async throws {
+        try await database.close()
+        try others.close()
+    }
+}

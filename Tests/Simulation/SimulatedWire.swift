@@ -1,0 +1,72 @@
+import HTTPTypes
+import ODataHTTP
+import ODataService
+import Synchronization
+
+/// A message that waits at the wire until the simulation decides what becomes of it.
+struct Message: Sendable {
+    let request: HTTPRequest
+    let body: [UInt8]
+    /// Lets the client go on.
+    let resume: @Sendable (Result<Answer, any Error>) -> Void
+
+    /// As a line of the trace.
+    var text: String {
+        return "\(request.method) \(request.path ?? "") \(String(decoding: body, as: UTF8.self))"
+    }
+}
+
+/// What comes back over the wire.
+struct Answer: Sendable {
+    var response: HTTPResponse
+    var body: [UInt8]
+    /// Whether the connection ends within the body.
+    var isCut = false
+}
+
+/// Where a client has come to.
+enum Halt: Sendable {
+    /// It waits for the answer to a message.
+    case message(Message)
+    /// What it was asked to do is done.
+    case done
+}
+
+/// A client's way to the service: every message stops here.
+final class SimulatedWire: HTTPTransport {
+    private let halts: AsyncStream<Halt>.Continuation
+    private let isDead = Mutex(false)
+
+    init(_ halts: AsyncStream<Halt>.Continuation) {
+        self.halts = halts
+    }
+
+    /// Ends all traffic of a client whose process has ended.
+    func die() { isDead.withLock { $0 = true } }
+
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
+        var bytes: [UInt8] = []
+        while let chunk = try await body?.next() { bytes += chunk }
+        let sent = bytes
+        guard !isDead.withLock({ $0 }) else { throw TransportError.cannotConnect(host: "service", reason: "dead") }
+        let answer = try await withCheckedThrowingContinuation { continuation in
+            halts.yield(.message(Message(request: request, body: sent) { continuation.resume(with: $0) }))
+        }
+        guard answer.isCut else { return (answer.response, ByteStream(answer.body)) }
+        let rest = Mutex<[UInt8]?>(Array(answer.body.prefix(answer.body.count / 2)))
+        return (
+            answer.response,
+            ByteStream {
+                if let first = rest.withLock({ rest in
+                    defer { rest = nil }
+                    return rest
+                }) {
+                    return first
+                }
+                throw TransportError.truncated(host: "service", reason: "the wire was cut")
+            }
+        )
+    }
+}

@@ -1,0 +1,370 @@
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import OfflineOData
+
+/// A run of one service and several clients in virtual time, with random edits, faults of wires and disks, crashes, wrong
+/// clocks and new metadata, all following from a seed.
+///
+/// Only one client runs at a time, from one message to the next; which goes on is drawn. So the same seed gives the
+/// same run, and its trace the same number (rule 33).
+///
+/// ```swift
+/// let outcome = try await Simulation(seed: 17).run()
+/// print(outcome.violations)  // what was promised and is not so
+/// ```
+public struct Simulation: Sendable {
+    /// What came of a run.
+    public struct Outcome: Sendable {
+        /// What was promised and is not so.
+        public let violations: [String]
+        /// What happened.
+        public let trace: Trace
+        /// How many changes were made.
+        public let changes: Int
+        /// How many messages were faulty.
+        public let faults: Int
+        /// How many times a client crashed.
+        public let crashes: Int
+    }
+
+    /// The number that everything follows from.
+    public let seed: UInt64
+    /// What the service can do.
+    public let ability: ServiceAbility
+    /// How many clients there are.
+    public let clients: Int
+    private let keepsLines: Bool
+    private let folds: Bool
+    private let hasFilters: Bool
+    private let hasDiskFaults: Bool
+
+    /// Makes a run.
+    ///
+    /// - Parameters:
+    ///   - seed: Every second one has a service that does not recognise repeated requests.
+    ///   - keepsLines: Whether the trace keeps its text.
+    public init(seed: UInt64, keepsLines: Bool = false) {
+        self.seed = seed
+        self.keepsLines = keepsLines
+        var ability = ServiceAbility()
+        ability.isRepeatable = seed % 2 == 0
+        ability.hasDeltaLinks = seed % 3 != 2
+        ability.hasETags = seed % 8 != 5
+        self.ability = ability
+        var numbers = SeededNumbers(seed: seed)
+        clients = seed % 50 == 49 ? 50 : Int.random(in: 2...5, using: &numbers)
+        folds = seed % 5 == 3
+        hasFilters = seed % 4 == 1
+        hasDiskFaults = seed % 3 == 1
+    }
+
+    /// Runs to the end.
+    ///
+    /// - Throws: What keeps the simulation itself from running; what the engine does wrong is in the outcome.
+    public func run() async throws -> Outcome {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        // Nothing is synced in truth, so that it may lie where no disk is behind it.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let base = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        let directory = base.appendingPathComponent("outpost-simulation-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var run = try await Run(self, directory: directory, trace: Trace(keepsLines: keepsLines))
+        return try await run.outcome()
+    }
+
+    /// What the clients keep offline; the two queries of tasks share some and leave none out.
+    fileprivate func queries() throws -> [DefiningQuery] {
+        let tasks =
+            hasFilters
+            ? [("cheap", "Tasks?$filter=Amount lt 60"), ("dear", "Tasks?$filter=Amount gt 40")] : [("Tasks", "Tasks")]
+        return try ([("Places", "Places")] + tasks + [("Steps", "Steps")]).map { try DefiningQuery($0.0, $0.1) }
+    }
+
+    /// The state of a run.
+    private struct Run {
+        private let plan: Simulation
+        private let trace: Trace
+        private let time = VirtualTime()
+        private let ledger = Ledger()
+        private let service: SimulatedService
+        private var numbers: SeededNumbers
+        private var seats: [Seat] = []
+        private var late: [Message] = []
+        private var edits = 0
+        private var faults = 0
+        private var crashes = 0
+
+        init(_ plan: Simulation, directory: String, trace: Trace) async throws {
+            self.plan = plan
+            self.trace = trace
+            numbers = SeededNumbers(seed: plan.seed &* 0x9E37_79B9_7F4A_7C15)
+            service = try await SimulatedService(path: directory + "/service.db", ability: plan.ability, time: time)
+            for number in 0..<plan.clients {
+                let client = try SimulatedClient(
+                    number: number, directory: directory, seed: numbers.next(), queries: plan.queries(),
+                    folds: plan.folds, service: service, time: time, ledger: ledger)
+                seats.append(Seat(client))
+            }
+        }
+
+        mutating func outcome() async throws -> Outcome {
+            for index in seats.indices {
+                try await drive(index) { client, halts in
+                    try await client.install(halts)
+                    return "installed"
+                }
+                // Some begin with everything, some with a first download that fails.
+                if Bool.random(using: &numbers) {
+                    try await drive(index) { client, _ in await client.perform(.download) }
+                }
+            }
+            for _ in 0..<(30 + 30 * min(plan.clients, 20)) { try await step() }
+            try await heal()
+            var violations: [String] = []
+            for seat in seats {
+                await seat.client.compare()
+                violations += await seat.client.violations
+                await seat.client.close()
+            }
+            violations += ledger.violations(acts: try await service.acts(), isGuarded: plan.ability.hasETags)
+            try await service.close()
+            return Outcome(
+                violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes)
+        }
+
+        // MARK: Steps
+
+        private mutating func step() async throws {
+            time.pass(Double.random(in: 0...30, using: &numbers))
+            switch Int.random(in: 0..<100, using: &numbers) {
+            case 0..<6: try await editElsewhere()
+            case 6: time.pass(Double.random(in: 0...(3 * 86_400), using: &numbers))
+            case 7: await seats.randomElement(using: &numbers)?.client.setClock()
+            case 8 where Bool.random(using: &numbers): try await service.extend()
+            case 8: try await service.restart()
+            case 9 where !late.isEmpty:
+                let message = late.remove(at: Int.random(in: 0..<late.count, using: &numbers))
+                let answer = try await service.answer(message.request, message.body)
+                trace.add("late \(message.text) \(answer.response.status.code)")
+            default:
+                let index = Int.random(in: 0..<seats.count, using: &numbers)
+                if seats[index].message != nil, Int.random(in: 0..<8, using: &numbers) == 0 {
+                    // Rule 7: editing goes on while a message is on its way.
+                    let edits: [Action] = [.createTask, .createStep, .update, .update, .delete, .undo, .settleArchive]
+                    let edit = edits.randomElement(using: &numbers) ?? .update
+                    trace.add("\(index) meanwhile \(edit) \(await seats[index].client.perform(edit))")
+                } else if let message = seats[index].message {
+                    try await treat(message, of: index)
+                } else {
+                    try await act(index)
+                }
+            }
+        }
+
+        private mutating func act(_ index: Int) async throws {
+            let actions: [Action] = [
+                .sync, .sync, .sync, .download, .createPlace, .createTask, .createTask, .createStep, .createStep, .update,
+                .update, .update, .update, .update, .delete, .delete, .undo, .settleArchive, .reopen,
+            ]
+            let action = actions.randomElement(using: &numbers) ?? .sync
+            trace.add("\(index) begins \(action)")
+            if plan.hasDiskFaults, Int.random(in: 0..<8, using: &numbers) == 0 {
+                await seats[index].client.breakDisk()
+            }
+            try await start(index) { client, _ in await client.perform(action) }
+        }
+
+        private mutating func treat(_ message: Message, of index: Int) async throws {
+            guard Int.random(in: 0..<5, using: &numbers) == 0 else { return try await deliver(message, of: index) }
+            faults += 1
+            let host = "service"
+            switch Int.random(in: 0..<9, using: &numbers) {
+            case 0: try await fail(index, message, "unsent", .cannotConnect(host: host, reason: "no way"))
+            case 1: try await fail(index, message, "lost", .connectionLost(host: host, reason: "cut before"))
+            case 2:
+                _ = try await service.answer(message.request, message.body)
+                try await fail(index, message, "unanswered", .timedOut(host: host))
+            case 3 where mayActTwice(message):
+                _ = try await service.answer(message.request, message.body)
+                try await deliver(message, of: index, "doubled")
+            case 4:
+                var answer = try await service.answer(message.request, message.body)
+                answer.isCut = true
+                try await give(answer, to: index, message, "cut")
+            case 5 where mayActTwice(message):
+                // It reaches the service long after its client has given it up.
+                late.append(message)
+                try await fail(index, message, "late", .timedOut(host: host))
+            case 6:
+                let status = [429, 503, 502, 504, 401].randomElement(using: &numbers) ?? 503
+                try await give(
+                    Answer(response: HTTPResponse(status: .init(code: status)), body: []), to: index, message, "gate")
+            case 7: try await crash(index, .everything)
+            default:
+                _ = try await service.answer(message.request, message.body)
+                try await crash(index, Bool.random(using: &numbers) ? .nothing : .sectors(seed: numbers.next()))
+            }
+        }
+
+        /// Whether the service can recognise a message that reaches it twice; else nobody can keep it from acting twice.
+        private func mayActTwice(_ message: Message) -> Bool {
+            switch message.request.method {
+            case .post: plan.ability.isRepeatable
+            case .patch, .put: plan.ability.isRepeatable || plan.ability.hasETags
+            default: true
+            }
+        }
+
+        private mutating func editElsewhere() async throws {
+            edits += 1
+            let mark = "other-\(edits)"
+            let number = Int.random(in: 1...24, using: &numbers)
+            let isTaken: Bool
+            switch Int.random(in: 0..<5, using: &numbers) {
+            case 0:
+                isTaken = try await service.change(
+                    "INSERT INTO Tasks(PlaceId, Title, Amount, Mark, Born) VALUES (?, 'Theirs', ?, ?, ?)",
+                    ["P\(number % 8 + 1)", number * 4, mark, mark])
+            case 1: isTaken = try await service.change("DELETE FROM Tasks WHERE Id = ?", [number])
+            case 2:
+                isTaken = try await service.change(
+                    "UPDATE Places SET Name = ?, Mark = ? WHERE Id = ?", [mark, mark, "P\(number % 8 + 1)"])
+            default:
+                isTaken = try await service.change(
+                    "UPDATE Tasks SET Amount = ?, Mark = ? WHERE Id = ?", [(number * 7) % 100, mark, number])
+            }
+            trace.add("others edit \(mark) \(isTaken)")
+        }
+
+        // MARK: One client
+
+        /// Lets a client begin something, up to its first message or its end.
+        private mutating func start(
+            _ index: Int,
+            _ body: @escaping @Sendable (SimulatedClient, AsyncStream<Halt>.Continuation) async throws -> String
+        ) async throws {
+            let (client, halts) = (seats[index].client, seats[index].halts)
+            seats[index].work = Task {
+                let result: Result<String, any Error>
+                do { result = .success(try await body(client, halts)) } catch { result = .failure(error) }
+                halts.yield(.done)
+                return try result.get()
+            }
+            try await arrive(index)
+        }
+
+        /// Waits until a client has come to its next message, or to the end of what it does.
+        private mutating func arrive(_ index: Int) async throws {
+            switch await seats[index].next() {
+            case .message(let message): seats[index].message = message
+            case .done, nil:
+                seats[index].message = nil
+                let text = try await seats[index].work?.value ?? ""
+                seats[index].work = nil
+                seats[index].lastResult = text
+                trace.add("\(index) ends \(text)")
+                if await seats[index].client.mendDisk() { try await crash(index, .sectors(seed: numbers.next())) }
+            }
+        }
+
+        private mutating func deliver(_ message: Message, of index: Int, _ how: String = "through") async throws {
+            try await give(try await service.answer(message.request, message.body), to: index, message, how)
+        }
+
+        private mutating func give(_ answer: Answer, to index: Int, _ message: Message, _ how: String) async throws {
+            trace.add("\(index) \(message.text) \(how) \(answer.response.status.code)")
+            message.resume(.success(answer))
+            try await arrive(index)
+        }
+
+        private mutating func fail(
+            _ index: Int, _ message: Message, _ how: String, _ error: TransportError
+        ) async throws {
+            trace.add("\(index) \(message.text) \(how)")
+            message.resume(.failure(error))
+            try await arrive(index)
+        }
+
+        private mutating func crash(_ index: Int, _ remains: Remains) async throws {
+            crashes += 1
+            trace.add("\(index) crashes \(remains)")
+            let client = seats[index].client
+            try await client.die(remains)
+            // What the former life still has in hand ends.
+            seats[index].message?.resume(.failure(TransportError.connectionLost(host: "service", reason: "crash")))
+            seats[index].message = nil
+            _ = try? await seats[index].work?.value
+            seats[index].work = nil
+            seats[index].renew()
+            try await drive(index) { client, halts in
+                try await client.live(halts)
+                return "lives"
+            }
+        }
+
+        /// Does something to its end, without faults.
+        private mutating func drive(
+            _ index: Int,
+            _ body: @escaping @Sendable (SimulatedClient, AsyncStream<Halt>.Continuation) async throws -> String
+        ) async throws {
+            try await start(index, body)
+            while let message = seats[index].message { try await deliver(message, of: index) }
+        }
+
+        // MARK: The end
+
+        /// All faults heal: what is late arrives, what was begun is finished, every queue drains, and everybody sees
+        /// what all others did.
+        private mutating func heal() async throws {
+            for message in late { _ = try await service.answer(message.request, message.body) }
+            late = []
+            for index in seats.indices {
+                while let message = seats[index].message { try await deliver(message, of: index) }
+            }
+            for _ in 0..<6 {
+                var isSettled = true
+                for index in seats.indices {
+                    try await drive(index) { client, _ in await client.settle() ? "settled" : "goes on" }
+                    if seats[index].lastResult != "settled" { isSettled = false }
+                }
+                if isSettled { break }
+            }
+            for _ in 0..<2 {
+                for index in seats.indices {
+                    try await drive(index) { client, _ in await client.perform(.sync) }
+                }
+            }
+        }
+    }
+
+    /// A client and where it has come to.
+    private struct Seat {
+        let client: SimulatedClient
+        private(set) var halts: AsyncStream<Halt>.Continuation
+        private var stream: AsyncStream<Halt>.Iterator
+        var message: Message?
+        var work: Task<String, any Error>?
+        var lastResult = ""
+
+        init(_ client: SimulatedClient) {
+            self.client = client
+            let (stream, halts) = AsyncStream.makeStream(of: Halt.self)
+            self.halts = halts
+            self.stream = stream.makeAsyncIterator()
+        }
+
+        mutating func next() async -> Halt? { await stream.next() }
+
+        /// Forgets what a former life still says.
+        mutating func renew() {
+            let (stream, halts) = AsyncStream.makeStream(of: Halt.self)
+            self.halts = halts
+            self.stream = stream.makeAsyncIterator()
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import ODataModel
+import Synchronization
+
+/// Time that passes only when the simulation says so; each client's clock may be wrong by an amount of its own.
+final class VirtualTime: Sendable {
+    private let seconds = Mutex(1_790_000_000.0)
+
+    /// The true time, in seconds since 1970.
+    var now: Double { seconds.withLock { $0 } }
+
+    /// Lets time pass.
+    func pass(_ amount: Double) { seconds.withLock { $0 += amount } }
+
+    /// The true time as OData writes it.
+    var instant: ODataDateTimeOffset { ODataDateTimeOffset(seconds: Int64(now), picoseconds: 0) }
+}

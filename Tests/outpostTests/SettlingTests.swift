@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@Suite("Commands that settle and look after a clone")
+struct SettlingTests {
+    @Test("conflicts shows all versions, and mine goes on top of theirs")
+    func conflicts() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        let other = site.path("other")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("clone", site.url, other).code == 0)
+        #expect(try await tool.run("update", other, "Products(6)", "Stock=1").code == 0)
+        #expect(try await tool.run("push", other).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=2").code == 0)
+        #expect(try await tool.run("push", clone).code == 3)
+        let shown = try await tool.run("conflicts", clone)
+        #expect(shown.output.contains("mine 2, theirs 1"), "\(shown.output) \(shown.errors)")
+        #expect(try await tool.run("doubts", clone).output == "No change is in doubt.\n")
+        #expect(try await tool.run("conflicts", "theirs", clone, "99").code == 1)
+        let mine = try await tool.run("conflicts", "mine", clone, "--json")
+        #expect(mine.output.contains("\"retried\" : 1"), "\(mine.output) \(mine.errors)")
+        #expect(try await tool.run("push", clone).code == 0)
+        #expect(try await tool.run("conflicts", clone).output == "There is no conflict.\n")
+    }
+
+    @Test("explain tells how parts are downloaded and how a query is answered")
+    func explain() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        let query = "mine=Orders?$filter=EmployeeID eq 1&$expand=Order_Lines"
+        #expect(try await tool.run("clone", site.url, clone, "--query", query).code == 0)
+        let parts = try await tool.run("explain", clone)
+        #expect(parts.output.contains("Order_Lines: split"), "\(parts.output) \(parts.errors)")
+        #expect(try await tool.run("explain", clone, "--json").output.contains("\"expands\""))
+        let plan = try await tool.run("explain", clone, "Orders?$filter=sap.islocal()")
+        #expect(plan.output.contains("outpost_queue"), "\(plan.output) \(plan.errors)")
+        #expect(try await tool.run("query", clone, "Orders?$filter=sap.islocal()").code == 0)
+    }
+
+    @Test("export writes each set, or what a query finds, as JSON or as lines")
+    func export() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        let folder = site.path("backup")
+        let report = try await tool.run("export", clone, "--to", folder, "--json")
+        #expect(report.output.contains("\"Customers\""), "\(report.errors)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/Customers.json"))
+        let rows = try #require(try JSONSerialization.jsonObject(with: bytes) as? [[String: Any]])
+        #expect(rows.count == 40 && rows[0]["CustomerID"] as? String == "C0001")
+        let lines = try await tool.run(
+            "export", clone, "--query", "Categories?$orderby=CategoryID&$top=2", "--format", "csv")
+        #expect(lines.output.hasPrefix("CategoryID,Name\n1,"), "\(lines.output) \(lines.errors)")
+        #expect(try await tool.run("export", clone).code == 2)
+        #expect(try await tool.run("export", clone, "--to", folder).code == 2, "nothing is overwritten")
+    }
+
+    @Test("repair and gc say what they did and leave rows and queue alone")
+    func maintenance() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
+        #expect(try await tool.run("repair", clone).output.contains("nothing to mend"))
+        let report = try await tool.run("gc", clone, "--json")
+        #expect(report.output.contains("\"after\""), "\(report.errors)")
+        #expect(try await tool.run("status", clone).output.contains("Products(6)"))
+        #expect(try await tool.run("query", clone, "RequestQueue?$select=Entity").output.contains("Products(6)"))
+    }
+}
