@@ -6,8 +6,11 @@ import ODataService
 
 /// The metadata that the code was generated from, as far as it needs them.
 enum HarbourMetadata {
-    /// Read once, when it is first needed.
-    static let model: EntityDataModel = EntityDataModel.generated(text)
+    /// Read once, when they are first needed.
+    static let metadata: GeneratedMetadata = GeneratedMetadata(text)
+
+    /// Their model.
+    static var model: EntityDataModel { metadata.model }
 
     static let text: String = #"""
         <?xml version="1.0" encoding="utf-8"?>
@@ -24,14 +27,27 @@ enum HarbourMetadata {
         <EntityType Name="Photo" HasStream="true"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Taken" Type="Edm.DateTimeOffset"/></EntityType>
         <EnumType Name="ShipKind"><Member Name="Cargo" Value="0"/><Member Name="PASSENGER" Value="1"/><Member Name="Freight" Value="0"/><Member Name="None" Value="9"/></EnumType>
         <EnumType Name="Services" IsFlags="true"><Member Name="Water" Value="1"/><Member Name="Power" Value="2"/><Member Name="All" Value="3"/></EnumType>
+        <EnumType Name="Unit"><Member Name="Metre" Value="0"/><Member Name="Cable" Value="1"/></EnumType>
         <TypeDefinition Name="Metres" UnderlyingType="Edm.Decimal" Scale="2"/>
         <Action Name="Move" IsBound="true"><Parameter Name="ship" Type="Harbour.Ship"/><Parameter Name="to" Type="Harbour.Position" Nullable="false"/><Parameter Name="Reason" Type="Edm.String"><Annotation Term="Org.OData.Core.V1.OptionalParameter"/></Parameter><ReturnType Type="Harbour.Ship"/></Action>
         <Action Name="Close" IsBound="true"><Parameter Name="ships" Type="Collection(Harbour.Ship)"/></Action>
         <Function Name="Similar" IsBound="true" IsComposable="true"><Parameter Name="ship" Type="Harbour.Ship"/><Parameter Name="kind" Type="Harbour.ShipKind" Nullable="false"/><ReturnType Type="Collection(Harbour.Ship)"/></Function>
         <Function Name="Label" IsBound="true"><Parameter Name="party" Type="Harbour.Party"/><ReturnType Type="Edm.String"/></Function>
         <Function Name="FreeBerths"><Parameter Name="minLength" Type="Harbour.Metres" Nullable="false"/><ReturnType Type="Collection(Harbour.Position)"/></Function>
+        <Function Name="Distance" IsBound="true"><Parameter Name="position" Type="Harbour.Position"/><Parameter Name="to" Type="Harbour.Position" Nullable="false"/><ReturnType Type="Edm.Double" Nullable="false"/></Function>
+        <Function Name="Distance" IsBound="true"><Parameter Name="position" Type="Harbour.Position"/><Parameter Name="to" Type="Harbour.Position" Nullable="false"/><Parameter Name="unit" Type="Harbour.Unit" Nullable="false"/><ReturnType Type="Edm.Double" Nullable="false"/></Function>
+        <Action Name="Clear" IsBound="true"><Parameter Name="position" Type="Harbour.Position"/><Parameter Name="reasons" Type="Collection(Edm.String)" Nullable="true"><Annotation Term="Org.OData.Core.V1.OptionalParameter"/></Parameter></Action>
+        <Function Name="Paint" IsBound="true"><Parameter Name="position" Type="Harbour.MarkedPosition"/><ReturnType Type="Harbour.MarkedPosition"/></Function>
+        <Function Name="Nearest" IsBound="true"><Parameter Name="positions" Type="Collection(Harbour.Position)"/><Parameter Name="kinds" Type="Collection(Harbour.ShipKind)" Nullable="false"/><ReturnType Type="Harbour.Position"/></Function>
+        <Function Name="Mean" IsBound="true"><Parameter Name="values" Type="Collection(Edm.Double)"/><ReturnType Type="Edm.Double"/></Function>
+        <Function Name="InFeet" IsBound="true"><Parameter Name="length" Type="Harbour.Metres"/><ReturnType Type="Edm.Decimal"/></Function>
+        <Function Name="Successors" IsBound="true"><Parameter Name="kind" Type="Harbour.ShipKind"/><ReturnType Type="Collection(Harbour.ShipKind)" Nullable="false"/></Function>
+        <Function Name="Remarks" IsBound="true"><Parameter Name="ship" Type="Harbour.Ship"/><ReturnType Type="Collection(Edm.String)" Nullable="true"/></Function>
+        <Function Name="Plan" IsBound="true"><Parameter Name="ship" Type="Harbour.Ship"/><ReturnType Type="Edm.Stream"/></Function>
+        <Action Name="Tow" IsBound="true"><Parameter Name="ships" Type="Collection(Harbour.Ship)"/><ReturnType Type="Collection(Harbour.Ship)" Nullable="false"/></Action>
+        <Function Name="Oldest"><ReturnType Type="Harbour.Ship"/></Function>
         <Action Name="Reset"/>
-        <EntityContainer Name="HarbourContainer"><EntitySet Name="Ships" EntityType="Harbour.Ship"><NavigationPropertyBinding Path="Owner" Target="Parties"/><NavigationPropertyBinding Path="Crew" Target="Parties"/></EntitySet><EntitySet Name="Parties" EntityType="Harbour.Party"/><EntitySet Name="Photos" EntityType="Harbour.Photo"/><Singleton Name="Master" Type="Harbour.Person"/><FunctionImport Name="FreeBerths" Function="Harbour.FreeBerths"/><ActionImport Name="Reset" Action="Harbour.Reset"/></EntityContainer>
+        <EntityContainer Name="HarbourContainer"><EntitySet Name="Ships" EntityType="Harbour.Ship"><NavigationPropertyBinding Path="Owner" Target="Parties"/><NavigationPropertyBinding Path="Crew" Target="Parties"/></EntitySet><EntitySet Name="Parties" EntityType="Harbour.Party"/><EntitySet Name="Photos" EntityType="Harbour.Photo"/><Singleton Name="Master" Type="Harbour.Person"/><FunctionImport Name="FreeBerths" Function="Harbour.FreeBerths"/><FunctionImport Name="Oldest" Function="Harbour.Oldest" EntitySet="Ships"/><ActionImport Name="Reset" Action="Harbour.Reset"/></EntityContainer>
         </Schema>
         </edmx:DataServices>
         </edmx:Edmx>
