@@ -168,7 +168,10 @@ let package = Package(
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
         .testTarget(
             name: "ODataGeneratorTests",
-            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus"],
+            dependencies: [
+                "ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient", "ODataHTTP",
+                "ODataServer", "ODataTransportNIO", "OfflineOData",
+            ],
             exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
