@@ -23,12 +23,9 @@ enum HarbourPlace: String, CaseIterable, Sendable {
             [.init("to", position), .init("Reason", .primitive(.string), isNullable: true, isOptional: true)],
             returns: ship
         ) { call in
-            var moved = Ship(odataEntity: try call.boundEntity())
-            moved.berth = try call.argument("to") as Position
-            moved.berth?.quay = try call.argument("Reason") as String? ?? moved.berth?.quay
-            return .entity(
-                try call.transaction.update(
-                    try call.boundEntity(), ["Berth": moved.odataEntity["Berth"] ?? .null]))
+            var berth: Position = try call.argument("to")
+            if let reason: String = try call.argument("Reason") { berth.quay = reason }
+            return .entity(try call.transaction.update(try call.boundEntity(), ["Berth": berth.odataValue]))
         }
         try definition.action("Close", on: .collection(Ship.typeName)) { call in
             for ship in try call.boundEntities() { try call.transaction.delete(ship.control.id ?? "") }
