@@ -28,7 +28,8 @@ struct LogPageTests {
         #expect(rows.count == 2)
         let first = try #require(rows.first)
         #expect(first.contains("data-level=\"3\""))
-        #expect(first.contains("data-line=\"2026-01-31 08:15:30.250 ERROR sync - refused status=503 correlation-id=c1\""))
+        #expect(
+            first.contains("data-line=\"2026-01-31 08:15:30.250 ERROR sync - refused status=503 correlation-id=c1\""))
         #expect(first.contains("<input type=\"checkbox\" aria-label=\"Select entry\">"))
         for cell in ["2026-01-31 08:15:30.250", "Error", "sync", "refused&#10;status=503&#10;correlation-id=c1"] {
             #expect(first.contains("<td>\(cell)</td>"), "\(cell)")

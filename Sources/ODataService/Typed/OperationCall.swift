@@ -121,7 +121,9 @@ public struct OperationCall: Sendable {
     /// Calls it.
     ///
     /// - Returns: the members, null ones left out.
-    public func values<Value: ODataValueConvertible>() async throws -> [Value] { try await members().compactMap(\.self) }
+    public func values<Value: ODataValueConvertible>() async throws -> [Value] {
+        try await members().compactMap(\.self)
+    }
 
     /// Calls it.
     ///
@@ -216,8 +218,8 @@ private struct DeclaredType {
 
     init?(_ type: any ODataValueConvertible.Type) {
         switch type {
-        case let structure as any TypedStructure.Type: self.init(structure)
-        case let enumeration as any TypedEnumeration.Type: self.init(enumeration)
+        case let structure as any TypedStructure.Type: self.init(structure: structure)
+        case let enumeration as any TypedEnumeration.Type: self.init(enumeration: enumeration)
         case let collection as any CollectionValue.Type:
             guard let member = DeclaredType(collection.memberType) else { return nil }
             self.init(type: .collection(member.type), model: member.model)
@@ -230,11 +232,11 @@ private struct DeclaredType {
         self.model = model
     }
 
-    private init<Structure: TypedStructure>(_ structure: Structure.Type) {
+    private init<Structure: TypedStructure>(structure: Structure.Type) {
         self.init(type: .complex(Structure.typeName), model: Structure.odataModel)
     }
 
-    private init<Enumeration: TypedEnumeration>(_ enumeration: Enumeration.Type) {
+    private init<Enumeration: TypedEnumeration>(enumeration: Enumeration.Type) {
         self.init(type: .enumeration(Enumeration.typeName), model: Enumeration.odataModel)
     }
 }

@@ -116,7 +116,9 @@ final class LogFile: Sendable {
         }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { gzwrite(packed, $0.baseAddress, UInt32(clamping: min($0.count, 1 << 20))) }
+            let count = rest.withUnsafeBytes {
+                gzwrite(packed, $0.baseAddress, UInt32(clamping: min($0.count, 1 << 20)))
+            }
             guard count > 0 else {
                 let code = errno
                 gzclose(packed)

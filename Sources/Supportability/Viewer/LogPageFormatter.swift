@@ -66,11 +66,13 @@ public struct LogPageFormatter: LogFormatter {
     /// The row of a record.
     public func line(of record: LogRecord) -> String {
         let line = plain.line(of: record)
-        let details = record.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let details =
+            record.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             + (record.correlationID.map { ["\(LogRecord.correlationKey)=\($0)"] } ?? [])
         let place = record.location.map { "\($0.file):\($0.line)" } ?? "-"
         let cells = [
-            plain.time(of: record.time), texts.levels[record.severity.rawValue], record.tag, "\(record.processID)", place,
+            plain.time(of: record.time), texts.levels[record.severity.rawValue], record.tag, "\(record.processID)",
+            place,
             ([record.message] + details).joined(separator: "\n"),
         ]
         return "<tr data-level=\"\(record.severity.rawValue)\" data-line=\"\(Self.escaped(line))\">"

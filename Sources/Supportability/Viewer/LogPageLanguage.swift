@@ -29,7 +29,8 @@ public enum LogPageLanguage: String, CaseIterable, Sendable {
                 // Simplified Chinese is another script.
                 let places = ["TW", "HK", "MO"]
                 let isTraditional =
-                    language.script.map { $0.identifier == "Hant" } ?? places.contains(language.region?.identifier ?? "")
+                    language.script.map { $0.identifier == "Hant" }
+                    ?? places.contains(language.region?.identifier ?? "")
                 if isTraditional { return .traditionalChinese }
                 continue
             }

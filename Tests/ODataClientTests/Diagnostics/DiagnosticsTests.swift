@@ -47,7 +47,8 @@ import Testing
         configuration.diagnostics.storedLog = log
         let authentication = Authentication.basic(user: "ann", password: "geheim").then(.header("X-Tenant", "7"))
         _ = try ODataClient(
-            serviceRoot: "http://shop.test/service/", transport: WireScript { _, _ in throw CancellationError() }, authentication: authentication,
+            serviceRoot: "http://shop.test/service/", transport: WireScript { _, _ in throw CancellationError() },
+            authentication: authentication,
             configuration: configuration)
         let header = try #require(try log.header)
         #expect(header.baseURL == "http://shop.test/service/" && header.language == "de-AT" && header.user == "ann")

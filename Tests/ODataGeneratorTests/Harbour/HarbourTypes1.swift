@@ -433,6 +433,12 @@ struct Ship: TypedEntity {
         set { odataEntity.setTypedValue(11, "IsLaidUp", newValue) }
     }
 
+    /// `OwnerID`, Edm.Guid.
+    var ownerID: ODataGuid? {
+        get { odataEntity.typedValue(12, "OwnerID") }
+        set { odataEntity.setTypedValue(12, "OwnerID", newValue) }
+    }
+
     /// `Owner`, where it was expanded.
     var owner: Company? {
         get { odataEntity.typedRelated("Owner") }
@@ -471,6 +477,7 @@ struct Ship: TypedEntity {
         var anchors: ComplexCollectionPath<Position> { ComplexCollectionPath<Position>(self, "Anchors") }
         var blueprint: StreamPath { StreamPath(self, "Blueprint") }
         var isLaidUp: PropertyPath<Bool> { PropertyPath<Bool>(self, "IsLaidUp") }
+        var ownerID: PropertyPath<ODataGuid> { PropertyPath<ODataGuid>(self, "OwnerID") }
         var owner: NavigationPath<Company> { NavigationPath<Company>(self, "Owner") }
         var calls: NavigationCollectionPath<Call> { NavigationCollectionPath<Call>(self, "Calls") }
         var crew: NavigationCollectionPath<Person> { NavigationCollectionPath<Person>(self, "Crew") }

@@ -106,9 +106,11 @@ struct TypedV2Tests {
         }
     }
 
-    @Test("Reads: keys, filters, expands, order, counts and exact values", arguments: [
-        MessageDialect.EntityFormat.json, .atom,
-    ])
+    @Test(
+        "Reads: keys, filters, expands, order, counts and exact values",
+        arguments: [
+            MessageDialect.EntityFormat.json, .atom,
+        ])
     func reads(format: MessageDialect.EntityFormat) async throws {
         try await withOrchard(format) { orchard in
             try await fill(orchard)
@@ -118,24 +120,30 @@ struct TypedV2Tests {
             #expect(tree.planted == ODataDateTime(date: "1953-03-04"))
             #expect(tree.mark == ODataGuid("11111111-2222-3333-4444-555555555553"))
             #expect(tree.place?.row == 3 && tree.place?.slot == 200)
-            let found = try await orchard.trees.filter(\.height > 1.5 && \.isOld == false).orderBy(\.id, descending: true)
-                .expand(\.grove).all()
+            let found = try await orchard.trees.filter(\.height > 1.5 && \.isOld == false).orderBy(
+                \.id, descending: true
+            )
+            .expand(\.grove).all()
             #expect(found.map(\.id) == [4, 3])
             #expect(found.first?.grove?.title == "North")
             #expect(try await orchard.trees.filter(\.place.row == 2).first()?.id == 2)
-            #expect(try await orchard.trees.filter { $0.name.startsWith("Tree") && $0.planted.year < 1953 }.count() == 2)
+            #expect(
+                try await orchard.trees.filter { $0.name.startsWith("Tree") && $0.planted.year < 1953 }.count() == 2)
             #expect(try await orchard.trees.filter(\.grove.title == "North").count() == 3)
-            #expect(try await orchard.groves.key("N'1").trees.orderBy(\.id).select(\.name).all().map(\.name)
-                == ["Tree 2", "Tree 3", "Tree 4"])
+            #expect(
+                try await orchard.groves.key("N'1").trees.orderBy(\.id).select(\.name).all().map(\.name)
+                    == ["Tree 2", "Tree 3", "Tree 4"])
             #expect(try await orchard.trees.key(9).get() == nil)
             #expect(try await orchard.trees.key(3).name.get() == "Tree 3")
             #expect(try await orchard.trees.key(3).place.get()?.row == 3)
         }
     }
 
-    @Test("Creates, changes on condition of the ETag, links and deletes", arguments: [
-        MessageDialect.EntityFormat.json, .atom,
-    ])
+    @Test(
+        "Creates, changes on condition of the ETag, links and deletes",
+        arguments: [
+            MessageDialect.EntityFormat.json, .atom,
+        ])
     func changes(format: MessageDialect.EntityFormat) async throws {
         try await withOrchard(format) { orchard in
             try await fill(orchard)
@@ -168,9 +176,11 @@ struct TypedV2Tests {
         }
     }
 
-    @Test("Function imports: entities, an entity, values, complex values, nothing; by GET and POST", arguments: [
-        MessageDialect.EntityFormat.json, .atom,
-    ])
+    @Test(
+        "Function imports: entities, an entity, values, complex values, nothing; by GET and POST",
+        arguments: [
+            MessageDialect.EntityFormat.json, .atom,
+        ])
     func functionImports(format: MessageDialect.EntityFormat) async throws {
         try await withOrchard(format) { orchard in
             try await fill(orchard)
