@@ -119,6 +119,17 @@ struct TypedEntityTests {
         #expect(read?.calls?.map(\.dues) == [12.5])
         #expect(read?.owner?.name == "Line")
         #expect(try await harbour.ships.filter { $0.calls.any { $0.dues > 12 } }.count() == 1)
+        // A person of the same set is no company.
+        let person = try #require(ODataGuid("99999999-2222-3333-4444-555555555555"))
+        try await harbour.parties.cast(Person.self).create(
+            Person {
+                $0.id = person; $0.name = "Ada"; $0.tags = []
+            })
+        var other = Ship {
+            $0.name = "Maud"; $0.isLaidUp = false; $0.anchors = []
+        }
+        other.odataEntity.related["Owner"] = .references(["Parties(\(person))"])
+        await #expect(throws: ODataError.self) { try await harbour.ships.create(other) }
     }
 
     @Test("Properties stand elsewhere in the service's model than in the code's, and are found by name")
