@@ -78,7 +78,7 @@ let package = Package(
         // floor 0
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .target(name: "Supportability", dependencies: [logging], swiftSettings: settings),
+        .target(name: "Supportability", dependencies: ["CZlib", logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
@@ -211,7 +211,7 @@ let package = Package(
             name: "ODataClientTests",
             dependencies: [
                 "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
-                "WireFaults", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "Supportability", "WireFaults", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
