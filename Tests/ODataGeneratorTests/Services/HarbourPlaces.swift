@@ -1,11 +1,8 @@
 import Foundation
-import ODataClient
 import ODataHTTP
 import ODataModel
-import ODataServer
 import ODataService
 import ODataStore
-import ODataTransportNIO
 import OfflineOData
 
 /// What stands behind the same generated types.
@@ -75,33 +72,20 @@ enum HarbourPlace: String, CaseIterable, Sendable {
         let store = try await Self.store()
         guard self != .localStore else { return try await body(HarbourService(store)) {} }
         let handler = try ODataHandler(provider: store, serviceRoot: "/harbour/")
-        let server = try await ODataServer(handler: handler.handle).start()
-        let transport = try NIOTransport()
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
-        do {
-            let root = "http://127.0.0.1:\(server.port)/harbour/"
-            let client = try await ODataClient(root, transport: transport)
-            if self == .clientOfAServer {
-                try await body(HarbourService(client)) {}
-            } else {
-                let offline = try await OfflineODataProvider.create(
-                    at: folder.path, protection: .unencrypted, serviceRoot: root, remote: client)
-                try await offline.download()
-                try await body(HarbourService(offline)) {
-                    let failed = try await offline.sync().upload.failed
-                    if let first = failed.first { throw UploadRefused(text: "\(first)") }
+        try await withServedClient(at: "/harbour/", handler.handle) { client, root in
+            if self == .clientOfAServer { return try await body(HarbourService(client)) {} }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let offline = try await OfflineODataProvider.create(
+                at: folder.path, protection: .unencrypted, serviceRoot: root, remote: client)
+            try await offline.download()
+            try await body(HarbourService(offline)) {
+                if let refused = try await offline.sync().upload.failed.first {
+                    throw UploadRefused(text: "\(refused)")
                 }
-                try offline.close()
             }
-        } catch {
-            try? FileManager.default.removeItem(at: folder)
-            try await transport.shutdown()
-            await server.stop()
-            throw error
+            try offline.close()
         }
-        try? FileManager.default.removeItem(at: folder)
-        try await transport.shutdown()
-        await server.stop()
     }
 
     struct UploadRefused: Error {

@@ -1,11 +1,8 @@
-import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
-import ODataServer
 import ODataService
 import ODataStore
-import ODataTransportNIO
 import Testing
 
 /// A service of OData 2.0 over a socket, read and changed through types that were generated from its V2 metadata.
@@ -65,20 +62,10 @@ struct TypedV2Tests {
         _ format: MessageDialect.EntityFormat, _ body: (OrchardService) async throws -> Void
     ) async throws {
         let handler = try ODataV2Handler(provider: try await Self.store(), serviceRoot: "/v2/")
-        let server = try await ODataServer(handler: handler.handle).start()
-        let transport = try NIOTransport()
-        do {
-            let client = try await ODataClient(
-                "http://127.0.0.1:\(server.port)/v2/", transport: transport, configuration: .init(entityFormat: format))
+        try await withServedClient(at: "/v2/", handler.handle, .init(entityFormat: format)) { client, _ in
             #expect(try await client.version < .v4)
             try await body(OrchardService(client))
-        } catch {
-            try await transport.shutdown()
-            await server.stop()
-            throw error
         }
-        try await transport.shutdown()
-        await server.stop()
     }
 
     private func fill(_ orchard: OrchardService) async throws {
