@@ -211,7 +211,8 @@ let package = Package(
             name: "ODataClientTests",
             dependencies: [
                 "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
-                "Supportability", "WireFaults", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "Supportability", "WireFaults", httpTypes, logging,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
