@@ -78,7 +78,7 @@ let package = Package(
         // floor 0
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .target(name: "Supportability", dependencies: [logging], swiftSettings: settings),
+        .target(name: "Supportability", dependencies: ["CZlib", logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
@@ -168,7 +168,10 @@ let package = Package(
         .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
         .testTarget(
             name: "ODataGeneratorTests",
-            dependencies: ["ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus"],
+            dependencies: [
+                "ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient", "ODataHTTP",
+                "ODataServer", "ODataTransportNIO", "OfflineOData",
+            ],
             exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
@@ -208,7 +211,8 @@ let package = Package(
             name: "ODataClientTests",
             dependencies: [
                 "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
-                "WireFaults", httpTypes, logging, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "Supportability", "WireFaults", httpTypes, logging,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),

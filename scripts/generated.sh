@@ -1,12 +1,21 @@
 #!/usr/bin/env bash
-# Generates code from metadata documents and has the compiler check it: scripts/generated.sh [--all] [FILE…].
+# Generates code from metadata documents and has the compiler check it: scripts/generated.sh [--all] [--objects] [FILE…].
 # Without files: the documents of the tests, and with --all every document of the corpus, where that is there.
+# With --objects it is compiled as a debug build does, instead of being checked alone.
 # Each document is a module of its own. Ends with 1 when a document that can be read gives code that does not compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
 all=
-if [ "${1:-}" = --all ]; then all=1; shift; fi
+mode=(-typecheck)
+while [[ "${1:-}" == --* ]]; do
+    case $1 in
+    --all) all=1 ;;
+    --objects) mode=(-c -Onone -enable-batch-mode -j "${JOBS:-2}") ;;
+    *) echo "usage: scripts/generated.sh [--all] [--objects] [FILE…]" >&2; exit 2 ;;
+    esac
+    shift
+done
 documents=("$@")
 if [ ${#documents[@]} = 0 ]; then
     documents=(Tests/ODataGeneratorTests/Documents/*.xml)
@@ -22,6 +31,9 @@ if [ ${#documents[@]} = 0 ]; then
     fi
 fi
 
+# Documents are named from here, objects are written elsewhere.
+root=$PWD
+scratch=$(mkdir -p "$scratch" && cd "$scratch" && pwd)
 swift build --scratch-path "$scratch" --product odata-generate -j "${JOBS:-2}" >&2
 swift build --scratch-path "$scratch" --target ODataService -j "${JOBS:-2}" >&2
 bin=$(swift build --scratch-path "$scratch" --show-bin-path)
@@ -39,8 +51,8 @@ for document in "${documents[@]}"; do
         continue
     fi
     begin=$(date +%s)
-    if swiftc -typecheck -swift-version 6 -warnings-as-errors -module-name Generated -I "$bin/Modules" \
-        -Xcc -fmodule-map-file=Sources/CLibXML2/module.modulemap "${xml[@]}" "$output"/code/*.swift; then
+    if (cd "$output" && swiftc "${mode[@]}" -swift-version 6 -warnings-as-errors -module-name Generated -I "$bin/Modules" \
+        -Xcc -fmodule-map-file="$root/Sources/CLibXML2/module.modulemap" "${xml[@]}" code/*.swift); then
         compiled=$((compiled + 1))
         printf '%4ds %7d lines  %s\n' $(($(date +%s) - begin)) "$(cat "$output"/code/*.swift | wc -l)" "$document"
     else

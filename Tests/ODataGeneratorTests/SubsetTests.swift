@@ -13,7 +13,8 @@ struct SubsetTests {
         #expect(
             paths == [
                 "ComplexTypes/MarkedPosition.swift", "ComplexTypes/Position.swift", "Entities/Ship.swift",
-                "Enumerations/Services.swift", "Enumerations/ShipKind.swift", "HarbourMetadata.swift",
+                "Enumerations/HarbourUnit.swift", "Enumerations/Services.swift", "Enumerations/ShipKind.swift",
+                "HarbourMetadata.swift",
                 "HarbourService.swift",
             ])
         #expect(code.omissions.contains { $0.element == "Harbour.Ship/Owner" })

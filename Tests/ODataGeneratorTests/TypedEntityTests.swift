@@ -119,6 +119,17 @@ struct TypedEntityTests {
         #expect(read?.calls?.map(\.dues) == [12.5])
         #expect(read?.owner?.name == "Line")
         #expect(try await harbour.ships.filter { $0.calls.any { $0.dues > 12 } }.count() == 1)
+        // A person of the same set is no company.
+        let person = try #require(ODataGuid("99999999-2222-3333-4444-555555555555"))
+        try await harbour.parties.cast(Person.self).create(
+            Person {
+                $0.id = person; $0.name = "Ada"; $0.tags = []
+            })
+        var other = Ship {
+            $0.name = "Maud"; $0.isLaidUp = false; $0.anchors = []
+        }
+        other.odataEntity.related["Owner"] = .references(["Parties(\(person))"])
+        await #expect(throws: ODataError.self) { try await harbour.ships.create(other) }
     }
 
     @Test("Properties stand elsewhere in the service's model than in the code's, and are found by name")
@@ -184,6 +195,48 @@ struct TypedEntityTests {
         ] {
             #expect(throws: DecodingError.self, "\(text)") { try decoder.decode(Ship.self, from: Data(text.utf8)) }
         }
+    }
+
+    @Test("Metadata in generated code that somebody edited are an error at the first use, and stop nothing else")
+    func editedMetadata() async throws {
+        let broken = GeneratedMetadata(HarbourMetadata.text.replacing("</EntityType>", with: "<EntityType>"))
+        #expect(broken.model.container.entitySets.isEmpty)
+        #expect(broken.shape(Ship.typeName).properties.isEmpty)
+        #expect {
+            try broken.check(Ship.typeName)
+        } throws: { error in
+            guard case DataServiceError.generatedMetadata(Ship.typeName, let reason) = error else { return false }
+            return reason.contains("line")
+        }
+        let without = GeneratedMetadata(HarbourMetadata.text.replacing(#"Name="Photo""#, with: #"Name="Picture""#))
+        #expect(throws: DataServiceError.self) { try without.check(Photo.typeName) }
+        try GeneratedMetadata(HarbourMetadata.text).check(Ship.typeName)
+
+        // A type whose metadata are broken, as its generated code would be.
+        struct Lost: TypedEntity {
+            static let typeName = Ship.typeName
+            static let odataMetadata = GeneratedMetadata("<edmx")
+            static let odataShape = odataMetadata.shape(typeName)
+            var odataEntity: Entity
+            init(odataEntity: Entity) { self.odataEntity = odataEntity }
+            struct Paths: TypedPaths {
+                var odataPath: String
+                init(odataPath: String) { self.odataPath = odataPath }
+            }
+        }
+        let harbour = try await harbour()
+        try await harbour.ships.create(
+            Ship {
+                $0.name = "Fram"; $0.isLaidUp = false; $0.anchors = []
+            })
+        let lost = EntityCollection<Lost>(harbour.odataService, set: "Ships")
+        await #expect(throws: DataServiceError.self) { try await lost.all() }
+        await #expect(throws: DataServiceError.self) { try await lost.first() }
+        await #expect(throws: DataServiceError.self) { try await lost.key(EntityKey("ShipID", 1)).get() }
+        await #expect(throws: DataServiceError.self) { for try await _ in lost.pages() {} }
+        await #expect(throws: DataServiceError.self) { try await lost.create(Lost()) }
+        #expect(throws: DataServiceError.self) { try JSONDecoder().decode(Lost.self, from: Data("{}".utf8)) }
+        #expect(try await lost.count() == 1)
     }
 
     @Test("A number that the enumeration did not have reads as nil and stays what it is")

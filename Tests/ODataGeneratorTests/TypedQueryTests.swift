@@ -120,6 +120,69 @@ struct TypedQueryTests {
         #expect(recorder.last == "GET Master/Harbour.Label()")
     }
 
+    @Test("11.5 Operations are bound to complex values, their collections, and values without a structure")
+    func operationsBoundToValues() async throws {
+        let ship = harbour.ships.key(7)
+        let place = Position {
+            $0.quay = "East"; $0.number = 4
+        }
+        _ = try? await ship.berth.distance(to: place)
+        #expect(
+            recorder.last
+                == #"GET Ships(7)/Berth/Harbour.Distance(to=@to)?@to={"Quay":"East","Number":4}"#)
+        _ = try? await ship.berth.distance(to: place, unit: .cable)
+        #expect(
+            recorder.last
+                == "GET Ships(7)/Berth/Harbour.Distance(to=@to,unit=Harbour.Unit'Cable')"
+                + #"?@to={"Quay":"East","Number":4}"#)
+        _ = try? await ship.berth.clear_(reasons: ["wind", nil])
+        #expect(recorder.last == "POST Ships(7)/Berth/Harbour.Clear")
+        guard case .parameters(let parameters)? = recorder.requests.last?.body else {
+            throw DataServiceError.unexpectedAnswer(expected: "parameters")
+        }
+        #expect(parameters == ["reasons": .collection(["wind", .null])])
+        _ = try? await ship.berth.clear_()
+        guard case .none? = recorder.requests.last?.body else {
+            throw DataServiceError.unexpectedAnswer(expected: "no body")
+        }
+        _ = try? await ship.anchors.nearest(kinds: [.cargo, .passenger])
+        #expect(
+            recorder.last == #"GET Ships(7)/Anchors/Harbour.Nearest(kinds=@kinds)?@kinds=["Cargo","PASSENGER"]"#,
+            "members of enumerations go by name")
+        _ = try? await ship.draughts.mean()
+        #expect(recorder.last == "GET Ships(7)/Draughts/Harbour.Mean()")
+        _ = try? await ship.length.inFeet()
+        #expect(recorder.last == "GET Ships(7)/Length/Harbour.InFeet()")
+        _ = try? await ship.kind.successors()
+        #expect(recorder.last == "GET Ships(7)/Kind/Harbour.Successors()")
+        let marked = ValueRequest<MarkedPosition>(harbour.odataService, ship.berth.query)
+        _ = try? await marked.paint()
+        #expect(recorder.last == "GET Ships(7)/Berth/Harbour.Paint()")
+        _ = try? await marked.distance(to: place)
+        #expect(recorder.last.hasPrefix("GET Ships(7)/Berth/Harbour.Distance(to=@to)?"), "a derived type has it too")
+        _ = try? await ship.owner.fleet.key(8).berth.number.get()
+        #expect(recorder.last == "GET Ships(7)/Owner/Fleet(8)/Berth/Number")
+    }
+
+    @Test("11.5 What operations give: null members, streams, entities, nothing")
+    func operationResults() async throws {
+        let values = ODataResponse(body: .value(.collection(["new", .null]), .collection(.primitive(.string))))
+        let stream = ODataResponse(body: .raw(ByteStream([1, 2]), contentType: "image/png"))
+        let kinds = ODataResponse(
+            body: .value(.collection([.enumeration(9), .null]), .collection(.enumeration(ShipKind.typeName))))
+        let answers = [values, stream, ODataResponse(status: 204), kinds, ODataResponse(status: 204)]
+        let harbour = HarbourService(Recorder(answers))
+        #expect(try await harbour.ships.key(7).remarks() == ["new", nil])
+        let plan = try #require(try await harbour.ships.key(7).plan())
+        #expect(plan.contentType == "image/png")
+        #expect(try await plan.0.collect(limit: 10) == [1, 2])
+        #expect(try await harbour.ships.key(7).plan() == nil)
+        #expect(try await harbour.ships.key(7).kind.successors() == [.none_])
+        #expect(try await harbour.oldest().get() == nil)
+        let wrong = HarbourService(Recorder([ODataResponse(body: .count(3))]))
+        await #expect(throws: DataServiceError.self) { try await wrong.ships.key(7).kind.successors() }
+    }
+
     @Test("Streams are read and written by requests of their own")
     func streams() async throws {
         _ = try? await harbour.photos.key(1).media()

@@ -276,6 +276,41 @@ struct StoredLogTests {
                 + #""time":"1970-01-01T00:16:40.000Z"}"# + "\n")
     }
 
+    @Test("An export is packed with gzip where that is wanted, and only its owner can read it")
+    func packed() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        for number in 0..<2000 { try log.append(record("entry \(number)", .error)) }
+        let path = folder.path + "/export.txt.gz"
+        try log.export(to: path, isPacked: true)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        process.arguments = ["-dc", path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(text == (try log.text()))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect((attributes[.size] as? Int ?? .max) < text.utf8.count / 5)
+        #expect(throws: StoredLogError.self) { try log.export(to: "/proc/none/export.gz", isPacked: true) }
+    }
+
+    @Test("Entries that a user picked are exported alone, with the header")
+    func picked() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        for message in ["a", "b", "c"] { try log.append(record(message, .error)) }
+        let path = folder.path + "/export.txt"
+        try log.export(try log.read().records.filter { $0.message != "b" }, to: path)
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 11)
+        #expect(lines.suffix(2).map { $0.last } == ["a", "c"])
+    }
+
     @Test("A header of this machine has its fields filled")
     func machine() {
         let header = LogHeader.ofThisMachine(appName: "a", appVersion: "1", thirdParty: "lib 2")

@@ -41,9 +41,9 @@ struct Record: FetchableRecord {
 
 /// The processor time of this process so far, in seconds.
 func processorTime() -> Double {
-    var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
-    return Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

@@ -15,6 +15,8 @@ import ODataHTTP
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
     /// The steps in their order.
     public let steps: [any AuthenticationStep]
+    /// Who signs in, where that is known beforehand.
+    private(set) var user: String?
 
     /// Steps in their order.
     public init(_ steps: [any AuthenticationStep]) { self.steps = steps }
@@ -33,7 +35,9 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     /// A user name and a password with each request (RFC 7617). Use it over TLS only.
     public static func basic(user: String, password: String) -> Authentication {
         let value = BasicCredentials.field(user: user, password: password)
-        return Authentication { $0.headerFields[.authorization] = value }
+        var authentication = Authentication { $0.headerFields[.authorization] = value }
+        authentication.user = user
+        return authentication
     }
 
     /// A token with each request (RFC 6750).
@@ -52,10 +56,14 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// This step and then another.
-    public func then(_ next: Authentication) -> Authentication { Authentication(steps + next.steps) }
+    public func then(_ next: Authentication) -> Authentication {
+        var authentication = Authentication(steps + next.steps)
+        authentication.user = user ?? next.user
+        return authentication
+    }
 
     /// These steps and then another.
-    public func then(_ next: any AuthenticationStep) -> Authentication { Authentication(steps + [next]) }
+    public func then(_ next: any AuthenticationStep) -> Authentication { then(Authentication(next)) }
 
     /// Completes a request, for requests that no ``ODataClient`` and no ``HTTPSession`` sends.
     public func complete(_ request: inout HTTPRequest) async throws {

@@ -38,6 +38,9 @@ public struct Diagnostics: Sendable {
 
     /// Where lines go; `nil` for nowhere.
     public var logger: Logger?
+    /// The stored log whose header gets what the client knows: the service's root, the language of its requests and
+    /// the user of basic authentication. A log without a header, or one that cannot be written, is left alone.
+    public var storedLog: StoredLog?
     /// How much is logged.
     public var traceLevel: TraceLevel
     /// What is left out of logs.
@@ -59,12 +62,14 @@ public struct Diagnostics: Sendable {
 
     /// Makes diagnostics that tell nothing.
     public init(
-        logger: Logger? = nil, traceLevel: TraceLevel = .none, redaction: SecretRedaction = SecretRedaction(),
+        logger: Logger? = nil, storedLog: StoredLog? = nil, traceLevel: TraceLevel = .none,
+        redaction: SecretRedaction = SecretRedaction(),
         metricsPrefix: String? = nil, metricsFactory: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil,
         propagatesTraces: Bool = false,
         correlationID: (@Sendable () -> String)? = nil, onTimings: (@Sendable (RequestTimings) -> Void)? = nil
     ) {
         self.logger = logger
+        self.storedLog = storedLog
         self.traceLevel = traceLevel
         self.redaction = redaction
         self.metricsPrefix = metricsPrefix

@@ -187,6 +187,7 @@ extension DataServiceError: CodedError {
             switch self {
             case .unexpectedAnswer: "unexpected-answer"
             case .unknownType: "unknown-type"
+            case .generatedMetadata: "generated-metadata"
             case .unknownEntitySet: "unknown-set"
             case .unknownOperation: "unknown-operation"
             case .ambiguousEntitySet: "ambiguous-set"

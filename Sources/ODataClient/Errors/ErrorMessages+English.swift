@@ -54,6 +54,7 @@ let english: [String: String] = [
     "request.unsupported-by-service": "The service does not support {feature} {property}, as its metadata says.",
     "request.unexpected-answer": "{reason}",
     "request.unknown-type": "{reason}",
+    "request.generated-metadata": "{reason}",
     "request.unknown-set": "{reason}",
     "request.unknown-operation": "{reason}",
     "request.ambiguous-set": "{reason}",

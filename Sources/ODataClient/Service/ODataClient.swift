@@ -47,6 +47,11 @@ public final class ODataClient: ODataProvider {
         csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
         repeatability = RepeatabilityIssuer(
             policy: configuration.repeatability, clientID: configuration.repeatabilityClientID)
+        try? configuration.diagnostics.storedLog?.updateHeader {
+            $0.baseURL = serviceRoot
+            $0.user = authentication.user ?? $0.user
+            $0.language = configuration.language ?? $0.language
+        }
     }
 
     /// Makes a client and reads the metadata, so that a wrong address, a missing sign-in or a service that cannot be

@@ -44,6 +44,13 @@ struct NameTable {
     /// The protocol of the paths of a type that others derive from.
     func pathProtocol(_ name: QualifiedName) -> String? { pathProtocols[name] }
 
+    /// What requests of a type, and of those that derive from it, satisfy.
+    ///
+    /// - Parameter parameter: what the type is called in the declaration of the request.
+    func constraint(_ name: QualifiedName, on parameter: String) -> String {
+        protocols[name].map { "\(parameter): \($0)" } ?? "\(parameter) == \(type(name))"
+    }
+
     /// The name of a property, navigation property or enumeration member.
     func member(_ name: String, of type: QualifiedName) -> String {
         members[type]?[name] ?? SwiftName.member(name)

@@ -3,8 +3,8 @@ enum ReservedNames {
     /// What every generated structure has, by itself or from the libraries.
     static let members: Set<String> = [
         "Paths", "as", "bind", "cast", "changedProperties", "dynamicProperties", "encode", "hash", "hashValue",
-        "isLoaded", "odataETag", "odataEntity", "odataKey", "odataModel", "odataPath", "odataShape", "odataValue",
-        "path", "paths", "require", "typeName", "write",
+        "isLoaded", "odataETag", "odataEntity", "odataKey", "odataMetadata", "odataModel", "odataPath", "odataShape",
+        "odataValue", "path", "paths", "require", "typeName", "write",
     ]
 
     /// What every generated enumeration has. A member `none` or `some` would be taken for that of `Optional`, since
@@ -26,9 +26,10 @@ enum ReservedNames {
 
     /// What requests have, which bound operations are added to.
     static let requests: Set<String> = [
-        "all", "cast", "changes", "count", "create", "delete", "expand", "filter", "first", "get", "key", "link",
-        "media", "navigate", "odataService", "orderBy", "pages", "query", "replace", "rows", "search", "select",
-        "setMedia", "setStream", "skip", "stream", "top", "update", "url", "value", "with", "withCount",
+        "all", "cast", "changes", "clear", "count", "create", "delete", "expand", "filter", "first", "get", "key",
+        "link", "media", "members", "navigate", "odataService", "orderBy", "pages", "query", "replace", "rows",
+        "search", "select", "set", "setMedia", "setStream", "skip", "stream", "top", "update", "url", "value", "with",
+        "withCount",
     ]
 
     /// What the bodies of generated methods use.

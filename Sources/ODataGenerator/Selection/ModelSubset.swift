@@ -159,9 +159,14 @@ struct ModelSubset {
         return structured.contains(name)
     }
 
+    /// Whether what an operation is bound to is there. Those bound to values without a structure belong to no set.
     private func isBoundHere(_ operation: Operation) -> Bool {
-        guard case .entity(let name?)? = operation.parameters.first?.type.element else { return false }
-        return structured.contains(name)
+        switch operation.parameters.first?.type.element {
+        case .entity(let name?), .complex(let name?): structured.contains(name)
+        case .enumeration(let name): enumerations.contains(name)
+        case .primitive, .typeDefinition: wanted == nil
+        default: false
+        }
     }
 }
 

@@ -2,22 +2,64 @@ import ODataModel
 
 extension Translator {
     /// What an operation is called on.
-    private enum Receiver {
-        case service, entity, collection
+    private enum Receiver: CaseIterable {
+        case service, entity, entities, value, values
 
         /// How the generated method makes the call.
         var argument: String { self == .service ? "odataService" : "on: self" }
+
+        /// What an operation is bound to; `nil` where the typed layer has no request for it.
+        init?(_ type: TypeReference) {
+            switch type.element {
+            case .entity(nil), .complex(nil), .untyped, .collection, .primitive(.stream): return nil
+            case .entity: self = type.isCollection ? .entities : .entity
+            default: self = type.isCollection ? .values : .value
+            }
+        }
+
+        /// The type of the library that is extended, and the name of its parameter.
+        var request: (type: String, parameter: String) {
+            switch self {
+            case .service: ("", "")
+            case .entity: ("EntityRequest", "Element")
+            case .entities: ("EntityCollection", "Element")
+            case .value: ("ValueRequest", "Value")
+            case .values: ("ValueCollectionRequest", "Member")
+            }
+        }
     }
 
     /// Extensions of the requests of a type with the operations bound to it.
     mutating func operations(boundTo type: StructuredType) -> [SwiftDeclaration] {
-        guard type.kind == .entity else { return [] }
-        let bound = boundOperations(of: type.name)
+        let binding = type.kind == .entity ? TypeReference.entity(type.name) : .complex(type.name)
+        let names = names
+        return extensions(operationsByBinding[binding] ?? []) { names.constraint(type.name, on: $0) }
+    }
+
+    /// Extensions of requests with the operations that are bound to values without a structure.
+    mutating func operationsBoundToValues() -> [SwiftDeclaration] {
+        // Type definitions have the Swift type of what is behind them, and share its requests.
+        var byType: [String: [Operation]] = [:]
+        for (type, operations) in operationsByBinding {
+            switch type {
+            case .entity, .complex: continue
+            default: byType[swiftType(type), default: []] += operations
+            }
+        }
+        return byType.sorted { $0.key < $1.key }.flatMap { type, operations in
+            let sorted = operations.sorted { ($0.name.description, "\($0)") < ($1.name.description, "\($1)") }
+            return extensions(sorted) { "\($0) == \(type)" }
+        }
+    }
+
+    private mutating func extensions(
+        _ bound: [Operation], _ constraint: (_ parameter: String) -> String
+    ) -> [SwiftDeclaration] {
         var result: [SwiftDeclaration] = []
-        for receiver in [Receiver.entity, .collection] {
+        for receiver in Receiver.allCases where receiver != .service {
             var signatures: Set<String> = []
             var members: [SwiftDeclaration] = []
-            for operation in bound where Self.isCollection(operation) == (receiver == .collection) {
+            for operation in bound where operation.parameters.first.flatMap({ Receiver($0.type) }) == receiver {
                 guard
                     let method = method(
                         operation, path: operation.name.description, name: operation.name.name, receiver)
@@ -29,24 +71,23 @@ extension Translator {
                 members.append(.function(method))
             }
             guard !members.isEmpty else { continue }
+            let request = receiver.request
             result.append(
                 .type(
                     SwiftType(
-                        kind: .extension, name: receiver == .entity ? "EntityRequest" : "EntityCollection",
-                        constraint: constraint(type.name), members: members)))
+                        kind: .extension, name: request.type, constraint: constraint(request.parameter),
+                        members: members)))
         }
         return result
     }
 
-    private static func isCollection(_ operation: Operation) -> Bool {
-        operation.parameters.first?.type.isCollection == true
-    }
-
-    private func boundOperations(of type: QualifiedName) -> [Operation] {
-        var found: [Operation] = []
+    /// The operations that are generated, by what a single one of what they are bound to is.
+    func bindings() -> [TypeReference: [Operation]] {
+        var found: [TypeReference: [Operation]] = [:]
         for name in operationNames {
             for operation in subset.overloads(of: name) where operation.isBound {
-                if case .entity(type)? = operation.parameters.first?.type.element { found.append(operation) }
+                guard let type = operation.parameters.first?.type, Receiver(type) != nil else { continue }
+                found[type.element, default: []].append(operation)
             }
         }
         return found
@@ -57,8 +98,11 @@ extension Translator {
         guard configuration.operations == .all else { return }
         for name in operationNames {
             for operation in model.operations(name) where operation.isBound {
-                if case .entity(_?)? = operation.parameters.first?.type.element { continue }
-                subset.omit(name.description, "it is bound to something that is no entity")
+                guard let type = operation.parameters.first?.type else {
+                    subset.omit(name.description, "it is bound, but has no parameter for that")
+                    continue
+                }
+                if Receiver(type) == nil { subset.omit(name.description, "it is bound to \(type)") }
             }
         }
     }
@@ -100,6 +144,12 @@ extension Translator {
             subset.omit(operation.name.description, "a type that it needs is not among those wanted")
             return nil
         }
+        // Streams are results by themselves only (OData CSDL 4.01, 4.4).
+        guard types.allSatisfy({ $0.element != .primitive(.stream) || $0 == operation.returnType && !$0.isCollection })
+        else {
+            subset.omit(operation.name.description, "it has a stream where none can be")
+            return nil
+        }
         let kind = operation.kind == .action ? ".action" : ".function"
         var body = ["var odataCall = OperationCall(\(receiver.argument), \(Self.literal(path)), \(kind))"]
         var parameters: [SwiftFunction.Parameter] = []
@@ -107,18 +157,12 @@ extension Translator {
         for (index, parameter) in operation.parameters.enumerated() {
             if operation.isBound, index == 0 { continue }
             let isOptional = parameter.annotation("Org.OData.Core.V1.OptionalParameter") != nil
-            let element = swiftType(parameter.type.element)
-            let hasNullMembers =
-                parameter.type.isCollection && parameter.isNullable && !parameter.facets.isNullabilityUnstated
-            var type = parameter.type.isCollection ? "[\(element)\(hasNullMembers ? "?" : "")]" : element
+            let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, parameter.facets)
+            var type = swiftType(parameter.type.element)
+            if parameter.type.isCollection { type = "[\(type)\(hasNullMembers ? "?" : "")]" }
             if isOptional || parameter.isNullable && !parameter.type.isCollection { type += "?" }
             parameters.append(.init(name: swiftNames[index], type: type, defaultValue: isOptional ? "nil" : nil))
-            let setter = hasNullMembers && !isOptional ? "setMembers" : isOptional ? "setOptional" : "set"
-            guard !(hasNullMembers && isOptional) else {
-                subset.omit("\(operation.name)/\(parameter.name)", "it may be left out, and its members may be null")
-                parameters.removeLast()
-                continue
-            }
+            let setter = "set\(isOptional ? "Optional" : "")\(hasNullMembers ? "Members" : "")"
             body.append(
                 "odataCall.\(setter)(\(Self.literal(parameter.name)), \(SwiftName.quoted(swiftNames[index])))")
         }
@@ -144,8 +188,20 @@ extension Translator {
             case (false, false): return ("\(element)?", "async throws", "return try await odataCall.entity()")
             }
         }
-        return type.isCollection
-            ? ("[\(element)]", "async throws", "return try await odataCall.values()")
-            : ("\(element)?", "async throws", "return try await odataCall.value()")
+        if type == .primitive(.stream) {
+            return ("(ByteStream, contentType: String)?", "async throws", "return try await odataCall.stream()")
+        }
+        guard type.isCollection else {
+            return ("\(element)?", "async throws", "return try await odataCall.value()")
+        }
+        return hasNullMembers(type, operation.isReturnNullable, operation.returnFacets)
+            ? ("[\(element)?]", "async throws", "return try await odataCall.members()")
+            : ("[\(element)]", "async throws", "return try await odataCall.values()")
+    }
+
+    /// Whether the members of a collection may be null. Where the document does not say, they are not expected to be;
+    /// V2 and V3 cannot say it.
+    private func hasNullMembers(_ type: TypeReference, _ isNullable: Bool, _ facets: Facets) -> Bool {
+        type.isCollection && isNullable && !facets.isNullabilityUnstated && model.version >= .v4
     }
 }

@@ -63,8 +63,12 @@ extension Translator {
             members: [
                 .property(
                     SwiftProperty(
-                        documentation: ["Read once, when it is first needed."], isStatic: true, name: "model",
-                        type: "EntityDataModel", body: .constant("EntityDataModel.generated(text)"))),
+                        documentation: ["Read once, when they are first needed."], isStatic: true, name: "metadata",
+                        type: "GeneratedMetadata", body: .constant("GeneratedMetadata(text)"))),
+                .property(
+                    SwiftProperty(
+                        documentation: ["Their model."], isStatic: true, name: "model", type: "EntityDataModel",
+                        body: .computed("metadata.model"))),
                 .property(
                     SwiftProperty(
                         isStatic: true, name: "text", type: "String",

@@ -65,11 +65,12 @@ extension Translator {
                     isStatic: true, name: "typeName", type: "QualifiedName", body: .constant(literal(name)))),
             .property(
                 SwiftProperty(
-                    isStatic: true, name: "odataModel", type: "EntityDataModel", body: .computed("\(metadata).model"))),
+                    isStatic: true, name: "odataMetadata", type: "GeneratedMetadata",
+                    body: .computed("\(metadata).metadata"))),
             .property(
                 SwiftProperty(
                     isStatic: true, name: "odataShape", type: "Shape",
-                    body: .constant("\(metadata).model.generatedShape(typeName)"))),
+                    body: .constant("\(metadata).metadata.shape(typeName)"))),
             .property(SwiftProperty(name: "odataEntity", type: "Entity", body: .variable)),
             .function(
                 SwiftFunction(
@@ -216,7 +217,7 @@ extension Translator {
             returns: "EntityRequest<Element>", body: ["self.key(EntityKey([\(parts.joined(separator: ", "))]))"])
         return .type(
             SwiftType(
-                kind: .extension, name: "EntityCollection", constraint: constraint(type.name),
+                kind: .extension, name: "EntityCollection", constraint: names.constraint(type.name, on: "Element"),
                 members: [.function(method)]))
     }
 
@@ -230,10 +231,5 @@ extension Translator {
             shape = next
         }
         return steps.last.flatMap { shape.property($0) }
-    }
-
-    /// What requests of a type, and of those that derive from it, satisfy.
-    func constraint(_ name: QualifiedName) -> String {
-        names.protocolName(name).map { "Element: \($0)" } ?? "Element == \(names.type(name))"
     }
 }

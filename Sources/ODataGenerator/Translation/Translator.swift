@@ -9,6 +9,8 @@ struct Translator {
     var subset: ModelSubset
     /// The names of all operations, sorted.
     let operationNames: [QualifiedName]
+    /// The operations that are bound, by what a single one of what they are bound to is.
+    private(set) var operationsByBinding: [TypeReference: [Operation]] = [:]
 
     init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
         self.model = model
@@ -17,6 +19,7 @@ struct Translator {
         names = try NameTable(model, subset, configuration)
         let operations = (model.schemas + model.includedSchemas).flatMap { $0.operations.map(\.name) }
         operationNames = Set(operations).sorted { $0.description < $1.description }
+        operationsByBinding = bindings()
     }
 
     /// The declarations that belong together, and where they go when each type has a file.
@@ -47,7 +50,7 @@ struct Translator {
     mutating func serviceUnits() throws(GeneratorError) -> [Unit] {
         omitOperations()
         return [
-            Unit(folder: "", file: names.service, declarations: service()),
+            Unit(folder: "", file: names.service, declarations: service() + operationsBoundToValues()),
             Unit(folder: "", file: names.metadata, declarations: [.type(try metadata())]),
         ]
     }

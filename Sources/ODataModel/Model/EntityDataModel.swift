@@ -132,6 +132,20 @@ public final class EntityDataModel: Sendable {
         return try EntityDataModel(schemas: includedSchemas + schemas, version: version, references: rest)
     }
 
+    /// A model that declares nothing.
+    public init() {
+        version = .v401
+        schemas = []
+        includedSchemas = []
+        references = []
+        originalText = nil
+        container = Self.flatten([])
+        typesByName = [:]
+        entitySetsByName = [:]
+        singletonsByName = [:]
+        importsByName = [:]
+    }
+
     /// Every base type is there, and none derives from itself.
     private func checkInheritance() throws(ModelError) {
         // Types whose whole line is known to be sound.

@@ -167,6 +167,8 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
     case unexpectedAnswer(expected: String)
     /// The provider's model has no such type: the code was generated from other metadata.
     case unknownType(QualifiedName)
+    /// The metadata in the generated code, edited since, are none or do not declare this type.
+    case generatedMetadata(QualifiedName, reason: String)
     /// The model has no such entity set.
     case unknownEntitySet(String)
     /// Which set an entity belongs to cannot be told from its type: these have it.
@@ -185,6 +187,8 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
         case .unknownOperation(let name): "There is no function or action \(name) that can be called so."
         case .unansweredRequest(let id): "The batch has no answer to a request \(id)."
         case .unknownType(let name): "The service has no type \(name); generate the code from its metadata again."
+        case .generatedMetadata(let type, let reason):
+            "The metadata generated with \(type) were changed; generate the code again. \(reason)"
         case .unknownEntitySet(let name): "There is no entity set \(name)."
         case .ambiguousEntitySet(let type, let candidates):
             candidates.isEmpty

@@ -77,7 +77,7 @@ public struct EntityCollection<Element: TypedEntity>: TypedQuery, Sendable {
     @discardableResult
     public func create(_ value: Element) async throws -> Element {
         let entity = try await odataService.localized(value)
-        return Element(odataEntity: try await odataService.create(entity, at: ODataURL(path: query.url.path)))
+        return try Element(row: try await odataService.create(entity, at: ODataURL(path: query.url.path)))
     }
 
     /// Sends what changed of an entity; see ``EntityRequest/update(_:overwriting:)``.

@@ -3,9 +3,11 @@ import ODataQuery
 
 /// One entity of a known type that a service holds: by its key, a singleton, or what a navigation property leads to.
 ///
-/// Its navigation properties lead on, as in `northwind.orders.key(10248).customer.get()`.
-@dynamicMemberLookup
-public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
+/// Its properties lead on, as in `northwind.orders.key(10248).customer.get()`.
+public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResource, Sendable {
+    /// What leads on from it.
+    public typealias Paths = Element.Paths
+
     /// Who answers.
     public let odataService: DataService
     /// The query so far.
@@ -27,42 +29,12 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
 
     /// The value of one property; `nil` for null.
     public func value<Value>(_ path: KeyPath<Element.Paths, PropertyPath<Value>>) async throws -> Value? {
-        Value(odataValue: try await odataService.value(property(Element.paths[keyPath: path].odataPath).url))
-    }
-
-    // MARK: Navigation
-
-    /// The related entities.
-    public subscript<Target: TypedEntity>(
-        dynamicMember path: KeyPath<Element.Paths, NavigationCollectionPath<Target>>
-    ) -> EntityCollection<Target> { navigate(path) }
-
-    /// The related entity.
-    public subscript<Target: TypedEntity>(
-        dynamicMember path: KeyPath<Element.Paths, NavigationPath<Target>>
-    ) -> EntityRequest<Target> { navigate(path) }
-
-    /// The related entities; for names that this type has itself.
-    public func navigate<Target: TypedEntity>(
-        _ path: KeyPath<Element.Paths, NavigationCollectionPath<Target>>
-    ) -> EntityCollection<Target> {
-        EntityCollection(odataService, property(Element.paths[keyPath: path].odataPath))
-    }
-
-    /// The related entity; for names that this type has itself.
-    public func navigate<Target: TypedEntity>(
-        _ path: KeyPath<Element.Paths, NavigationPath<Target>>
-    ) -> EntityRequest<Target> {
-        EntityRequest<Target>(odataService, property(Element.paths[keyPath: path].odataPath))
+        try await navigate(path).get()
     }
 
     /// The same entity as one of a derived type.
     public func cast<Derived: TypedEntity>(_ type: Derived.Type) -> EntityRequest<Derived> {
         EntityRequest<Derived>(odataService, query.navigate(Derived.typeName.description))
-    }
-
-    private func property(_ path: String) -> Query {
-        path.split(separator: "/").reduce(Query(ODataURL(path: query.url.path))) { $0.navigate(String($1)) }
     }
 
     // MARK: Changing
@@ -77,7 +49,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     public func update(_ value: Element, overwriting: Bool = false) async throws -> Element {
         guard !value.changedProperties.isEmpty else { return value }
         let entity = try await odataService.localized(value)
-        return Element(odataEntity: try await odataService.update(entity, at: url, overwriting: overwriting))
+        return try Element(row: try await odataService.update(entity, at: url, overwriting: overwriting))
     }
 
     /// Replaces the entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
@@ -86,7 +58,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, Sendable {
     @discardableResult
     public func replace(_ value: Element, overwriting: Bool = false) async throws -> Element {
         let entity = try await odataService.localized(value)
-        return Element(odataEntity: try await odataService.replace(entity, at: url, overwriting: overwriting))
+        return try Element(row: try await odataService.replace(entity, at: url, overwriting: overwriting))
     }
 
     /// Deletes the entity (OData Protocol 4.01, 11.4.5).
@@ -174,6 +146,6 @@ extension EntityCollection where Element: MediaEntity {
         let request = ODataRequest(
             .create, ODataURL(path: query.url.path), body: .media(bytes, contentType: contentType),
             preferences: Preferences(returns: .representation))
-        return Element(odataEntity: try await odataService.created(request, from: Entity(shape: Element.odataShape)))
+        return try Element(row: try await odataService.created(request, from: Entity(shape: Element.odataShape)))
     }
 }

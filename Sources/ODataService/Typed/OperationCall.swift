@@ -9,11 +9,19 @@ import ODataQuery
 /// try await call.run()
 /// ```
 public struct OperationCall: Sendable {
+    private struct Parameter {
+        var name: String
+        /// As an action's body has it.
+        var value: ODataValue
+        /// As a function's address has it.
+        var argument: Expression
+    }
+
     private let service: DataService
     private let kind: Operation.Kind
     private let path: ResourcePath
     private let name: String
-    private var parameters: [(name: String, value: ODataValue, literal: QueryExpression)] = []
+    private var parameters: [Parameter] = []
 
     private init(_ service: DataService, _ path: ResourcePath, _ name: String, _ kind: Operation.Kind) {
         self.service = service
@@ -32,14 +40,28 @@ public struct OperationCall: Sendable {
         self.init(entity.odataService, entity.query.url.path, name, kind)
     }
 
-    /// A call of an operation that is bound to a collection, by its qualified name.
+    /// A call of an operation that is bound to a collection of entities, by its qualified name.
     public init<Element>(on collection: EntityCollection<Element>, _ name: String, _ kind: Operation.Kind) {
         self.init(collection.odataService, collection.query.url.path, name, kind)
     }
 
+    /// A call of an operation that is bound to a value, complex or not, by its qualified name.
+    public init<Value>(on value: ValueRequest<Value>, _ name: String, _ kind: Operation.Kind) {
+        self.init(value.odataService, value.query.url.path, name, kind)
+    }
+
+    /// A call of an operation that is bound to a collection of values, by its qualified name.
+    public init<Member>(on values: ValueCollectionRequest<Member>, _ name: String, _ kind: Operation.Kind) {
+        self.init(values.odataService, values.query.url.path, name, kind)
+    }
+
+    // MARK: Parameters
+
     /// Gives a parameter its value; `nil` is null.
-    public mutating func set(_ name: String, _ value: (some ODataValueConvertible)?) {
-        parameters.append((name, value?.odataValue ?? .null, .literal(value)))
+    public mutating func set<Value: ODataValueConvertible>(_ name: String, _ value: Value?) {
+        let given = value?.odataValue ?? .null
+        let argument = Self.json(given, of: Value.self) ?? QueryExpression.literal(value).expression
+        parameters.append(Parameter(name: name, value: given, argument: argument))
     }
 
     /// Gives a parameter that may be left out its value; `nil` leaves it out.
@@ -48,13 +70,29 @@ public struct OperationCall: Sendable {
     }
 
     /// Gives a parameter that is a collection with null members its value.
-    public mutating func setMembers(_ name: String, _ members: [(some ODataValueConvertible)?]) {
-        let values = members.map { $0?.odataValue ?? .null }
-        parameters.append((name, .collection(values), .value(.collection(values))))
+    public mutating func setMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]) {
+        let given = ODataValue.collection(members.map { $0?.odataValue ?? .null })
+        let argument = Self.json(given, of: [Member].self) ?? .literal(Literal(.null))
+        parameters.append(Parameter(name: name, value: given, argument: argument))
     }
 
-    /// Gives a parameter that is an entity its value.
-    public mutating func set(_ name: String, entity: (some TypedEntity)?) { set(name, entity) }
+    /// Gives a parameter that is a collection with null members, and that may be left out, its value; `nil` leaves it
+    /// out.
+    public mutating func setOptionalMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]?) {
+        if let members { setMembers(name, members) }
+    }
+
+    /// A structured value or a collection as JSON, which is how it stands in an address; `nil` for others.
+    private static func json(_ value: ODataValue, of type: (some ODataValueConvertible).Type) -> Expression? {
+        switch value {
+        case .complex, .collection: break
+        default: return nil
+        }
+        let declared = DeclaredType(type)
+        var json = JSONWriter()
+        json.value(value, type: declared?.type, model: declared?.model ?? EntityDataModel())
+        return .json(String(decoding: json.bytes, as: UTF8.self))
+    }
 
     // MARK: Results
 
@@ -65,38 +103,49 @@ public struct OperationCall: Sendable {
     ///
     /// - Returns: the value; `nil` for null.
     public func value<Value: ODataValueConvertible>() async throws -> Value? {
+        let value: ODataValue
         switch try await execute().body {
-        case .value(let value, _):
-            if value.isNull { return nil }
-            guard let result = Value(odataValue: value) else {
-                throw DataServiceError.unexpectedAnswer(expected: "\(Value.self)")
-            }
-            return result
-        case .entity(let entity):
-            // Complex values and entities look alike to a reader that does not know the operation.
-            guard let result = Value(odataValue: .complex(entity)) else {
-                throw DataServiceError.unexpectedAnswer(expected: "\(Value.self)")
-            }
-            return result
-        case .none: return nil
+        case .value(let given, _): value = given
+        // Complex values and entities look alike to a reader that does not know the operation.
+        case .entity(let entity): value = .complex(entity)
+        case .none: value = .null
         default: throw DataServiceError.unexpectedAnswer(expected: "a value")
         }
+        if value.isNull { return nil }
+        guard let result = Value(odataValue: value) else {
+            throw DataServiceError.unexpectedAnswer(expected: "\(Value.self)")
+        }
+        return result
     }
 
     /// Calls it.
     ///
     /// - Returns: the members, null ones left out.
     public func values<Value: ODataValueConvertible>() async throws -> [Value] {
+        try await members().compactMap(\.self)
+    }
+
+    /// Calls it.
+    ///
+    /// - Returns: the members; `nil` for a null one.
+    public func members<Value: ODataValueConvertible>() async throws -> [Value?] {
         switch try await execute().body {
-        case .value(.collection(let members), _):
-            return try members.filter { !$0.isNull }.map { member in
-                guard let value = Value(odataValue: member) else {
-                    throw DataServiceError.unexpectedAnswer(expected: "\(Value.self)")
-                }
-                return value
-            }
-        case .none, .value(.null, _): return []
+        case .value(let value, _): return try value.typedMembers()
+        // So do collections of complex values.
+        case .page(let page): return try ODataValue.collection(page.entities.map { .complex($0) }).typedMembers()
+        case .none: return []
         default: throw DataServiceError.unexpectedAnswer(expected: "a collection of values")
+        }
+    }
+
+    /// Calls it.
+    ///
+    /// - Returns: the bytes with their media type, pulled as they are read; `nil` when there are none.
+    public func stream() async throws -> (ByteStream, contentType: String)? {
+        switch try await execute().body {
+        case .raw(let bytes, let contentType): return (bytes, contentType)
+        case .none, .value(.null, _): return nil
+        default: throw DataServiceError.unexpectedAnswer(expected: "a stream")
         }
     }
 
@@ -105,7 +154,7 @@ public struct OperationCall: Sendable {
     /// - Returns: the entity; `nil` when there is none.
     public func entity<Element: TypedEntity>() async throws -> Element? {
         switch try await execute().body {
-        case .entity(let entity): return Element(odataEntity: entity)
+        case .entity(let entity): return try Element(row: entity)
         case .none, .value(.null, _): return nil
         default: throw DataServiceError.unexpectedAnswer(expected: "an entity")
         }
@@ -115,7 +164,7 @@ public struct OperationCall: Sendable {
     public func entities<Element: TypedEntity>() async throws -> [Element] {
         var values: [Element] = []
         for try await page in EntityPages(service: service, first: try await request()) {
-            values += page.entities.map { Element(odataEntity: $0) }
+            values += try page.entities.map { try Element(row: $0) }
         }
         return values
     }
@@ -138,7 +187,7 @@ public struct OperationCall: Sendable {
         url.path.segments.append(.name(Identifier(name), .none))
         let model = try await service.provider.model
         var values: [String: ODataValue] = [:]
-        for parameter in parameters { values[parameter.name] = try parameter.value.parameter(in: model) }
+        for parameter in parameters { values[parameter.name] = try parameter.value.localized(in: model) }
         return ODataRequest(.create, url, body: values.isEmpty ? .none : .parameters(values))
     }
 
@@ -148,53 +197,55 @@ public struct OperationCall: Sendable {
         var url = ODataURL(path: path)
         var arguments: [Expression.NamedArgument] = []
         for parameter in parameters {
-            var value = parameter.literal.expression
-            if case .complex(let entity) = parameter.value {
-                url.options.aliases[parameter.name] = .json(entity.parameterText)
-                value = .alias(Identifier(parameter.name))
-            } else if case .collection(let members) = parameter.value {
-                url.options.aliases[parameter.name] = .json(ODataValue.parameterText(members))
-                value = .alias(Identifier(parameter.name))
+            let name = Identifier(parameter.name)
+            var argument = parameter.argument
+            if case .json = argument {
+                url.options.aliases[parameter.name] = argument
+                argument = .alias(name)
             }
-            arguments.append(Expression.NamedArgument(name: Identifier(parameter.name), value: value))
+            arguments.append(Expression.NamedArgument(name: name, value: argument))
         }
         url.path.segments.append(.name(Identifier(name), arguments.isEmpty ? .empty : .named(arguments)))
         return url
     }
 }
 
-extension Entity {
-    /// An instance as the JSON of a parameter alias.
-    fileprivate var parameterText: String {
-        let members = zip(shape.properties, values).compactMap { property, value in
-            value.map { "\(ODataValue.quoted(property.name)):\($0.parameterText)" }
+/// What a Swift type is called in the model that it was generated from, so that members of enumerations are written by
+/// name.
+private struct DeclaredType {
+    var type: TypeReference
+    var model: EntityDataModel
+
+    init?(_ type: any ODataValueConvertible.Type) {
+        switch type {
+        case let structure as any TypedStructure.Type: self.init(structure: structure)
+        case let enumeration as any TypedEnumeration.Type: self.init(enumeration: enumeration)
+        case let collection as any CollectionValue.Type:
+            guard let member = DeclaredType(collection.memberType) else { return nil }
+            self.init(type: .collection(member.type), model: member.model)
+        default: return nil
         }
-        return "{\(members.joined(separator: ","))}"
+    }
+
+    private init(type: TypeReference, model: EntityDataModel) {
+        self.type = type
+        self.model = model
+    }
+
+    private init<Structure: TypedStructure>(structure: Structure.Type) {
+        self.init(type: .complex(Structure.typeName), model: Structure.odataModel)
+    }
+
+    private init<Enumeration: TypedEnumeration>(enumeration: Enumeration.Type) {
+        self.init(type: .enumeration(Enumeration.typeName), model: Enumeration.odataModel)
     }
 }
 
-extension ODataValue {
-    fileprivate static func quoted(_ text: String) -> String {
-        var json = JSONWriter()
-        json.string(text)
-        return String(decoding: json.bytes, as: UTF8.self)
-    }
+/// Values with members.
+private protocol CollectionValue {
+    static var memberType: any ODataValueConvertible.Type { get }
+}
 
-    fileprivate static func parameterText(_ members: [ODataValue]) -> String {
-        "[\(members.map(\.parameterText).joined(separator: ","))]"
-    }
-
-    fileprivate var parameterText: String {
-        switch self {
-        case .null: "null"
-        case .boolean(let flag): flag ? "true" : "false"
-        case .integer(let number), .enumeration(let number): String(number)
-        case .decimal(let number): number.description
-        case .complex(let entity): entity.parameterText
-        case .collection(let members): Self.parameterText(members)
-        case .single(let number) where number.isFinite: lexicalText ?? "null"
-        case .double(let number) where number.isFinite: lexicalText ?? "null"
-        default: Self.quoted(lexicalText ?? "")
-        }
-    }
+extension Array: CollectionValue where Element: ODataValueConvertible {
+    fileprivate static var memberType: any ODataValueConvertible.Type { Element.self }
 }

@@ -52,23 +52,23 @@ extension DataService {
     /// that the code was generated from.
     ///
     /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` when the provider has no such property, and
-    ///   ``DataServiceError/unknownType(_:)`` when it has not the type.
-    func localized(_ value: some TypedStructure) async throws -> Entity {
-        try value.odataEntity.localized(in: try await provider.model)
+    ///   ``DataServiceError/unknownType(_:)`` when it has not the type;
+    ///   ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
+    func localized<Value: TypedStructure>(_ value: Value) async throws -> Entity {
+        try Value.checkMetadata()
+        return try value.odataEntity.localized(in: try await provider.model)
     }
 }
 
 extension ODataValue {
-    fileprivate func localized(in model: EntityDataModel) throws -> ODataValue {
+    /// A value of a property or parameter, instances in it being of the provider's own model.
+    func localized(in model: EntityDataModel) throws -> ODataValue {
         switch self {
         case .complex(let entity): .complex(try entity.localized(in: model))
         case .collection(let members): .collection(try members.map { try $0.localized(in: model) })
         default: self
         }
     }
-
-    /// The same for the parameters of an operation.
-    func parameter(in model: EntityDataModel) throws -> ODataValue { try localized(in: model) }
 }
 
 extension Entity {

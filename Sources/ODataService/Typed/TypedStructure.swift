@@ -16,9 +16,9 @@ import ODataModel
 public protocol TypedStructure: EntityRepresentable, Hashable, Codable, ODataValueConvertible {
     /// What queries name its properties with.
     associatedtype Paths: TypedPaths
-    /// The model that the code was generated from.
-    static var odataModel: EntityDataModel { get }
-    /// Its shape in that model.
+    /// The metadata that the code was generated from.
+    static var odataMetadata: GeneratedMetadata { get }
+    /// Its shape in their model.
     static var odataShape: Shape { get }
     /// What it is a view of.
     var odataEntity: Entity { get set }
@@ -54,7 +54,10 @@ extension TypedStructure {
     }
 
     /// Takes a row.
+    ///
+    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
     public init(row: borrowing some PropertyReader) throws {
+        try Self.checkMetadata()
         self.init(odataEntity: try row.entity(as: Self.odataShape))
     }
 
@@ -102,13 +105,23 @@ extension TypedStructure {
     /// The properties changed since it was read: what an update sends.
     public var changedProperties: Set<String> { odataEntity.changedProperties }
 
+    /// The model that the code was generated from.
+    public static var odataModel: EntityDataModel { odataMetadata.model }
+
     /// What its queries start from.
     static var paths: Paths { Paths(odataPath: "") }
+
+    /// That the type is in the metadata which were generated with it: done at each use, since they may be edited.
+    static func checkMetadata() throws(DataServiceError) {
+        // Cheap for each row: only a type without properties may be the stand-in for one that is not there.
+        if odataShape.properties.isEmpty { try odataMetadata.check(typeName) }
+    }
 }
 
 extension TypedStructure {
     /// Reads an instance in any of Swift's coders; see ``/ODataModel/Entity``.
     public init(from decoder: any Decoder) throws {
+        try Self.checkMetadata()
         self.init(odataEntity: try Entity(from: decoder, as: Self.odataShape, in: Self.odataModel))
     }
 
@@ -142,23 +155,4 @@ extension OpenStructure {
 
     /// The properties that the metadata does not declare.
     public var dynamicProperties: [String: ODataValue] { odataEntity.dynamicProperties }
-}
-
-extension EntityDataModel {
-    /// The model of generated code.
-    ///
-    /// - Parameter text: metadata as the generator wrote them; it has read them again. Text that is no metadata
-    ///   traps, as generated code that somebody edited may.
-    public static func generated(_ text: String) -> EntityDataModel {
-        do {
-            return try CSDLReader.read(Array(text.utf8))
-        } catch {
-            preconditionFailure("The generated metadata were changed: \(error)")
-        }
-    }
-
-    /// The shape of a generated type; one without properties where the model, edited, lacks it.
-    public func generatedShape(_ name: QualifiedName) -> Shape {
-        shape(name) ?? Shape(dynamic: name, properties: [])
-    }
 }

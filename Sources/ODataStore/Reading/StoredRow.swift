@@ -84,6 +84,16 @@ struct StoredRow {
     ///
     /// - Throws: ``StoredValueError`` with table, column and row.
     func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, _ model: EntityDataModel) throws -> ODataValue {
+        // What most columns hold, without a value of GRDB's between.
+        switch (kind(slot.index), slot.storage.codec) {
+        case (SQLITE_NULL, _): return .null
+        case (SQLITE_TEXT, .string): return .string(withText(slot.index) { String(decoding: $0, as: UTF8.self) })
+        case (SQLITE_FLOAT, .double): return .double(double(slot.index))
+        case (SQLITE_INTEGER, .integer):
+            if case .enumeration = slot.storage.type { return .enumeration(integer(slot.index)) }
+            return .integer(integer(slot.index))
+        default: break
+        }
         do {
             return try slot.storage.decode(value(slot.index), in: model)
         } catch {

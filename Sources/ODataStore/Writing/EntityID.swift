@@ -14,6 +14,7 @@ public enum EntityID {
     ///   - model: where enumeration types are found.
     public static func canonical(set: String, key: EntityKey?, shape: Shape, model: EntityDataModel) -> String {
         guard let key, model.singleton(set) == nil else { return set }
+        if key.parts.count == 1, case .integer(let number) = key.parts[0].value { return "\(set)(\(number))" }
         let parts = key.parts.map { part -> (String, String) in
             let path = shape.key.first { $0.name == part.name }?.path ?? part.name
             return (part.name, literal(part.value, type: shape.property(path)?.type, model: model))
@@ -39,11 +40,30 @@ public enum EntityID {
         return "\(name)'\(encoded(declared.text(of: number)))'"
     }
 
+    /// A text with all percent-encoded but what RFC 3986 leaves unreserved: it might be taken for part of the URL's own
+    /// syntax. Every entity that is read has an id, so that this is done often.
     private static func encoded(_ text: String) -> String {
-        // What RFC 3986 leaves unreserved: all else might be taken for part of the URL's own syntax.
-        let allowed = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text
+        if text.utf8.allSatisfy(isUnreserved) { return text }
+        var result = ""
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return result
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 
     /// Reads the id of an entity of an entity set or singleton, relative or absolute: the last segment counts.

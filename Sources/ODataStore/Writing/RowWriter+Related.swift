@@ -96,19 +96,23 @@ extension RowWriter {
         _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan, database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
-        guard let target = mapping.tables[set], mapping.model.isType(target.shape.name, navigation.target) else {
-            throw ODataError(
-                status: 400, code: "InvalidReference", message: "\(id) is not a \(navigation.target).",
-                target: navigation.name)
-        }
+        let model = mapping.model
+        let other = ODataError(
+            status: 400, code: "InvalidReference", message: "\(id) is not a \(navigation.target).",
+            target: navigation.name)
+        guard let target = mapping.tables[set] else { throw other }
+        // A set of a base type holds entities of the type wanted, and others.
+        let isOfBaseType = !model.isType(target.shape.name, navigation.target)
+        guard !isOfBaseType || model.isType(navigation.target, target.shape.name) else { throw other }
         var row: Entity?
-        if rules.watchesReferences {
+        if rules.watchesReferences || isOfBaseType {
             // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
             row = try read(key: key, in: set, database: database)?.entity
             guard row != nil else {
                 throw ODataError(
                     status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation.name)
             }
+            guard let row, model.isType(row.shape.name, navigation.target) else { throw other }
         }
         for constraint in navigation.constraints {
             guard entity.shape.ordinal(of: constraint.property) != nil else {

@@ -6,11 +6,15 @@ public protocol LogFormatter: Sendable {
     func line(of record: LogRecord) -> String
     /// What stands before the first record, with its line ends; empty for nothing.
     func preamble(_ header: LogHeader) -> String
+    /// What stands after the last record, with its line ends; empty for nothing.
+    var ending: String { get }
 }
 
 extension LogFormatter {
     /// Nothing.
     public func preamble(_ header: LogHeader) -> String { "" }
+    /// Nothing.
+    public var ending: String { "" }
 }
 
 /// One line per record: `2026-01-31 08:15:30.250 WARNING sync Uploader.send(_:)(Uploader.swift:12) message`.
@@ -27,7 +31,7 @@ public struct PlainTextLogFormatter: LogFormatter {
 
     /// Time, severity, tag, location (`-` where there is none), message and metadata.
     public func line(of record: LogRecord) -> String {
-        var line = "\(Self.text(of: record.time, in: timeZone)) \(record.severity.name.uppercased()) "
+        var line = "\(time(of: record.time)) \(record.severity.name.uppercased()) "
         line += "\(Self.escaped(record.tag)) \(Self.text(of: record.location)) \(Self.escaped(record.message))"
         for (name, value) in record.metadata.sorted(by: { $0.key < $1.key }) {
             line += " \(Self.escaped(name))=\(Self.escaped(value))"
@@ -49,9 +53,10 @@ public struct PlainTextLogFormatter: LogFormatter {
         return escaped("\(type).\(location.function)(\(file):\(location.line))")
     }
 
-    private static func text(of time: Date, in zone: TimeZone) -> String {
+    /// A time as `2026-01-31 08:15:30.250`.
+    func time(of time: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
+        calendar.timeZone = timeZone
         // Through whole milliseconds: a calendar would give 249.999… for 250.
         let milliseconds = Int64(exactly: (time.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
         let seconds = (Double(milliseconds) / 1000).rounded(.down)

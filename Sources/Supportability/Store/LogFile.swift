@@ -1,3 +1,5 @@
+import CZlib
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -103,12 +105,38 @@ final class LogFile: Sendable {
         }
     }
 
+    /// Packs bytes with gzip and writes them where the file is.
+    func appendPacked(_ bytes: [UInt8]) throws(StoredLogError) {
+        // zlib closes the descriptor that it is given.
+        let copy = dup(descriptor)
+        guard copy >= 0 else { throw .system(operation: "writing", path: path, code: errno) }
+        guard let packed = gzdopen(copy, "wb") else {
+            close(copy)
+            throw .system(operation: "packing", path: path, code: ENOMEM)
+        }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                gzwrite(packed, $0.baseAddress, UInt32(clamping: min($0.count, 1 << 20)))
+            }
+            guard count > 0 else {
+                let code = errno
+                gzclose(packed)
+                throw .system(operation: "writing", path: path, code: code)
+            }
+            rest = rest.dropFirst(Int(count))
+        }
+        guard gzclose(packed) == Z_OK else { throw .system(operation: "writing", path: path, code: errno) }
+    }
+
     /// Writes a file whole or not at all, in the place of one of the same name.
-    static func replace(_ path: String, with bytes: [UInt8], in folder: String) throws(StoredLogError) {
+    static func replace(
+        _ path: String, with bytes: [UInt8], in folder: String, isPacked: Bool = false
+    ) throws(StoredLogError) {
         let temporary = folder + "/.new-\(UInt64.random(in: .min ... .max))"
         do throws(StoredLogError) {
             let file = try LogFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
-            try file.append(bytes)
+            if isPacked { try file.appendPacked(bytes) } else { try file.append(bytes) }
             try file.sync()
             guard rename(temporary, path) == 0 else {
                 throw .system(operation: "keeping", path: path, code: errno)

@@ -7,31 +7,37 @@ extension StoredLog {
     public func text(
         _ query: LogQuery = LogQuery(), formatter: any LogFormatter = PlainTextLogFormatter()
     ) throws(StoredLogError) -> String {
-        var text = ""
-        try export(query, formatter) { text += $0 }
-        return text
+        try text(try read(query).records, formatter)
     }
 
     /// Writes the log as text to a file that only its owner can read, in the place of one of that name.
     ///
+    /// - Parameter isPacked: whether the file is packed with gzip (RFC 1952).
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func export(
-        to path: String, _ query: LogQuery = LogQuery(), formatter: any LogFormatter = PlainTextLogFormatter()
+        to path: String, _ query: LogQuery = LogQuery(), formatter: any LogFormatter = PlainTextLogFormatter(),
+        isPacked: Bool = false
     ) throws(StoredLogError) {
-        var bytes: [UInt8] = []
-        try export(query, formatter) { bytes += Array($0.utf8) }
-        let folder = (path as NSString).deletingLastPathComponent
-        try LogFile.replace(path, with: bytes, in: folder.isEmpty ? "." : folder)
+        try export(try read(query).records, to: path, formatter: formatter, isPacked: isPacked)
     }
 
-    private func export(
-        _ query: LogQuery, _ formatter: any LogFormatter, _ output: (String) -> Void
+    /// Writes entries that somebody picked, such as those of ``read(_:)``, with the header; as
+    /// ``export(to:_:formatter:isPacked:)`` does.
+    public func export(
+        _ records: [LogRecord], to path: String, formatter: any LogFormatter = PlainTextLogFormatter(),
+        isPacked: Bool = false
     ) throws(StoredLogError) {
+        let bytes = Array(try text(records, formatter).utf8)
+        let folder = (path as NSString).deletingLastPathComponent
+        try LogFile.replace(path, with: bytes, in: folder.isEmpty ? "." : folder, isPacked: isPacked)
+    }
+
+    private func text(_ records: [LogRecord], _ formatter: any LogFormatter) throws(StoredLogError) -> String {
         let header =
             try self.header
             ?? LogHeader(
                 systemVersion: "-", appName: "-", appVersion: "-", hardwareVersion: "-", timeZone: "-", language: "-")
-        output(formatter.preamble(header))
-        for record in try read(query).records { output(formatter.line(of: record) + "\n") }
+        let lines = records.map { formatter.line(of: $0) + "\n" }
+        return formatter.preamble(header) + lines.joined() + formatter.ending
     }
 }

@@ -17,7 +17,8 @@ struct Log: AsyncParsableCommand {
             EXAMPLE
               outpost log shop --last 20
               outpost log --level error --since 2d
-              outpost log --export report.txt
+              outpost log --export report.txt.gz
+              outpost log --since 7d --export report.html
             """)
 
     @Argument(help: "The directory of a clone.", completion: .directory)
@@ -30,8 +31,16 @@ struct Log: AsyncParsableCommand {
 
     @Option(
         name: .customLong("export"),
-        help: ArgumentHelp("Write all entries that are wanted to a text file.", valueName: "file"))
+        help: ArgumentHelp(
+            "Write all entries that are wanted to a text file; .html makes a page to look at them in a browser, .gz packs.",
+            valueName: "file"))
     var exportFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The language of a page: \(LogPageLanguage.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "tag"))
+    var language: LogPageLanguage?
 
     @Option(
         name: .customLong("remove-below"),
@@ -46,6 +55,7 @@ struct Log: AsyncParsableCommand {
         guard directory == nil || !isAboutTool else {
             throw ValidationError("Filters, --export, --remove-below and --clear are for the log of the tool.")
         }
+        guard language == nil || exportFile != nil else { throw ValidationError("--language is for --export.") }
         guard [exportFile != nil, removeBelow != nil, clear].count(where: { $0 }) < 2 else {
             throw ValidationError("--export, --remove-below and --clear exclude each other.")
         }
@@ -81,7 +91,7 @@ struct Log: AsyncParsableCommand {
         }
         var query = try filter.query()
         let formatter: any LogFormatter = json ? JSONLogFormatter() : PlainTextLogFormatter()
-        if let exportFile { return try log.export(to: exportFile, query, formatter: formatter) }
+        if let exportFile { return try export(log, to: exportFile, query, formatter) }
         query.newest = last
         let reading = try log.read(query)
         if json {
@@ -95,6 +105,22 @@ struct Log: AsyncParsableCommand {
         }
     }
 }
+
+extension Log {
+    /// Writes the log to a file whose endings say how.
+    private func export(
+        _ log: StoredLog, to path: String, _ query: LogQuery, _ formatter: any LogFormatter
+    ) throws {
+        let isPacked = path.lowercased().hasSuffix(".gz")
+        let name = isPacked ? String(path.dropLast(3)) : path
+        let isPage = [".html", ".htm"].contains { name.lowercased().hasSuffix($0) }
+        try log.export(
+            to: path, query, formatter: isPage ? LogPageFormatter(language: language ?? .preferred) : formatter,
+            isPacked: isPacked)
+    }
+}
+
+extension LogPageLanguage: ExpressibleByArgument {}
 
 /// Which entries of the tool's log are wanted.
 struct LogFilterOptions: ParsableArguments {

@@ -160,7 +160,7 @@ struct SnapshotTests {
         let pressure = MemoryPressureSignal()
         let saving = AutomaticSaving(cache, in: store, as: "auto", on: pressure)
         pressure.send(.warning)
-        let deadline = Date(timeIntervalSinceNow: 100)
+        var deadline = Date(timeIntervalSinceNow: 100)
         while await cache.byteCount > full / 2, Date() < deadline { try await Task.sleep(for: .milliseconds(5)) }
         #expect(saving.report.saved == 1)
         #expect(await cache.byteCount <= full / 2)
@@ -169,6 +169,7 @@ struct SnapshotTests {
         _ = try await load("auto", into: loaded)
         #expect(await loaded.entities(of: "Customers").count == 100)
         pressure.send(.critical)
+        deadline = Date(timeIntervalSinceNow: 100)
         while await cache.byteCount > 0, Date() < deadline { try await Task.sleep(for: .milliseconds(5)) }
         while saving.report.saved < 2, Date() < deadline { try await Task.sleep(for: .milliseconds(5)) }
         #expect(await cache.byteCount == 0)

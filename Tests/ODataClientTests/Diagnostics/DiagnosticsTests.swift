@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import InMemoryTracing
 import Logging
@@ -7,6 +8,7 @@ import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
+import Supportability
 import Synchronization
 import Testing
 
@@ -31,6 +33,26 @@ import Testing
         func log(event: LogEvent) {
             lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
         }
+    }
+
+    @Test("The header of a stored log gets the service, the language and the user") func logHeader() async throws {
+        let folder = NSTemporaryDirectory() + "outpost-log-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let log = try StoredLog(folder: folder)
+        try log.setHeader(
+            LogHeader(
+                systemVersion: "1", appName: "Shop", appVersion: "2", hardwareVersion: "x", timeZone: "UTC",
+                language: "en"))
+        var configuration = ODataClient.Configuration(language: "de-AT")
+        configuration.diagnostics.storedLog = log
+        let authentication = Authentication.basic(user: "ann", password: "geheim").then(.header("X-Tenant", "7"))
+        _ = try ODataClient(
+            serviceRoot: "http://shop.test/service/", transport: WireScript { _, _ in throw CancellationError() },
+            authentication: authentication,
+            configuration: configuration)
+        let header = try #require(try log.header)
+        #expect(header.baseURL == "http://shop.test/service/" && header.language == "de-AT" && header.user == "ann")
+        #expect(header.appName == "Shop" && header.timeZone == "UTC", "the rest stays")
     }
 
     private func logged(

@@ -31,9 +31,39 @@ struct HarbourService: TypedService {
         return try await odataCall.values()
     }
 
+    /// `Harbour.Oldest`.
+    func oldest() -> EntityRequest<Ship> {
+        let odataCall = OperationCall(odataService, "Oldest", .function)
+        return odataCall.one()
+    }
+
     /// `Harbour.Reset`.
     func reset() async throws {
         let odataCall = OperationCall(odataService, "Reset", .action)
         try await odataCall.run()
+    }
+}
+
+extension ValueCollectionRequest where Member == Double {
+    /// `Harbour.Mean`.
+    func mean() async throws -> Double? {
+        let odataCall = OperationCall(on: self, "Harbour.Mean", .function)
+        return try await odataCall.value()
+    }
+}
+
+extension ValueRequest where Value == ODataDecimal {
+    /// `Harbour.InFeet`.
+    func inFeet() async throws -> ODataDecimal? {
+        let odataCall = OperationCall(on: self, "Harbour.InFeet", .function)
+        return try await odataCall.value()
+    }
+}
+
+extension ValueRequest where Value == ShipKind {
+    /// `Harbour.Successors`.
+    func successors() async throws -> [ShipKind] {
+        let odataCall = OperationCall(on: self, "Harbour.Successors", .function)
+        return try await odataCall.values()
     }
 }

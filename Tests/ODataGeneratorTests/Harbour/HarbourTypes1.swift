@@ -7,8 +7,8 @@ import ODataService
 /// `Harbour.MarkedPosition`, derives from `Harbour.Position`.
 struct MarkedPosition: PositionProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "MarkedPosition")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -33,11 +33,19 @@ struct MarkedPosition: PositionProtocol {
     }
 }
 
+extension ValueRequest where Value == MarkedPosition {
+    /// `Harbour.Paint`.
+    func paint() async throws -> MarkedPosition? {
+        let odataCall = OperationCall(on: self, "Harbour.Paint", .function)
+        return try await odataCall.value()
+    }
+}
+
 /// Where something is. `Harbour.Position`.
 struct Position: PositionProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Position")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -79,11 +87,44 @@ extension PositionPaths {
     var number: PropertyPath<Int32> { PropertyPath<Int32>(self, "Number") }
 }
 
+extension ValueRequest where Value: PositionProtocol {
+    /// `Harbour.Clear`.
+    func clear_(reasons: [String?]? = nil) async throws {
+        var odataCall = OperationCall(on: self, "Harbour.Clear", .action)
+        odataCall.setOptionalMembers("reasons", reasons)
+        try await odataCall.run()
+    }
+
+    /// `Harbour.Distance`.
+    func distance(to: Position) async throws -> Double? {
+        var odataCall = OperationCall(on: self, "Harbour.Distance", .function)
+        odataCall.set("to", to)
+        return try await odataCall.value()
+    }
+
+    /// `Harbour.Distance`.
+    func distance(to: Position, unit: HarbourUnit) async throws -> Double? {
+        var odataCall = OperationCall(on: self, "Harbour.Distance", .function)
+        odataCall.set("to", to)
+        odataCall.set("unit", unit)
+        return try await odataCall.value()
+    }
+}
+
+extension ValueCollectionRequest where Member: PositionProtocol {
+    /// `Harbour.Nearest`.
+    func nearest(kinds: [ShipKind]) async throws -> Position? {
+        var odataCall = OperationCall(on: self, "Harbour.Nearest", .function)
+        odataCall.set("kinds", kinds)
+        return try await odataCall.value()
+    }
+}
+
 /// `Harbour.Call`.
 struct Call: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Call")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -132,8 +173,8 @@ extension EntityCollection where Element == Call {
 /// `Harbour.Company`, derives from `Harbour.Party`.
 struct Company: PartyProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Company")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -168,8 +209,8 @@ struct Company: PartyProtocol {
 /// `Harbour.Party`, abstract.
 struct Party: PartyProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Party")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -236,8 +277,8 @@ extension EntityRequest where Element: PartyProtocol {
 /// `Harbour.Person`, open, derives from `Harbour.Party`.
 struct Person: PartyProtocol, OpenStructure {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Person")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -272,8 +313,8 @@ struct Person: PartyProtocol, OpenStructure {
 /// `Harbour.Photo`.
 struct Photo: TypedEntity, MediaEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Photo")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -318,8 +359,8 @@ extension EntityCollection where Element == Photo {
 /// Tugs are not ships.
 struct Ship: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Ship")
-    static var odataModel: EntityDataModel { HarbourMetadata.model }
-    static let odataShape: Shape = HarbourMetadata.model.generatedShape(typeName)
+    static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
+    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
     var odataEntity: Entity
 
     init(odataEntity: Entity) {
@@ -392,6 +433,12 @@ struct Ship: TypedEntity {
         set { odataEntity.setTypedValue(11, "IsLaidUp", newValue) }
     }
 
+    /// `OwnerID`, Edm.Guid.
+    var ownerID: ODataGuid? {
+        get { odataEntity.typedValue(12, "OwnerID") }
+        set { odataEntity.setTypedValue(12, "OwnerID", newValue) }
+    }
+
     /// `Owner`, where it was expanded.
     var owner: Company? {
         get { odataEntity.typedRelated("Owner") }
@@ -430,6 +477,7 @@ struct Ship: TypedEntity {
         var anchors: ComplexCollectionPath<Position> { ComplexCollectionPath<Position>(self, "Anchors") }
         var blueprint: StreamPath { StreamPath(self, "Blueprint") }
         var isLaidUp: PropertyPath<Bool> { PropertyPath<Bool>(self, "IsLaidUp") }
+        var ownerID: PropertyPath<ODataGuid> { PropertyPath<ODataGuid>(self, "OwnerID") }
         var owner: NavigationPath<Company> { NavigationPath<Company>(self, "Owner") }
         var calls: NavigationCollectionPath<Call> { NavigationCollectionPath<Call>(self, "Calls") }
         var crew: NavigationCollectionPath<Person> { NavigationCollectionPath<Person>(self, "Crew") }
@@ -452,6 +500,18 @@ extension EntityRequest where Element == Ship {
         return try await odataCall.entity()
     }
 
+    /// `Harbour.Plan`.
+    func plan() async throws -> (ByteStream, contentType: String)? {
+        let odataCall = OperationCall(on: self, "Harbour.Plan", .function)
+        return try await odataCall.stream()
+    }
+
+    /// `Harbour.Remarks`.
+    func remarks() async throws -> [String?] {
+        let odataCall = OperationCall(on: self, "Harbour.Remarks", .function)
+        return try await odataCall.members()
+    }
+
     /// `Harbour.Similar`.
     func similar(kind: ShipKind) -> EntityCollection<Ship> {
         var odataCall = OperationCall(on: self, "Harbour.Similar", .function)
@@ -466,6 +526,24 @@ extension EntityCollection where Element == Ship {
         let odataCall = OperationCall(on: self, "Harbour.Close", .action)
         try await odataCall.run()
     }
+
+    /// `Harbour.Tow`.
+    func tow() async throws -> [Ship] {
+        let odataCall = OperationCall(on: self, "Harbour.Tow", .action)
+        return try await odataCall.entities()
+    }
+}
+
+/// `Harbour.Unit`.
+enum HarbourUnit: Int64, TypedEnumeration, CaseIterable {
+    /// `Metre`.
+    case metre = 0
+
+    /// `Cable`.
+    case cable = 1
+
+    static let typeName: QualifiedName = QualifiedName("Harbour", "Unit")
+    static var odataModel: EntityDataModel { HarbourMetadata.model }
 }
 
 /// `Harbour.Services`, whose values combine members.
