@@ -9,6 +9,8 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     public var hasDeltaLinks = true
     /// Whether it recognises a request that comes a second time.
     public var isRepeatable = true
+    /// Whether it says of itself what is so; else it claims to recognise what it does not.
+    public var isHonest = true
 
     /// Makes one that can do everything.
     public init() {}
@@ -36,7 +38,7 @@ struct LesserService: ODataProvider {
 
     var model: EntityDataModel {
         get async throws {
-            guard !ability.isRepeatable else { return try await base.model }
+            guard !ability.isRepeatable, ability.isHonest else { return try await base.model }
             var schemas = try await base.model.schemas
             for index in schemas.indices {
                 schemas[index].container?.annotations.removeAll { $0.term.hasPrefix("Org.OData.Repeatability") }

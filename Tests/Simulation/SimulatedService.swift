@@ -65,7 +65,8 @@ actor SimulatedService {
                 """
         }
         for number in 1...8 {
-            sql += "INSERT INTO Places VALUES ('P\(number)', 'Place \(number)', 'first P\(number)', 'first P\(number)');\n"
+            let mark = "first P\(number)"
+            sql += "INSERT INTO Places VALUES ('P\(number)', 'Place \(number)', '\(mark)', '\(mark)');\n"
         }
         for number in 1...20 {
             sql += """

@@ -46,13 +46,15 @@ public struct Simulation: Sendable {
     /// - Parameters:
     ///   - seed: Every second one has a service that does not recognise repeated requests.
     ///   - keepsLines: Whether the trace keeps its text.
-    public init(seed: UInt64, keepsLines: Bool = false) {
+    ///   - isHonest: Whether a service that recognises no repeated request says so.
+    public init(seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true) {
         self.seed = seed
         self.keepsLines = keepsLines
         var ability = ServiceAbility()
         ability.isRepeatable = seed % 2 == 0
         ability.hasDeltaLinks = seed % 3 != 2
         ability.hasETags = seed % 8 != 5
+        ability.isHonest = isHonest
         self.ability = ability
         var numbers = SeededNumbers(seed: seed)
         clients = seed % 50 == 49 ? 50 : Int.random(in: 2...5, using: &numbers)
@@ -69,8 +71,10 @@ public struct Simulation: Sendable {
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
         // Nothing is synced in truth, so that it may lie where no disk is behind it.
         let memory = URL(fileURLWithPath: "/dev/shm")
-        let base = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
-        let directory = base.appendingPathComponent("outpost-simulation-\(UUID().uuidString)").path
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+        let directory = (isThere ? memory : FileManager.default.temporaryDirectory).appendingPathComponent(
+            "outpost-simulation-\(UUID().uuidString)"
+        ).path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var run = try await Run(self, directory: directory, trace: Trace(keepsLines: keepsLines))
@@ -168,7 +172,8 @@ public struct Simulation: Sendable {
 
         private mutating func act(_ index: Int) async throws {
             let actions: [Action] = [
-                .sync, .sync, .sync, .download, .createPlace, .createTask, .createTask, .createStep, .createStep, .update,
+                .sync, .sync, .sync, .download, .createPlace, .createTask, .createTask, .createStep, .createStep,
+                .update,
                 .update, .update, .update, .update, .delete, .delete, .undo, .settleArchive, .reopen,
             ]
             let action = actions.randomElement(using: &numbers) ?? .sync

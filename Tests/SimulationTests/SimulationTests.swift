@@ -17,6 +17,15 @@ struct SimulationTests {
         #expect(outcome.changes > 5)
     }
 
+    @Test("What acts twice is found: at a service that claims to recognise what it does not")
+    func finds() async throws {
+        var violations: [String] = []
+        for seed: UInt64 in [1, 3, 7, 9, 11, 15] where violations.isEmpty {
+            violations += try await Simulation(seed: seed, isHonest: false).run().violations
+        }
+        #expect(violations.contains { $0.contains("acted") && $0.contains("times") })
+    }
+
     @Test("Rule 33: the same seed gives the same trace, and another seed another", arguments: [3, 4, 7] as [UInt64])
     func repeats(seed: UInt64) async throws {
         let first = try await Simulation(seed: seed, keepsLines: true).run().trace

@@ -5,7 +5,7 @@ import Simulation
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Runs a service and its clients in virtual time, with everything failing, and checks that nothing is lost.",
+        abstract: "Runs a service and its clients in virtual time, with faults, and checks that nothing is lost.",
         discussion: """
             Every run follows from a seed: the same one gives the same run. Ends with 1 when a run broke a promise.
 

@@ -4,7 +4,8 @@ import ODataTransportNIO
 
 /// A client of a handler that is served over a socket, for the time of a test.
 func withServedClient(
-    at path: String, _ handler: @escaping ODataServer.IdentifiedHandler, _ configuration: ODataClient.Configuration = .init(),
+    at path: String, _ handler: @escaping ODataServer.IdentifiedHandler,
+    _ configuration: ODataClient.Configuration = .init(),
     _ body: (_ client: ODataClient, _ root: String) async throws -> Void
 ) async throws {
     let server = try await ODataServer(handler: handler).start()
