@@ -45,6 +45,8 @@ public final class OfflineODataProvider: ODataProvider {
         public var purgesClientOnlyData = false
         /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
         public var indexes: [String: [[String]]] = [:]
+        /// What is known of the service.
+        public var service = StatedCapabilities()
         /// Who is told of each SQL statement; nobody by default.
         public var trace: SQLTrace?
         /// Caches and connections.
@@ -112,6 +114,8 @@ public final class OfflineODataProvider: ODataProvider {
         storeOptions.functions = StateFunctions.registry
         var rules = WriteRules()
         rules.updatesRelated = true
+        // One that changes nothing may be asked for (ChangeOptions).
+        rules.tellsUnchanged = true
         local = StoreProvider(
             database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
         self.hook = hook
@@ -158,6 +162,7 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try LocalModel.keep(combined, in: database)
+                try ServiceKnowledge.state(options.service, in: database)
                 for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
                 }
@@ -211,8 +216,10 @@ public final class OfflineODataProvider: ODataProvider {
             try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
         }
         let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
-        try await database.write {
-            try LocalModel.migrate(from: model, to: combined, purges: purges, in: $0)
+        let stated = options.service
+        try await database.write { database in
+            try LocalModel.migrate(from: model, to: combined, purges: purges, in: database)
+            try ServiceKnowledge.state(stated, in: database)
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,

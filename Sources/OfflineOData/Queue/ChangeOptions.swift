@@ -28,6 +28,11 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// How often the request is sent again within one upload when the service is busy (429, 503), after the time that
     /// the service says, else after a growing pause. What else fails on the way ends the upload as ever.
     public var retries = 0
+    /// Whether an update that changes nothing is sent all the same: what touches an entity.
+    public var sendsEmptyUpdate = false
+    /// Whether the service is asked to answer without the entity. What it made of a change is then read with the next
+    /// change or download.
+    public var prefersNoContent = false
     /// Whether an action is called at the service at once, or queued and called by the next upload.
     public var operationMode: OperationMode = .queued
     /// The change set that the change was made in.
@@ -37,8 +42,10 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
         isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
-        retries: Int = 0
+        retries: Int = 0, sendsEmptyUpdate: Bool = false, prefersNoContent: Bool = false
     ) {
+        self.sendsEmptyUpdate = sendsEmptyUpdate
+        self.prefersNoContent = prefersNoContent
         self.retries = retries
         self.operationMode = operationMode
         self.tag = tag
@@ -70,7 +77,9 @@ extension ChangeOptions {
             isUnmodifiable: try container.decodeIfPresent(Bool.self, forKey: .isUnmodifiable) ?? false,
             removesCreatedEntity: try container.decodeIfPresent(Bool.self, forKey: .removesCreatedEntity) ?? false,
             operationMode: try container.decodeIfPresent(OperationMode.self, forKey: .operationMode) ?? .queued,
-            retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0)
+            retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0,
+            sendsEmptyUpdate: try container.decodeIfPresent(Bool.self, forKey: .sendsEmptyUpdate) ?? false,
+            prefersNoContent: try container.decodeIfPresent(Bool.self, forKey: .prefersNoContent) ?? false)
         changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
     }
 

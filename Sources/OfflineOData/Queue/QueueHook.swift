@@ -123,7 +123,7 @@ struct QueueHook: WriteHook {
             after[$0] != old[$0] && change.table.shape.navigationProperty($0) == nil
         }
         // Nothing that differs is nothing to send.
-        guard !changed.isEmpty else { return false }
+        guard try !changed.isEmpty || ChangeOptions(change.request).sendsEmptyUpdate else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)

@@ -39,6 +39,39 @@ enum ServiceKnowledge {
     }
 }
 
+extension ServiceKnowledge {
+    private static let patchKey = "service.patch"
+
+    /// Whether the service takes changes of single properties (PATCH, or MERGE of V2); else whole entities are put.
+    static func hasPatch(in database: Database) throws -> Bool {
+        try Settings.text(patchKey, in: database) != "no"
+    }
+
+    static func setPatch(_ hasPatch: Bool, in database: Database) throws {
+        try Settings.set(patchKey, hasPatch ? "yes" : "no", in: database)
+    }
+
+    /// Keeps what an app states of its service.
+    static func state(_ stated: StatedCapabilities, in database: Database) throws {
+        if let batch = stated.supportsBatch { try setChangeSets(batch, in: database) }
+        if let patch = stated.supportsPatch { try setPatch(patch, in: database) }
+        if let repeatable = stated.supportsRepeatableRequests { try setRepeatable(repeatable, in: database) }
+    }
+}
+
+/// What an app states of its service, where that is not in the metadata and need not be found out.
+public struct StatedCapabilities: Hashable, Sendable {
+    /// Whether it takes batches with change sets; `nil` to find out.
+    public var supportsBatch: Bool?
+    /// Whether it takes changes of single properties; else the entity is read and put as a whole. `nil` to find out.
+    public var supportsPatch: Bool?
+    /// Whether it recognises a request that is sent again (OData Repeatable Requests 1.0); `nil` to find out.
+    public var supportsRepeatableRequests: Bool?
+
+    /// States nothing.
+    public init() {}
+}
+
 /// Named values kept with the store.
 enum Settings {
     static func text(_ name: String, in database: Database) throws -> String? {

@@ -164,17 +164,26 @@ struct Uploader: Sendable {
             // Of a derived type, which the service cannot know from the URL (OData JSON Format 4.01, 4.6.3).
             changes.control.type = changes.shape.name
         }
+        let preferences = Preferences(returns: request.options.prefersNoContent ? .minimal : .representation)
         switch request.kind {
         case .create, .stream, .link, .unlink, .call:
             message = ODataRequest(
                 .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
                 body: .entity(changes),
-                preferences: Preferences(returns: .representation))
+                preferences: preferences)
         case .update:
             message = ODataRequest(
                 .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(changes),
-                preferences: Preferences(returns: .representation))
+                preferences: preferences)
             message.ifMatch = request.etag
+            if try await !database.read({ try ServiceKnowledge.hasPatch(in: $0) }),
+                let theirs = try await current(set: request.entitySet, key: request.key)
+            {
+                // The whole entity with what was changed: what is not loaded here must not be lost there.
+                message.method = .replace
+                message.body = .entity(theirs.merging(changes))
+                message.ifMatch = request.etag ?? theirs.control.etag
+            }
         case .delete:
             message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
             message.ifMatch = request.etag
@@ -300,6 +309,14 @@ struct Uploader: Sendable {
         case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
+        case 405 where request.kind == .update, 501 where request.kind == .update:
+            guard try await database.read({ try ServiceKnowledge.hasPatch(in: $0) }) else { fallthrough }
+            // The service knows whole entities only.
+            try await write { database in
+                try ServiceKnowledge.setPatch(false, in: database)
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+            }
+            return .postponed
         case _ where !request.kind.isOfRow:
             return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:

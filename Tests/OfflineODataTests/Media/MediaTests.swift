@@ -1,4 +1,6 @@
 import HTTPTypes
+import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -55,6 +57,59 @@ struct MediaTests {
         #expect(try await store.rows("Pictures").count == 1)
         try await store.loadStream(ODataURL(parsing: "Pictures(1)/$value"))
         #expect(try await store.stream("Pictures(1)/$value") == "one")
+    }
+
+    /// Cuts the body of the first answer that is long.
+    private struct CuttingTransport: HTTPTransport {
+        let base: any HTTPTransport
+        let ranges: LockedNames
+        let isCut = LockedFlag()
+
+        func send(
+            _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+        ) async throws -> (HTTPResponse, ByteStream) {
+            let (response, answer) = try await base.send(request, body: body, options: options)
+            guard request.path?.hasSuffix("$value") == true, request.method == .get else { return (response, answer) }
+            ranges.append(request.headerFields[.range] ?? "all")
+            guard !isCut.isSet else { return (response, answer) }
+            isCut.set()
+            let chunks = answer.chunked(64 << 10)
+            let counter = Counter()
+            return (
+                response,
+                ByteStream(length: answer.length) {
+                    guard await counter.next() <= 10 else {
+                        throw TransportError.connectionLost(host: "studio.test", reason: "the wire is cut")
+                    }
+                    return try await chunks.next()
+                }
+            )
+        }
+
+        private actor Counter {
+            private var count = 0
+            func next() -> Int {
+                count += 1
+                return count
+            }
+        }
+    }
+
+    @Test("go on where their download was cut (Range, If-Range)")
+    func resumed() async throws {
+        let studio = try await Studio()
+        let text = String(repeating: "0123456789abcdef", count: 1 << 16)
+        try await studio.service.replaceStream("Pictures(1)/$value", text)
+        let ranges = LockedNames()
+        let store = try await studio.clone(
+            through: try ODataClient(
+                serviceRoot: "http://studio.test/", transport: CuttingTransport(base: studio.wire, ranges: ranges)))
+        let url = try ODataURL(parsing: "Pictures(1)/$value")
+        await #expect(throws: TransportError.self) { try await store.loadStream(url) }
+        await #expect(throws: ODataError.self, "half a stream is none") { try await store.stream("Pictures(1)/$value") }
+        #expect(try await store.loadStream(url))
+        #expect(try await store.stream("Pictures(1)/$value") == text)
+        #expect(ranges.names == ["all", "bytes=524288-"])
     }
 
     @Test("come with a query that retrieves streams, again when they changed, or when they are asked for")

@@ -68,6 +68,59 @@ struct ChangeOptionsTests {
         #expect(try await store.status().pending.count == 1)
     }
 
+    @Test("an update that changes nothing is sent only where that is asked for")
+    func empty() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let stock = try #require(try await store.rows("Products(1)").first?["Stock"])
+        try await store.update("Products(1)", ["Stock": stock])
+        #expect(try await store.status().pending.isEmpty)
+        try await store.changing(ChangeOptions(sendsEmptyUpdate: true)).update("Products(1)", ["Stock": stock])
+        #expect(try await store.upload().accepted.map(\.entityText) == ["Products(1)"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("an answer without the entity may be asked for, and the next change is right all the same")
+    func noContent() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let lean = store.changing(ChangeOptions(prefersNoContent: true))
+        try await lean.update("Products(1)", ["Stock": 5])
+        try await lean.create("Categories", ["Name": "Lean"])
+        await shop.wire.mend()
+        #expect(try await store.upload().accepted.count == 2)
+        let preferences = await shop.wire.requests.compactMap { $0.headerFields[.init("Prefer")!] }
+        #expect(preferences.contains { $0.contains("return=minimal") })
+        try await store.update("Products(1)", ["Stock": 6])
+        #expect(try await store.sync().upload.failed.map(\.description) == [])
+        try await shop.expectEqual(store)
+    }
+
+    @Test("a service without PATCH gets whole entities, found out or stated", arguments: [false, true])
+    func withoutPatch(isStated: Bool) async throws {
+        let shop = try await Shop()
+        let refusals = LockedList()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .update else { return nil }
+                refusals.append(request)
+                throw ODataError(status: 405, code: "MethodNotAllowed", message: "Whole entities only.")
+            })
+        var options = OfflineODataProvider.Options()
+        if isStated { options.service.supportsPatch = false }
+        let store = try await shop.store(
+            [try DefiningQuery("p", "Products?$select=Stock")], options: options, through: service)
+        try await store.download()
+        let name = try await shop.text("SELECT Name FROM Products WHERE ProductID = 1")
+        for product in [1, 2] { try await store.update("Products(\(product))", ["Stock": 5]) }
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(refusals.requests.count == (isStated ? 0 : 1), "asked once")
+        #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID <= 2") == 10)
+        #expect(try await shop.text("SELECT Name FROM Products WHERE ProductID = 1") == name, "nothing else is lost")
+    }
+
     @Test("options that an earlier version wrote are read with what they did not know at its default")
     func earlier() async throws {
         let shop = try await Shop()

@@ -76,11 +76,12 @@ final class Studio: Sendable {
     func client() throws -> ODataClient { try ODataClient(serviceRoot: "http://studio.test/", transport: wire) }
 
     func clone(
-        _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init()
+        _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init(),
+        through remote: ODataClient? = nil
     ) async throws -> OfflineODataProvider {
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
-            serviceRoot: "http://studio.test/", remote: try client(), queries: queries, options: options)
+            serviceRoot: "http://studio.test/", remote: try remote ?? client(), queries: queries, options: options)
         try await store.download()
         return store
     }
