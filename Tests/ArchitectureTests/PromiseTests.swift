@@ -22,7 +22,7 @@ struct PromiseTests {
             var suite = ""
             var isTest = false
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                if let match = line.firstMatch(of: /^(?:@Suite )?(?:private )?(?:struct|extension|final class|enum) (\w+Tests)\b/) {
+                if let match = line.firstMatch(of: /^(?:@Suite )?(?:private )?(?:struct|extension|enum) (\w+Tests)\b/) {
                     suite = String(match.1)
                 }
                 if line.contains("@Test") { isTest = true }
