@@ -1,4 +1,5 @@
-.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults simulate clean
+.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults simulate \
+	soak clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -41,8 +42,8 @@ bench: ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quic
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
 
-fuzz: setup ## a parser under libFuzzer: make fuzz TARGET=json SECONDS=60
-	scripts/fuzz.sh $(TARGET) $(SECONDS)
+fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
+	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)
 
 faults: setup ## the power fails at every operation of a database and of a whole synchronisation
 	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
@@ -51,6 +52,10 @@ simulate: setup ## a service and its clients, everything failing: make simulate 
 	swift build $(SWIFT_FLAGS) -c release --product simulate
 	"$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/simulate" --seeds $(or $(SEEDS),10000) \
 		--first-seed $(or $(FIRST_SEED),0)
+
+soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
+	swift build $(SWIFT_FLAGS) -c release --product Soak
+	"$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

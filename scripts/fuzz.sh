@@ -1,11 +1,28 @@
 #!/usr/bin/env bash
 # Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
 # With INPUT=file, runs that input alone; with RUNS=n, ends after so many inputs (SECONDS=0: however long it takes).
+# scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=$(cd Fuzz/Targets && echo *.swift)
 target=${1:-}
 seconds=${2:-60}
+if [ "$target" = smoke ]; then
+    # shellcheck disable=SC2086 # words are wanted
+    set -- $targets
+    share=$(((seconds + $# - 1) / $#))
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    for target in "${@%.swift}"; do
+        "scripts/fuzz.sh" "$target" "$share" >"$log" 2>&1 || {
+            echo "The fuzzer of $target failed:" >&2
+            tail -n 40 "$log" >&2
+            exit 1
+        }
+        echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    done
+    exit
+fi
 if [ ! -f "Fuzz/Targets/$target.swift" ]; then
     echo "usage: scripts/fuzz.sh TARGET [SECONDS], TARGET one of ${targets//.swift/}" >&2
     exit 2
@@ -36,26 +53,40 @@ if [ "$target" = store ]; then
         CXKCP CXKCPShims SwiftASN1; do
         while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
     done
+elif [ "$target" = queue ]; then
+    # Of the engine, the coder alone: it needs nothing of the rest.
+    libraries=(ODataModel ODataQuery ODataService)
+    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift)
+elif [ "$target" = delta ]; then
+    libraries=(ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
 fi
+checkouts=${SCRATCH:-.build}/checkouts
+below=
 for library in "${libraries[@]}"; do
     object=$build/$library.o
-    # shellcheck disable=SC2046
-    if [ ! -f "$object" ] || [ -n "$(find "Sources/${libraries[0]}" "Sources/$library" -name '*.swift' -newer "$object" | head -1)" ]; then
+    sources=Sources/$library
+    if [ "$library" = HTTPTypes ]; then sources=$checkouts/swift-http-types/Sources/HTTPTypes; fi
+    if [ ! -f "$object" ] || { [ -n "$below" ] && [ "$below" -nt "$object" ]; } ||
+        [ -n "$(find "$sources" -name '*.swift' -newer "$object" | head -1)" ]; then
+        # shellcheck disable=SC2046
         swiftc "${flags[@]}" -module-name "$library" -emit-module -emit-module-path "$build/$library.swiftmodule" \
-            -c $(find "Sources/$library" -name '*.swift') -o "$object"
+            -c $(find "$sources" -name '*.swift') -o "$object"
     fi
+    below=$object
     objects+=("$object")
 done
 # shellcheck disable=SC2046
 swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" "${support[@]}" "${objects[@]}" \
     $(pkg-config --libs libxml-2.0) -o "$build/$target/run"
 
+# Whoever catches the signal first has it: libFuzzer, which writes the input down, and not Swift's backtracer.
+export SWIFT_BACKTRACE=enable=no
 if [ -n "${INPUT:-}" ]; then exec "$build/$target/run" "$INPUT"; fi
 
 seeds=("Fuzz/Seeds/$target")
 corpus=${OUTPOST_CORPUS:-../shared/corpus}
 case $target in
-json) folders=(payloads-v4 payloads-v2) ;;
+json | delta) folders=(payloads-v4 payloads-v2) ;;
 atom) folders=(payloads-v2) ;;
 csdl-json) folders=(csdl-pairs) ;;
 metadata) folders=(metadata csdl-pairs vocabularies) ;;

@@ -205,7 +205,13 @@ struct QueueTable {
         try Row.fetchAll(
             database, sql: "SELECT \(Self.columns) FROM outpost_queue \(condition)",
             arguments: StatementArguments(arguments)
-        ).map(decode)
+        ).map { row in
+            do {
+                return try decode(row)
+            } catch let error as DecodingError {
+                throw OfflineError.damagedQueue(reason: "the options of a request cannot be read: \(error)")
+            }
+        }
     }
 
     private func decode(_ row: Row) throws -> QueuedRequest {

@@ -94,10 +94,11 @@ struct Uploader: Sendable {
     /// service that finds a conflict every time must not hold up the queue.
     static let maxRebases = 5
 
-    private func send(_ request: QueuedRequest, rebases: Int = 0) async throws -> Result {
+    /// - Parameter isIdentified: whether the service is told by which a repeat is recognised, where it knows that.
+    private func send(_ request: QueuedRequest, rebases: Int = 0, isIdentified: Bool = true) async throws -> Result {
         let wasSent = request.state == .sending
         let isRepeatable = try await database.read {
-            try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0)
+            isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
         do {
             if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
@@ -293,6 +294,11 @@ struct Uploader: Sendable {
                 return try await send(request.asPending, rebases: rebases)
             }
             if error.status == 412 {
+                if !wasSent, isRepeatable != false {
+                    // It never was on its way before, so it has not acted: our clock is behind by more than the service
+                    // remembers. Should this answer get lost, the time of the first sending tells of the doubt.
+                    return try await send(request.asPending, rebases: rebases, isIdentified: false)
+                }
                 return try await archive(
                     request, .inDoubt, error,
                     message: "The service no longer remembers whether this request acted.")
