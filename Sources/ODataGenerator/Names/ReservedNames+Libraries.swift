@@ -32,9 +32,9 @@ extension ReservedNames {
         "RequestDefaults", "ResourcePath", "ResponseBody", "ResponseFormat", "ScalarFunction", "Schema",
         "SearchExpression", "SelectItem", "SelectablePath", "ServiceCapabilities", "Shape", "Singleton", "StreamPath",
         "StructuredType", "TargetedAnnotations", "Term", "TextOperations", "TextSearch", "Transformation",
-        "TypeDefinition", "TypeReference", "TypedComplex", "TypedEntity", "TypedEnumeration", "TypedExpression",
-        "TypedFlags", "TypedPage", "TypedPaths", "TypedProjection", "TypedQuery", "TypedResource", "TypedService",
-        "TypedStructure", "UnaryOperator", "ValueCollectionRequest", "ValueExpression", "ValueRequest",
+        "TypeDefinition", "TypePromotion", "TypeReference", "TypedComplex", "TypedEntity", "TypedEnumeration",
+        "TypedExpression", "TypedFlags", "TypedPage", "TypedPaths", "TypedProjection", "TypedQuery", "TypedResource",
+        "TypedService", "TypedStructure", "UnaryOperator", "ValueCollectionRequest", "ValueExpression", "ValueRequest",
         "ValueValidator", "XMLFragment", "XMLFragmentError", "XMLFragmentParser", "XMLOutput", "XMLTree",
         "XMLTreeError",
     ]

@@ -158,19 +158,19 @@ struct TypedProviderTests {
         }
     }
 
-    @Test("An offline store says which operation it cannot call")
+    @Test("An offline store calls functions at its service at once, and actions when it syncs")
     func offlineOperations() async throws {
-        try await HarbourPlace.offlineStore.with { harbour, _ in
-            await #expect {
-                try await harbour.freeBerths(minLength: 1)
-            } throws: { error in
-                (error as? ODataError)?.status == 501 && "\(error)".contains("FreeBerths")
-            }
-            await #expect {
-                try await harbour.reset()
-            } throws: { error in
-                (error as? ODataError)?.status == 501 && "\(error)".contains("Reset")
-            }
+        try await HarbourPlace.offlineStore.with { harbour, sync in
+            try await harbour.ships.create(
+                Ship {
+                    $0.name = "Roald"; $0.isLaidUp = true; $0.anchors = []
+                })
+            try await sync()
+            #expect(try await !harbour.freeBerths(minLength: 1).isEmpty)
+            try await harbour.reset()
+            #expect(try await harbour.ships.count() == 1)
+            try await sync()
+            #expect(try await harbour.ships.count() == 0)
         }
     }
 }
