@@ -231,10 +231,18 @@ let package = Package(
             name: "ODataTransportURLSessionTests",
             dependencies: ["ODataTransportURLSession", "ODataTransportConformance", httpTypes],
             swiftSettings: settings),
+        // Works on a store for as long as one likes, and measures what it takes.
+        .executableTarget(
+            name: "Soak", dependencies: ["OfflineOData", "ODataClient", "ODataStore", "Secrets", grdb],
+            path: "Tests/Soak", swiftSettings: settings),
+        // A process of its own for the tests of stores: it is killed, and works beside others.
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["OfflineOData"], path: "Tests/StoreProbe", swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
             dependencies: [
-                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", "Soak", "StoreProbe",
+                grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.

@@ -19,12 +19,13 @@ final class Shop: Sendable {
 
     var path: String { directory.appendingPathComponent("shop.db").path }
 
-    init(pageSize: Int? = 1000) async throws {
+    /// - Parameter tables: SQL of more tables, beside those of the example.
+    init(pageSize: Int? = 1000, with tables: String = "") async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let path = directory.appendingPathComponent("shop.db").path
         let sql = try String(contentsOf: Self.root.appendingPathComponent("Examples/Shop/shop.sql"), encoding: .utf8)
-        try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: sql + tables) }
         var options = ServedDatabase.Options()
         options.pageSize = pageSize
         database = try await ServedDatabase.open(path: path, options: options)

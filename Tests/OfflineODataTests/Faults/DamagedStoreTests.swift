@@ -1,0 +1,170 @@
+import Foundation
+import GRDB
+import ODataService
+import ODataStore
+import OfflineOData
+import Secrets
+import Testing
+
+@Suite("A store that is cut short, too new, or written by a stranger")
+struct DamagedStoreTests {
+    private let key = EncryptionKey.generate()
+    private var protection: StoreProtection { .encrypted(.key(key)) }
+
+    /// A store with rows and changes that wait: its folder as a crash leaves it, with a log, or as closing does.
+    private func files(_ shop: Shop, closed: Bool) async throws -> [String: Data] {
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [DefiningQuery("customers", "Customers")])
+        try await store.download()
+        for number in 2...6 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
+        if closed { try store.close() }
+        var files: [String: Data] = [:]
+        for name in ["store.db", "store.db-wal"] {
+            files[name] = try? Data(contentsOf: URL(fileURLWithPath: directory + "/" + name))
+        }
+        if !closed { try store.close() }
+        return files
+    }
+
+    private func write(_ files: [String: Data], in shop: Shop, _ name: String) throws -> String {
+        let directory = shop.directory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: directory.appendingPathComponent(name)) }
+        return directory.path
+    }
+
+    @Test("A database cut anywhere is a typed error or a named damage, and the file stays as it is")
+    func truncatedDatabase() async throws {
+        let shop = try await Shop()
+        let files = try await files(shop, closed: true)
+        let whole = try #require(files["store.db"])
+        #expect(files["store.db-wal"]?.isEmpty ?? true)
+        let lengths = [0, 1, 50, 100, 4095, 4096, 4097, 5000, 8192] + stride(from: 12_288, to: whole.count, by: 28_672)
+        for (number, length) in (lengths + [whole.count - 1]).enumerated() where length < whole.count {
+            let directory = try write(["store.db": whole.prefix(length)], in: shop, "cut\(number)")
+            do {
+                let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+                #expect(!found.isWhole, "cut at \(length) of \(whole.count)")
+            } catch {
+                #expect(error is StoreError || error is OfflineError, "cut at \(length): \(error)")
+            }
+            let left = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db"))
+            #expect(left == whole.prefix(length), "cut at \(length)")
+        }
+    }
+
+    @Test("A log cut anywhere opens with the first of its changes, or names its damage: never with some left out")
+    func truncatedLog() async throws {
+        let shop = try await Shop()
+        let files = try await files(shop, closed: false)
+        let log = try #require(files["store.db-wal"])
+        #expect(log.count > 50_000)
+        var counts: Set<Int> = []
+        for (number, place) in (0...12).enumerated() {
+            // Most cuts near the end, where the changes are.
+            let length = place < 4 ? log.count / 4 * place + 77 : log.count - (12 - place) * 5000
+            var cut = files
+            cut["store.db-wal"] = log.prefix(length)
+            let directory = try write(cut, in: shop, "log\(number)")
+            do {
+                let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+                let changes = try await store.status().pending.map(\.entityText)
+                #expect(changes == (2..<2 + changes.count).map { "Customers('C000\($0)')" }, "cut at \(length)")
+                for number in 2..<2 + changes.count {
+                    #expect(try await store.rows("Customers('C000\(number)')").first?["City"] == "Mine")
+                }
+                try store.close()
+                #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+                counts.insert(changes.count)
+            } catch {
+                #expect(error is StoreError || error is OfflineError, "cut at \(length): \(error)")
+            }
+        }
+        #expect(counts.contains(5) && counts.contains { $0 < 5 })
+    }
+
+    @Test(
+        "A store of a newer version is refused by version, and what it holds stays as it is",
+        arguments: [
+            "PRAGMA user_version = 77",
+            "UPDATE outpost_setting SET value = CAST('77' AS BLOB) WHERE name = 'engine.version'",
+        ])
+    func newerVersion(change: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery("customers", "Customers")])
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try store.close()
+        let path = store.directory + "/store.db"
+        let database = try DatabaseQueue(path: path)
+        try await database.write { try $0.execute(sql: change) }
+        try database.close()
+        let before = try await Self.content(path)
+        func isRefusal(_ error: any Error) -> Bool {
+            guard case StoreError.newerVersion(path, 77, let supported)? = error as? StoreError else { return false }
+            return supported < 77
+        }
+        await #expect { _ = try await shop.reopen() } throws: { isRefusal($0) }
+        await #expect {
+            try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted)
+        } throws: {
+            isRefusal($0)
+        }
+        #expect(try await Self.content(path) == before)
+    }
+
+    /// What an unencrypted store holds. Connections count in the first page how often they were opened.
+    private static func content(_ path: String) async throws -> [String] {
+        try await DatabaseQueue(path: path).read { database in
+            try ["outpost_setting", "outpost_queue", "outpost_query", "Customers"].flatMap { table in
+                try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map(\.description)
+            } + [String(try Int.fetchOne(database, sql: "PRAGMA user_version") ?? -1)]
+        }
+    }
+
+    @Test("Any bytes in any column of the queue are read, or named as damage; nothing traps")
+    func strangeQueue() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery("customers", "Customers")])
+        try await store.changing(ChangeOptions(tag: "tag")).update("Customers('C0002')", ["City": "Mine"])
+        try store.close()
+        let database = try DatabaseQueue(path: store.directory + "/store.db")
+        let columns = try await database.read {
+            try Row.fetchAll($0, sql: "SELECT name, type FROM pragma_table_info('outpost_queue') WHERE pk = 0")
+                .map { (name: $0["name"] as String, type: $0["type"] as String) }
+        }
+        let texts = ["", "x", "{}", "[", "\u{0}", "-1,,9223372036854775808", "update", "[null,{\"CustomerID\":1}]"]
+        let numbers = [Int64.min, -1, 0, Int64.max].map { $0.databaseValue }
+        try await database.write { try $0.execute(sql: "CREATE TABLE saved AS SELECT * FROM outpost_queue") }
+        var damaged = 0
+        for (name, type) in columns {
+            let values: [DatabaseValue] =
+                switch type {
+                case "INTEGER": numbers
+                case "BLOB": texts.map { Data($0.utf8).databaseValue } + [Data([0xFF, 0xC0, 0x22]).databaseValue]
+                default: texts.map(\.databaseValue)
+                }
+            for value in values {
+                try await database.write { database in
+                    try database.execute(
+                        sql: "DELETE FROM outpost_queue; INSERT INTO outpost_queue SELECT * FROM saved")
+                    try database.execute(sql: "UPDATE outpost_queue SET \(name) = ?", arguments: [value])
+                }
+                // Whatever it finds, it says so without an error of its own.
+                let found = try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted)
+                if !found.isWhole { damaged += 1 }
+            }
+            let again = try await shop.reopen()
+            do {
+                _ = try await again.rows("Customers('C0002')")
+                _ = try await again.sync()
+            } catch {
+                #expect(error is OfflineError || error is ODataError || error is StoreError, "\(name): \(error)")
+            }
+            try again.close()
+        }
+        #expect(damaged > 10)
+        try database.close()
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import ODataQuery
+import OfflineOData
+import Testing
+
+/// The executable `StoreProbe`, which stands beside the tests.
+private struct Probe {
+    let process = Process()
+    private let output = Pipe()
+
+    init(_ store: OfflineODataProvider, _ arguments: String...) throws {
+        process.executableURL = Executables.url("StoreProbe")
+        process.arguments = [store.directory] + arguments
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// What it wrote since, at least some bytes; empty when it has ended.
+    func read() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
+
+    /// The rest of what it writes until it ends.
+    func finish() throws -> String {
+        let rest = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: rest, as: UTF8.self)
+    }
+
+    func kill() throws -> String {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        return try finish()
+    }
+}
+
+@Suite("A store of several processes (rule 10)", .serialized)
+struct StoreProcessTests {
+    @Test("Processes that edit while another synchronises and observes lose nothing", Patience.limit)
+    func edits() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let query = try ODataURL(parsing: "Customers?$filter=startswith(CustomerID,'P')&$orderby=CustomerID")
+        var results = store.observe(query).makeAsyncIterator()
+        #expect(try await results.next()?.isEmpty == true)
+        let probes = try ["PA", "PB"].map { try Probe(store, "edit", $0, "15") }
+        var seen = 0
+        while seen < 30 {
+            seen = try await results.next()?.count ?? .max
+            try await store.update("Products(5)", ["Stock": .integer(Int64(seen))])
+            try await store.sync()
+        }
+        for probe in probes {
+            #expect(try probe.finish().split(separator: "\n").count == 15)
+            #expect(probe.process.terminationStatus == 0)
+        }
+        try await store.sync()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Customers WHERE CustomerID LIKE 'P%'") == 30)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("A process that is killed while it edits leaves every edit that it was told of", Patience.limit)
+    func killed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        var committed = 0
+        for round in 1...3 {
+            let probe = try Probe(store, "edit", "K\(round)", "10000")
+            var text = ""
+            while text.split(separator: "\n").count < 5 * round { text += probe.read() }
+            text += try probe.kill()
+            // The last line may be cut.
+            committed += text.split(separator: "\n").count - (text.last == "\n" ? 0 : 1)
+            let pending = try await store.status().pending.count
+            #expect(pending >= committed && pending <= committed + round, "an edit is whole or not there")
+        }
+        try store.close()
+        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted).isWhole)
+    }
+
+    @Test("The second to synchronise is told which process does, and may when that one was killed", Patience.limit)
+    func synchronising() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let probe = try Probe(store, "sync")
+        #expect(probe.read().hasPrefix("syncing"))
+        await #expect {
+            try await store.sync()
+        } throws: { error in
+            guard case OfflineError.busy(let process) = error else { return false }
+            return process == probe.process.processIdentifier
+        }
+        // Reading and editing go on meanwhile.
+        try await store.update("Products(5)", ["Stock": 77])
+        #expect(try await store.rows("Products(5)").first?["Stock"] == 77)
+        _ = try probe.kill()
+        try await store.sync()
+        try await shop.expectEqual(store)
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+
+/// The executables of this package that stand beside the tests.
+enum Executables {
+    /// Where one is.
+    static func url(_ name: String) -> URL {
+        let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
+        for candidate in candidates {
+            let tool = URL(fileURLWithPath: candidate).deletingLastPathComponent().appendingPathComponent(name)
+            if FileManager.default.isExecutableFile(atPath: tool.path) { return tool }
+        }
+        return URL(fileURLWithPath: name)
+    }
+}

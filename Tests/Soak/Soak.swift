@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+import OfflineOData
+import Secrets
+
+/// A service and an encrypted store of it that work without a pause: edits here and there, synchronisations, refused
+/// changes, observers that come and go, and now and then the store closed and opened again.
+///
+/// The number of rows stays the same, so that whatever grows is a leak.
+struct Soak {
+    private static let tables = """
+        CREATE TABLE Customers(ID INTEGER PRIMARY KEY, Name VARCHAR(40) NOT NULL);
+        CREATE TABLE Orders(
+            ID INTEGER PRIMARY KEY, CustomerID INTEGER NOT NULL REFERENCES Customers(ID),
+            Freight INTEGER NOT NULL CHECK (Freight >= 0));
+        INSERT INTO Customers WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+            SELECT i, 'Customer ' || i FROM n;
+        INSERT INTO Orders WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+            SELECT i, i % 50 + 1, i FROM n;
+        """
+
+    private static let root = "http://soak.test/"
+
+    let directory: URL
+    private let service: ServedDatabase
+    private let client: ODataClient
+    private let key = KeySource.key(.generate())
+    private var storeDirectory: String { directory.appendingPathComponent("store").path }
+    private var servicePath: String { directory.appendingPathComponent("service.db").path }
+
+    /// Makes the service and the store in a new folder.
+    init() async throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let path = directory.appendingPathComponent("service.db").path
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: Self.tables) }
+        service = try await ServedDatabase.open(path: path)
+        client = try ODataClient(
+            serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
+        let store = try await OfflineODataProvider.create(
+            at: storeDirectory, protection: .encrypted(key), serviceRoot: Self.root, remote: client)
+        try await store.download()
+        try store.close()
+    }
+
+    /// What came of a soak.
+    struct Totals {
+        var rounds = 0
+        var accepted = 0
+        var refused = 0
+        var observed = 0
+        var problems: [String] = []
+    }
+
+    /// Works for some seconds, and tells now and then how it stands.
+    ///
+    /// - Parameters:
+    ///   - seconds: How long.
+    ///   - report: Takes a line for people.
+    func run(seconds: Double, report: (String) -> Void) async throws -> Totals {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(seconds)
+        var totals = Totals()
+        var limits: FlatLimits?
+        var nextReport = clock.now
+        let interval = Duration.seconds(max(1, seconds / 20))
+        while clock.now < end {
+            let store = try await open()
+            // As many rounds as make a log and fill caches; then all connections are closed and opened again.
+            for _ in 1...20 where clock.now < end {
+                try await round(totals.rounds, store, &totals)
+                totals.rounds += 1
+            }
+            let now = Measurement(storeIn: storeDirectory)
+            try store.close()
+            // What the first rounds made is there to stay: connections, caches, the log.
+            if limits == nil, totals.rounds >= 40 || clock.now >= end { limits = FlatLimits(first: now) }
+            totals.problems = limits?.problems(with: now) ?? []
+            if clock.now >= nextReport || clock.now >= end || !totals.problems.isEmpty {
+                report("\(totals.rounds) rounds: \(now.text)")
+                nextReport = clock.now + interval
+            }
+            if !totals.problems.isEmpty { return totals }
+        }
+        totals.problems += try await difference()
+        return totals
+    }
+
+    private func open() async throws -> OfflineODataProvider {
+        try await OfflineODataProvider.open(
+            at: storeDirectory, protection: .encrypted(key), connect: { [client] _, _ in client })
+    }
+
+    /// Some edits on both sides, and a synchronisation, while somebody looks on.
+    private func round(
+        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+    ) async throws {
+        let query = try ODataURL(parsing: "Orders?$filter=CustomerID eq \(number % 50 + 1)&$orderby=ID")
+        var results = store.observe(query).makeAsyncIterator()
+        let before = try await results.next()
+        let orders = try shape("Orders")
+        try await change(.update, "Orders(\(number % 500 + 1))", ["Freight": .integer(Int64(number))], orders, store)
+        try await change(
+            .create, "Orders", ["CustomerID": .integer(Int64(number % 50 + 1)), "Freight": 1], orders, store)
+        if number % 5 == 0 {
+            // What no service takes: it is refused, seen in the archive, and given up.
+            try await change(.update, "Orders(\(number % 400 + 501))", ["Freight": -1], orders, store)
+        }
+        try await DatabaseQueue(path: servicePath).write {
+            try $0.execute(
+                sql: """
+                    UPDATE Customers SET Name = 'Round \(number)' WHERE ID = \(number % 50 + 1);
+                    UPDATE Orders SET Freight = Freight + 1 WHERE ID BETWEEN 901 AND 950;
+                    DELETE FROM Orders WHERE ID > 1000 AND ID < (SELECT MAX(ID) FROM Orders);
+                    """)
+        }
+        let report = try await store.sync()
+        totals.accepted += report.upload.accepted.count
+        totals.refused += report.upload.failed.count
+        if !report.upload.failed.isEmpty { try await store.discard() }
+        if before != (try await results.next()) { totals.observed += 1 }
+    }
+
+    private func shape(_ set: String) throws -> Shape {
+        guard let shape = service.model.shape(ofSet: set) else {
+            throw ODataError(status: 404, code: "NoSet", message: "The service has no \(set).")
+        }
+        return shape
+    }
+
+    private func change(
+        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ shape: Shape,
+        _ store: OfflineODataProvider
+    ) async throws {
+        _ = try await store.execute(
+            ODataRequest(method, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties))))
+    }
+
+    /// After a last synchronisation, both sides have the same rows and nothing waits.
+    private func difference() async throws -> [String] {
+        let store = try await open()
+        defer { try? store.close() }
+        try await store.sync()
+        var problems: [String] = []
+        let status = try await store.status()
+        if !status.pending.isEmpty { problems.append("\(status.pending.count) changes wait.") }
+        // In parts, none of which is more than the service gives in a page.
+        for query in ["Customers?$orderby=ID", "Orders?$orderby=ID&$top=600", "Orders?$orderby=ID desc&$top=600"] {
+            let request = ODataRequest(.read, try ODataURL(parsing: query))
+            guard case .page(let ours) = try await store.execute(request).body,
+                case .page(let theirs) = try await service.execute(request).body,
+                ours.entities == theirs.entities
+            else {
+                problems.append("\(query) differs.")
+                continue
+            }
+        }
+        return problems
+    }
+}

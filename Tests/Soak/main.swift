@@ -1,0 +1,21 @@
+import Foundation
+
+// Soak SECONDS: works on a store for that long, and ends with 1 when anything grew or both sides differ.
+let arguments = CommandLine.arguments
+guard arguments.count == 2, let seconds = Double(arguments[1]), seconds > 0 else {
+    FileHandle.standardError.write(Data("usage: Soak SECONDS\n".utf8))
+    exit(2)
+}
+let soak = try await Soak()
+defer { try? FileManager.default.removeItem(at: soak.directory) }
+let totals = try await soak.run(seconds: seconds) { line in
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+print(
+    "\(totals.rounds) rounds, \(totals.accepted) changes accepted, \(totals.refused) refused, "
+        + "\(totals.observed) observed:",
+    totals.problems.isEmpty ? "all flat, both sides equal" : totals.problems.joined(separator: " "))
+if !totals.problems.isEmpty {
+    try? FileManager.default.removeItem(at: soak.directory)
+    exit(1)
+}

@@ -1,0 +1,49 @@
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// A service that never answers: whoever synchronises with it holds the store's lock until the end.
+private struct SilentService: ODataProvider {
+    var model: EntityDataModel { get async throws { throw CancellationError() } }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        print("syncing")
+        fflush(nil)
+        try await Task.sleep(for: .seconds(3600))
+        throw CancellationError()
+    }
+}
+
+// Works on an unencrypted store from a process of its own.
+//
+//     StoreProbe DIRECTORY edit TAG COUNT    makes customers, the keys of which begin with TAG
+//     StoreProbe DIRECTORY sync              synchronises with a service that never answers
+@main
+enum StoreProbe {
+    nonisolated static func main() async throws {
+        let arguments = CommandLine.arguments
+        let store = try await OfflineODataProvider.open(
+            at: arguments[1], protection: .unencrypted, connect: { @Sendable _, _ in SilentService() })
+        if arguments[2] == "sync" {
+            try await store.sync()
+            return
+        }
+        guard let shape = store.model.shape(ofSet: "Customers"), let count = Int(arguments[4]) else { exit(2) }
+        for number in 1...count {
+            let customer = Entity(
+                shape: shape,
+                [
+                    "CustomerID": .string("\(arguments[3])\(number)"), "CompanyName": "Made in a process",
+                    "Country": "Norway",
+                ])
+            _ = try await store.execute(
+                ODataRequest(.create, try ODataURL(parsing: "Customers"), body: .entity(customer)))
+            // Whoever reads this knows that the edit is committed.
+            print(number)
+            fflush(nil)
+        }
+        try store.close()
+    }
+}
