@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
 # With INPUT=file, runs that input alone; with RUNS=n, ends after so many inputs (SECONDS=0: however long it takes).
-# scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all.
+# scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all, but `store`: that one needs a release build of
+# the cryptography, and a test of EncryptedSQLite opens the same random files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=$(cd Fuzz/Targets && echo *.swift)
@@ -9,7 +10,7 @@ target=${1:-}
 seconds=${2:-60}
 if [ "$target" = smoke ]; then
     # shellcheck disable=SC2086 # words are wanted
-    set -- $targets
+    set -- ${targets//store.swift/}
     share=$(((seconds + $# - 1) / $#))
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
