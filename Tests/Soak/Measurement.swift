@@ -45,6 +45,7 @@ struct FlatLimits {
     static let descriptors = 16
     /// The most bytes of the log, ever (rule 23).
     static let log = 64 << 20
+
     let first: Measurement
 
     /// What is not flat, one sentence each; empty when all is.
