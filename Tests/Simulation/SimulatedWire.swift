@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import ODataHTTP
 import ODataService
@@ -10,9 +11,11 @@ struct Message: Sendable {
     /// Lets the client go on.
     let resume: @Sendable (Result<Answer, any Error>) -> Void
 
-    /// As a line of the trace.
+    /// As a line of the trace, without what the service made of its own randomness: its tokens.
     var text: String {
-        return "\(request.method) \(request.path ?? "") \(String(decoding: body, as: UTF8.self))"
+        let path = request.path ?? ""
+        let end = path.range(of: "token=")?.upperBound ?? path.endIndex
+        return "\(request.method) \(path[..<end]) \(String(decoding: body, as: UTF8.self))"
     }
 }
 

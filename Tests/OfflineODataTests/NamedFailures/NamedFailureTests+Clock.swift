@@ -50,4 +50,25 @@ extension NamedFailureTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
         try await shop.expectEqual(store)
     }
+
+    @Test("Clock skew: with a clock slower than the service remembers, a lost answer is a doubt, and nothing acts twice")
+    func slowClock() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.environment.now = { Environment.system.now() - 400 * 86_400 }
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create(
+            "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+        // The service answers the first with "too old"; the answer to the second is lost.
+        await shop.wire.cut { number, request in
+            request.method == .post && number > 1 ? .answerLost : nil
+        }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        _ = try? await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        #expect(try await store.status().failed.map(\.state) == [.inDoubt])
+        #expect(try await store.status().pending.isEmpty)
+    }
 }

@@ -37,6 +37,8 @@ struct RuleTests {
     /// Clock and identifiers from a seed.
     private final class Seeded: Sendable {
         private let state: Mutex<UInt64>
+        /// Near the service's clock: what was first sent long ago it does not recognise.
+        private static let start = OfflineOData.Environment.system.now().rounded()
 
         init(_ seed: UInt64) { state = Mutex(seed) }
 
@@ -53,7 +55,8 @@ struct RuleTests {
 
         var environment: OfflineOData.Environment {
             OfflineOData.Environment(
-                now: { 1_790_000_000 + Double(self.next() % 1000) },
+                // How often it is read depends on how fast the machine is.
+                now: { Self.start },
                 newGuid: {
                     let digits = [self.next(), self.next()].map { number -> String in
                         let text = String(number, radix: 16)
@@ -97,7 +100,10 @@ struct RuleTests {
     @Test("Rule 33: clock, randomness and identifiers enter by one environment: the same seed gives the same trace")
     func deterministic() async throws {
         let first = try await trace(seed: 7)
-        #expect(try await trace(seed: 7) == first)
+        let second = try await trace(seed: 7)
+        let difference = zip(first, second).first { $0 != $1 }
+        #expect(difference == nil)
+        #expect(first.count == second.count)
         #expect(try await trace(seed: 8) != first)
         #expect(first.count > 8)
     }
