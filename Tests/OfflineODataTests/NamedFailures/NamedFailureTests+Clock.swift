@@ -51,7 +51,7 @@ extension NamedFailureTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Clock skew: with a clock slower than the service remembers, a lost answer is a doubt, and nothing acts twice")
+    @Test("Clock skew: behind all that the service remembers, a lost answer is a doubt, and nothing acts twice")
     func slowClock() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
