@@ -140,10 +140,9 @@ struct RowApplier {
 
     /// The query that takes a row over from its owner.
     private func heir(of rowID: Int64) throws -> Int64? {
-        try Int64.fetchOne(
-            database,
-            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1",
-            arguments: [table.set, rowID])
+        let statement = try database.cachedStatement(
+            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1")
+        return try Int64.fetchOne(statement, arguments: [table.set, rowID])
     }
 
     /// The row of a key, when it has local changes; rows deleted here are found by their before image.

@@ -7,9 +7,9 @@ enum Rows {
     /// The query that owns a row: 0 for local, `nil` when there is no such row.
     static func owner(_ table: TableStorage, rowID: Int64, in database: Database) throws -> Int64? {
         guard let id = table.rowID, let column = table.visibility?.ownerColumn else { return nil }
-        return try Int64.fetchOne(
-            database, sql: "SELECT \(quoted(column)) FROM \(quoted(table.table)) WHERE \(quoted(id)) = ?",
-            arguments: [rowID])
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(quoted(column)) FROM \(quoted(table.table)) WHERE \(quoted(id)) = ?")
+        return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
     static func setOwner(_ owner: Int64, _ table: TableStorage, rowID: Int64, in database: Database) throws {
@@ -26,9 +26,9 @@ enum Rows {
         _ column: String, to value: DatabaseValue, _ table: TableStorage, rowID: Int64, in database: Database
     ) throws {
         guard let id = table.rowID else { return }
-        try database.execute(
-            sql: "UPDATE \(quoted(table.table)) SET \(quoted(column)) = ? WHERE \(quoted(id)) = ?",
-            arguments: [value, rowID])
+        try database.cachedStatement(
+            sql: "UPDATE \(quoted(table.table)) SET \(quoted(column)) = ? WHERE \(quoted(id)) = ?"
+        ).execute(arguments: [value, rowID])
     }
 
     /// All rows whose columns have the given property values.

