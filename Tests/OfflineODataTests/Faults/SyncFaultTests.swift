@@ -145,7 +145,7 @@ private struct SyncScenario {
     }
 }
 
-@Suite("On a disk that fails, a store loses no change and doubles none", .serialized)
+@Suite("On a disk that fails, a store loses no change and doubles none")
 struct SyncFaultTests {
     /// `OUTPOST_FAULTS`: how many seeded faults, or `all` for a crash at every operation. In CI, 300.
     private static let wanted: String = {
@@ -181,12 +181,16 @@ struct SyncFaultTests {
         try await scenario.finish(at: scenario.directory, "no fault")
     }
 
-    @Test("Seeded faults: the power fails, a write is cut short, a sync fails, the disk is full")
-    func seeded() async throws {
+    /// How many parts a test is in, which run beside each other.
+    private static let parts: UInt64 = 4
+
+    @Test(
+        "Seeded faults: the power fails, a write is cut short, a sync fails, the disk is full", arguments: 0..<parts)
+    func seeded(part: UInt64) async throws {
         let whole = try await SyncScenario.run(nil)
         whole.remove()
         let count = UInt64(whole.disk.operations)
-        for seed in 0..<(UInt64(Self.wanted) ?? 300) {
+        for seed in stride(from: part, to: UInt64(Self.wanted) ?? 300, by: Int(Self.parts)) {
             var numbers = SeededNumbers(seed: seed)
             let number = Int(numbers.next() % count) + 1
             let fault: Fault =
@@ -201,11 +205,12 @@ struct SyncFaultTests {
     }
 
     @Test(
-        "The power fails at every operation", .enabled(if: SyncFaultTests.wanted == "all", "make faults"))
-    func everyOperation() async throws {
+        "The power fails at every operation", .enabled(if: SyncFaultTests.wanted == "all", "make faults"),
+        arguments: 0..<parts)
+    func everyOperation(part: UInt64) async throws {
         let whole = try await SyncScenario.run(nil)
         whole.remove()
-        for number in 1...whole.disk.operations {
+        for number in stride(from: Int(part) + 1, through: whole.disk.operations, by: Int(Self.parts)) {
             try await check(.crash(at: number), seed: UInt64(number))
         }
     }
