@@ -260,7 +260,7 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
-                "ODataService", "ODataStore", "ODataTransportNIO", httpTypes,
+                "ODataService", "ODataStore", "ODataTransportNIO", "WireFaults", httpTypes,
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(

@@ -107,7 +107,9 @@ final class ClientPool: Sendable {
         let silence = TimeAmount(configuration.readTimeout)
         var client = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(configuration.connectTimeout), read: silence, write: silence),
+            timeout: .init(
+                connect: TimeAmount(configuration.connectTimeout), read: configuration.allowsHTTP2 ? silence : nil,
+                write: silence),
             connectionPool: pool, proxy: proxy(key),
             decompression: .enabled(limit: .ratio(configuration.maxDecompressionRatio)))
         client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
@@ -115,18 +117,22 @@ final class ClientPool: Sendable {
         client.tracing.tracer = nil
         guard !configuration.allowsHTTP2 else { return client }
         let moments = moments
+        let prepare:
+            @Sendable (any Channel, ContinuousClock.Instant, ContinuousClock.Instant?) -> EventLoopFuture<Void> =
+                { channel, connected, secured in
+                    moments.observe(channel, connected: connected, secured: secured)
+                        .flatMap { SilenceHandler.watch(channel, limit: silence) }
+                }
         if let origin = key.origin {
             let upgrade = TLSUpgrade(
                 origin: origin, context: context, trust: configuration.trust, authorities: authorities,
                 timeout: TimeAmount(configuration.connectTimeout))
             client.http1_1ConnectionDebugInitializer = { channel in
                 let connected = ContinuousClock.now
-                return upgrade.start(on: channel).flatMap {
-                    moments.observe(channel, connected: connected, secured: .now)
-                }
+                return upgrade.start(on: channel).flatMap { prepare(channel, connected, .now) }
             }
         } else {
-            client.http1_1ConnectionDebugInitializer = { moments.observe($0, connected: .now, secured: nil) }
+            client.http1_1ConnectionDebugInitializer = { prepare($0, .now, nil) }
         }
         return client
     }

@@ -7,8 +7,8 @@ extension NIOTransport {
     public struct Configuration: Sendable {
         /// How long making a connection may take, TLS included.
         public var connectTimeout: Duration
-        /// How long nothing may move: the service is silent while an answer is due or under way, or takes nothing of
-        /// what is sent.
+        /// How long nothing may move: the service is silent while an answer is due or the next part of it is asked for,
+        /// or takes nothing of what is sent. Time in which nobody reads does not count, except over HTTP/2.
         public var readTimeout: Duration
         /// How long the head of the response may take in all; `nil` for no limit besides ``readTimeout``.
         public var headTimeout: Duration?

@@ -147,7 +147,12 @@ private final class ServiceSide: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if fault != .stall { client.close(promise: nil) }
+        let client = client
+        switch fault {
+        case .stall: break
+        case .delay: client.eventLoop.scheduleTask(in: .milliseconds(60)) { client.close(promise: nil) }
+        default: client.close(promise: nil)
+        }
         context.fireChannelInactive()
     }
 

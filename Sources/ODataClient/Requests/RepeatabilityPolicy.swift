@@ -29,19 +29,34 @@ final class RepeatabilityIssuer: Sendable {
         self.clientID = clientID
     }
 
-    /// An identification for a change that has none; the same request with the same body never gets a second one,
-    /// because this is called once for each.
+    /// An identification for each change that has none: of a batch its requests, one for all of a change set, since a
+    /// service recognises those and not the batch. The same request with the same body never gets a second one, because
+    /// this is called once for each.
     func identified(_ request: ODataRequest, model: EntityDataModel) -> ODataRequest {
-        guard request.method != .read, request.repeatability == nil, isWanted(model) else { return request }
-        var request = request
-        request.repeatability = Repeatability(
-            requestID: ODataGuid.random().description, firstSent: Self.now(), clientID: clientID)
-        return request
+        guard isWanted(model) else { return request }
+        var groups: [String: Repeatability] = [:]
+        return request.mappingChanges { change, group in
+            guard change.repeatability == nil else { return change }
+            var change = change
+            change.repeatability = group.flatMap { groups[$0] } ?? issue()
+            if let group { groups[group] = change.repeatability }
+            return change
+        }
     }
 
-    /// Learns from an answer.
-    func take(_ result: RepeatabilityResult?) {
-        if result == .accepted { support.withLock { if $0 == .unknown { $0 = .supported } } }
+    private func issue() -> Repeatability {
+        Repeatability(requestID: ODataGuid.random().description, firstSent: Self.now(), clientID: clientID)
+    }
+
+    /// Learns from an answer, of a batch from those to its requests.
+    func take(_ response: ODataResponse) {
+        var results = [response.repeatabilityResult]
+        if case .batch(let answers) = response.body {
+            results = answers.map {
+                if case .success(let answer) = $0.result { answer.repeatabilityResult } else { nil }
+            }
+        }
+        if results.contains(.accepted) { support.withLock { if $0 == .unknown { $0 = .supported } } }
     }
 
     /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
@@ -66,4 +81,44 @@ final class RepeatabilityIssuer: Sendable {
     }
 
     private static func now() -> String { HTTPDate.text(seconds: Int64(Date().timeIntervalSince1970)) }
+}
+
+extension ODataRequest {
+    /// The same request with each change replaced: itself, or those of its requests where it is a batch.
+    ///
+    /// - Parameter map: gets a change and the name of its change set.
+    func mappingChanges(_ map: (ODataRequest, String?) -> ODataRequest) -> ODataRequest {
+        guard case .batch(var items) = body else { return method == .read ? self : map(self, nil) }
+        for index in items.indices where items[index].request.method != .read {
+            items[index].request = map(items[index].request, items[index].atomicityGroup)
+        }
+        var request = self
+        request.body = .batch(items)
+        return request
+    }
+
+    /// Whether it changes something, and every change carries an identification.
+    var isIdentified: Bool {
+        guard case .batch(let items) = body else { return method != .read && repeatability != nil }
+        let changes = items.filter { $0.request.method != .read }
+        return !changes.isEmpty && changes.allSatisfy { $0.request.repeatability != nil }
+    }
+}
+
+extension ODataResponse {
+    /// Whether it answers a batch none of whose identified changes acted, because the service cannot recognise repeats.
+    func refusesIdentification(of request: ODataRequest) -> Bool {
+        guard case .batch(let items) = request.body, case .batch(let answers) = body else { return false }
+        let changes = Set(items.filter { $0.request.method != .read }.map(\.id))
+        let results = answers.filter { changes.contains($0.id) }
+        return !results.isEmpty
+            && results.allSatisfy {
+                if case .failure(let error) = $0.result { error.refusesIdentification } else { false }
+            }
+    }
+}
+
+extension ODataError {
+    /// Whether the service says that it did not act because it cannot recognise repeats (Repeatable Requests 1.0, 2).
+    var refusesIdentification: Bool { status == 501 && repeatabilityResult == .rejected }
 }

@@ -190,25 +190,32 @@ public final class ODataClient: ODataProvider {
     ) async throws -> ODataResponse {
         var options = options
         var request = repeatability.identified(configuration.completed(request), model: model)
-        if request.repeatability != nil, repeatability.isRecognized(model) { options.isRepeatable = true }
+        if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
         if configuration.hidesURLs, let hidden = HiddenRead(request) {
             return try await hidden.answer(from: exchange(hidden.batch, model, options))
         }
         do {
             let response = try await exchange(request, model, options)
-            repeatability.take(response.repeatabilityResult)
-            return response
-        } catch let error as ODataError
-            where error.status == 501 && error.repeatabilityResult == .rejected && request.repeatability != nil
-        {
-            // The service did not act, and cannot recognise repeats: once more, without (rule 2).
-            repeatability.takeRefusal()
-            guard let again = request.fromStart() else { throw error }
+            guard response.refusesIdentification(of: request) else {
+                repeatability.take(response)
+                return response
+            }
+        } catch let error as ODataError where error.refusesIdentification && request.repeatability != nil {
+            guard let again = request.fromStart() else {
+                repeatability.takeRefusal()
+                throw error
+            }
             request = again
-            request.repeatability = nil
-            options.isRepeatable = nil
-            return try await exchange(request, model, options)
         }
+        // The service did not act, and cannot recognise repeats: once more, without (rule 2).
+        repeatability.takeRefusal()
+        request = request.mappingChanges { change, _ in
+            var change = change
+            change.repeatability = nil
+            return change
+        }
+        options.isRepeatable = nil
+        return try await exchange(request, model, options)
     }
 
     private func exchange(

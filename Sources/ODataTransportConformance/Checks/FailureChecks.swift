@@ -1,6 +1,7 @@
 import HTTPTypes
 import ODataHTTP
 import ODataService
+import Synchronization
 
 /// The kinds of failure that callers tell apart.
 private enum FailureKind: Equatable {
@@ -110,6 +111,30 @@ extension TransportCheck {
             let peer = try await RawPeer(
                 sends: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345", then: .silence)
             try expect(try await subject.failure(of: peer, silence: .seconds(1)), is: .timedOut, "the failure")
+        },
+        TransportCheck(
+            "a reader may pause for longer than the service may be silent",
+            needs: [.sockets, .streamsDownloads, .holdsBack]
+        ) { subject in
+            try await subject.joined(silence: .seconds(1)) { _, _ in
+                let left = Mutex(64)
+                return (
+                    HTTPResponse(status: .ok),
+                    ByteStream {
+                        let isMore = left.withLock { left in
+                            left -= 1
+                            return left >= 0
+                        }
+                        return isMore ? [UInt8](repeating: 120, count: 65_536) : nil
+                    }
+                )
+            } _: { wire in
+                let (_, body) = try await wire.send()
+                var count = try await body.next()?.count ?? 0
+                try await Task.sleep(for: .milliseconds(2_500))
+                while let chunk = try await body.next() { count += chunk.count }
+                try expect(count == 64 * 65_536, "\(count) bytes arrived")
+            }
         },
     ]
 }

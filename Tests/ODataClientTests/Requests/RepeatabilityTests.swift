@@ -70,4 +70,34 @@ import Testing
         #expect(diagnosis.code == .repeatExpired)
         #expect(diagnosis.recovery == .lookBeforeRepeating)
     }
+
+    @Test func `of a batch each change is identified, and a refusal of all of them sends it again without`()
+        async throws
+    {
+        let refusal = """
+            --b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 501 Not Implemented\r\n\
+            Repeatability-Result: rejected\r\nContent-Length: 0\r\n\r\n\r\n--b--\r\n
+            """
+        let success = """
+            --b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n\r\n\
+            --b--\r\n
+            """
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            let isIdentified = sent.body.contains("Repeatability-Request-ID")
+            return .init(
+                fields: ["Content-Type": "multipart/mixed; boundary=b"], body: isIdentified ? refusal : success)
+        }
+        let client = try transport.client(.init(repeatability: .always))
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        for _ in 1...2 {
+            let results = try await DataService(client).batch {
+                BatchOperation.create(order, in: "Orders", id: "1")
+            }
+            #expect(results.refusals.isEmpty)
+        }
+        #expect(transport.sent.map { $0["Repeatability-Request-ID"] } == [nil, nil, nil], "the batch itself is not")
+        #expect(
+            transport.sent.map { $0.body.contains("Repeatability-Request-ID") } == [true, false, false],
+            "\(transport.sent.map(\.body))")
+    }
 }

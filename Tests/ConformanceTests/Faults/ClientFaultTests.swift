@@ -1,0 +1,235 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataServer
+import ODataService
+import ODataStore
+import ODataTransportNIO
+import Synchronization
+import Testing
+import WireFaults
+
+@testable import reference_service
+
+/// Every operation of the client over wires on which everything goes wrong, at every request that it sends: the error
+/// is one of the wire's, nothing is half done, and what acted is known from where the wire broke.
+@Suite("Faults of the wire under every operation") struct ClientFaultTests {
+    @Test("Within the process, sent once", arguments: ClientWork.all, WireFault.allCases)
+    func transports(work: ClientWork, fault: WireFault) async throws {
+        try await FaultSite.run { site in
+            let states = try await site.states(of: work)
+            for number in work.first..<states.count {
+                try await site.reset()
+                let transport = FaultyTransport(site.transport) { count, _ in count == number ? fault : nil }
+                // What is stalled is ended by the limit of the whole alone.
+                let error = try await site.attempt(work, over: transport, limit: fault == .stall ? .seconds(2) : nil)
+                try await site.check(error, after: fault, at: number, states)
+            }
+        }
+    }
+
+    @Test("On a socket, sent once", arguments: ClientWork.all, WireFault.allCases)
+    func sockets(work: ClientWork, fault: WireFault) async throws {
+        try await FaultSite.run { site in
+            let states = try await site.states(of: work)
+            for number in work.first..<states.count {
+                try await site.reset()
+                let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
+                let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
+                let error = try await site.attempt(work, over: transport, port: proxy.port)
+                try await transport.shutdown()
+                try await proxy.stop()
+                try await site.check(error, after: fault, at: number, states, isSocket: true)
+                try await FaultSite.eventually("a connection was left open") { proxy.open == 0 }
+            }
+        }
+    }
+
+    @Test(
+        "On a socket, sent again with an identification: everything is done, and once", arguments: ClientWork.all,
+        WireFault.allCases.filter { $0 != .truncate })
+    func repeats(work: ClientWork, fault: WireFault) async throws {
+        try await FaultSite.run { site in
+            let states = try await site.states(of: work)
+            for number in work.first..<states.count {
+                try await site.reset()
+                let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
+                let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
+                let error = try await site.attempt(
+                    work, over: transport, port: proxy.port,
+                    retry: RetryPolicy(maxAttempts: 4, firstDelay: .milliseconds(20)))
+                try await transport.shutdown()
+                try await proxy.stop()
+                #expect(error == nil, "request \(number)")
+                #expect(try await site.state() == states.last, "request \(number)")
+            }
+        }
+    }
+}
+
+/// The reference service behind a socket, and what stands in it.
+private final class FaultSite: Sendable {
+    let port: Int
+    let transport: NIOTransport
+    private let service: StoreService
+
+    private init(_ service: StoreService, port: Int) throws {
+        self.service = service
+        self.port = port
+        transport = try NIOTransport()
+    }
+
+    static func run(_ body: (FaultSite) async throws -> Void) async throws {
+        let service = try await ReferenceService.open()
+        let server = try await ODataServer(handler: ODataHandler(provider: service).handle).start()
+        let site = try FaultSite(service, port: server.port)
+        do {
+            try await body(site)
+        } catch {
+            try? await site.transport.shutdown()
+            await server.stop()
+            throw error
+        }
+        try await site.transport.shutdown()
+        await server.stop()
+        try await service.close()
+    }
+
+    /// Every row as it was.
+    func reset() async throws {
+        try await service.seed(ReferenceData.rows(for: service.model), replacesAll: true)
+    }
+
+    /// What stands in the service before the first request of a work, after each one, and so at the end.
+    func states(of work: ClientWork) async throws -> [String] {
+        try await reset()
+        let recorder = StateRecorder(transport) { try await self.state() }
+        let error = try await attempt(work, over: recorder)
+        #expect(error == nil)
+        return recorder.states + [try await state()]
+    }
+
+    /// Does a work and says how it ended: `nil` for well, else the error, which must be one of the wire's.
+    func attempt(
+        _ work: ClientWork, over transport: any HTTPTransport, port: Int? = nil, limit: Duration? = nil,
+        retry: RetryPolicy = .none
+    ) async throws -> (any Error)? {
+        let root = "http://127.0.0.1:\(port ?? self.port)/"
+        let session = try HTTPSession(
+            transport, serviceRoot: root,
+            // Each request gets a connection of its own, so that the proxy can tell them apart.
+            configuration: .init(retry: retry, wholeTimeout: limit ?? .seconds(120), fields: { [.connection: "close"] })
+        )
+        let client = try ODataClient(
+            serviceRoot: root, transport: session, configuration: .init(repeatability: .always))
+        defer { #expect(session.queue.size == 0, "a request stayed in the queue") }
+        do {
+            try await work.run(DataService(client))
+            return nil
+        } catch let error as TransportError {
+            return error
+        } catch let error as ODataError where (400...499).contains(error.status) {
+            return error
+        } catch let error as ConflictError {
+            return error
+        }
+    }
+
+    /// Compares what stands in the service with what may, after a fault of a request that was sent once.
+    func check(
+        _ error: (any Error)?, after fault: WireFault, at number: Int, _ states: [String], isSocket: Bool = false
+    )
+        async throws
+    {
+        let state = try await state()
+        let (before, after) = (states[number - 1], states[number])
+        switch fault {
+        case .delay:
+            #expect(error == nil, "request \(number)")
+            #expect(state == states.last, "request \(number)")
+        case .drop where isSocket && error == nil:
+            // A read on a connection that ends without a byte goes on another one (RFC 9110, 9.2.2).
+            #expect(state == states.last, "request \(number)")
+        case .drop:
+            #expect(error is TransportError, "request \(number): \(error.map { "\($0)" } ?? "no error")")
+            #expect(state == before, "request \(number)")
+        case .resetAfterAct, .truncate:
+            // An answer that ends in its midst may have said all that the work wants to know.
+            if error == nil {
+                #expect(fault == .truncate && state == states.last, "request \(number)")
+            } else {
+                #expect(error is TransportError, "request \(number)")
+                try await Self.eventually("request \(number) did not act") { try await self.state() == after }
+            }
+        case .stall:
+            #expect(error is TransportError, "request \(number): \(error.map { "\($0)" } ?? "no error")")
+            // Over a socket the request came through, and nobody heard of it.
+            #expect(state == before || state == after, "request \(number)")
+        case .duplicate:
+            // The identification makes one of two.
+            if error == nil { #expect(state == states.last, "request \(number)") }
+            #expect(states.contains(state), "request \(number)")
+        }
+    }
+
+    /// What stands in the service, without what is new each time: keys, times and versions.
+    func state() async throws -> String {
+        let data = DataService(service)
+        var lines: [String] = []
+        let products = try await data.entities(
+            Query(try ODataURL(parsing: "Products?$expand=Category,Descriptions&$orderby=Name,Price")))
+        for product in products {
+            var line = ["Name", "Price", "Description", "Quantity"].map { "\(product[$0] ?? .null)" }
+            if case .one(let category)? = product.related["Category"] { line.append("\(category["Name"] ?? .null)") }
+            if case .many(let texts, _, _)? = product.related["Descriptions"] {
+                line += texts.map { "\($0["LanguageKey"] ?? .null) \($0["Description"] ?? .null)" }.sorted()
+            }
+            if product["Name"] == "Laptop" {
+                let photo = try? await data.media(of: product, property: "Photo", in: "Products").0
+                    .collect(limit: 1 << 20)
+                line.append("\(photo?.count ?? -1)")
+            }
+            lines.append(line.joined(separator: "|"))
+        }
+        for category in try await data.entities(Query("Categories").orderBy("Name")) {
+            lines.append("\(category["Name"] ?? .null)|\(category["Description"] ?? .null)")
+        }
+        for item in try await data.entities(Query("MediaItems").orderBy("Name")) {
+            lines.append("\(item["Name"] ?? .null)|\(item["Size"] ?? .null)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    static func eventually(_ failure: Comment, _ isTrue: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < end {
+            if try await isTrue() { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record(failure)
+    }
+}
+
+/// Notes what stands in a service before each request.
+private final class StateRecorder: HTTPTransport {
+    private let base: any HTTPTransport
+    private let read: @Sendable () async throws -> String
+    private let stored = Mutex<[String]>([])
+
+    init(_ base: any HTTPTransport, _ read: @escaping @Sendable () async throws -> String) {
+        self.base = base
+        self.read = read
+    }
+
+    var states: [String] { stored.withLock { $0 } }
+
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
+        let state = try await read()
+        stored.withLock { $0.append(state) }
+        return try await base.send(request, body: body, options: options)
+    }
+}
