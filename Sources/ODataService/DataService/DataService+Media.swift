@@ -6,11 +6,10 @@ import ODataQuery
 extension DataService {
     /// The bytes of a media entity or stream property with their media type, pulled as they are read.
     ///
-    /// - Parameter chunkSize: how many bytes come at a time, 1 to ``ByteStream/maxChunkSize``; as they arrive where
-    ///   it is left out.
+    /// - Parameter chunkSize: how many bytes come at a time; as they arrive where it is left out.
     /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` when there is no stream.
     public func media(
-        _ url: ODataURL, chunkSize: Int? = nil
+        _ url: ODataURL, chunkSize: ChunkSize? = nil
     ) async throws -> (ByteStream, contentType: String) {
         guard case .raw(let stream, let contentType) = try await send(ODataRequest(.read, url)).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a stream")
@@ -26,7 +25,7 @@ extension DataService {
     ///   - chunkSize: as for ``media(_:chunkSize:)``.
     public func media(
         of entity: Entity, property: String? = nil, in set: String? = nil,
-        chunkSize: Int = ByteStream.defaultChunkSize
+        chunkSize: ChunkSize = .standard
     ) async throws -> (ByteStream, contentType: String) {
         let request = try await mediaRequest(.read, entity, property, set)
         guard case .raw(let stream, let contentType) = try await send(request).body else {
@@ -112,17 +111,9 @@ extension DataService {
 }
 
 extension ByteStream {
-    /// How many bytes of media come at a time unless something else is said: 100 KB.
-    public static let defaultChunkSize = 100 * 1024
-    /// The most bytes that a chunk can be made to have: 200 KB.
-    public static let maxChunkSize = 200 * 1024
-
     /// The same bytes in chunks of one size, but for the last: for readers that work in blocks.
-    ///
-    /// - Parameter size: bytes, cut to 1 to ``maxChunkSize``.
-    public func chunked(_ size: Int = ByteStream.defaultChunkSize) -> ByteStream {
-        let size = Swift.min(Swift.max(1, size), Self.maxChunkSize)
-        let blocks = Blocks(self, size: size)
+    public func chunked(_ size: ChunkSize = .standard) -> ByteStream {
+        let blocks = Blocks(self, size: size.bytes)
         return ByteStream(length: length, part: { range in slice(range)?.chunked(size) ?? ByteStream([]) }) {
             try await blocks.next()
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import ODataClient
 import ODataHTTP
 import ODataModel
@@ -17,11 +18,51 @@ struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp("A file with the password, instead of being asked for it.", valueName: "file"))
     var passwordFile: String?
 
+    @Option(
+        name: .customLong("token-file"),
+        help: ArgumentHelp(
+            "A file with a bearer token; it is read again when the service refuses the token.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(
+        name: .customLong("header"),
+        help: ArgumentHelp(
+            "A header field for every request, such as 'X-Tenant: blue'; may be repeated. Others on this machine can "
+                + "see it.", valueName: "field"))
+    var fields: [String] = []
+
+    @Option(
+        name: .customLong("option"),
+        help: ArgumentHelp(
+            "A query option for every request, such as sap-client=100; may be repeated.", valueName: "name=value"))
+    var queryOptions: [String] = []
+
+    @Option(
+        name: .customLong("service-language"),
+        help: ArgumentHelp(
+            "The language of the service's texts and messages, such as de-AT; goes as sap-language too.",
+            valueName: "tag"))
+    var serviceLanguage: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write requests and answers to standard error, without secrets: none, low (a line each), medium (fields too) "
+                + "or high (bodies too).", valueName: "level"))
+    var trace: TraceChoice = .none
+
     @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
     var trust: String?
 
     @Flag(name: .customLong("no-cache"), help: "Do not use metadata that were read from the service before.")
     var ignoresCache = false
+
+    mutating func validate() throws {
+        guard user == nil || tokenFile == nil else {
+            throw ValidationError("--user and --token-file exclude each other.")
+        }
+        _ = try pairs(fields, "--header", separator: ":", example: "'X-Tenant: blue'")
+        _ = try pairs(queryOptions, "--option", separator: "=", example: "sap-client=100")
+    }
 
     /// Makes what connects to services with these options.
     func connector() throws -> Connector {
@@ -29,10 +70,50 @@ struct ServiceOptions: ParsableArguments {
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
         let transport = MeteredTransport(try NIOTransport(configuration: configuration))
         return Connector(
-            transport: transport, authentication: try authentication(), user: user, usesCache: !ignoresCache)
+            transport: transport, authentication: try authentication(), user: user,
+            configuration: try clientConfiguration())
+    }
+
+    private func clientConfiguration() throws -> ODataClient.Configuration {
+        var diagnostics = Diagnostics()
+        if trace != .none {
+            var logger = Logger(label: "outpost", factory: { StreamLogHandler.standardError(label: $0) })
+            logger.logLevel = .debug
+            diagnostics.logger = logger
+            diagnostics.traceLevel = trace.level
+        }
+        return ODataClient.Configuration(
+            headers: try pairs(fields, "--header", separator: ":", example: "'X-Tenant: blue'"),
+            options: try pairs(queryOptions, "--option", separator: "=", example: "sap-client=100"),
+            language: serviceLanguage, sendsLanguageOption: serviceLanguage != nil,
+            metadataCache: ignoresCache ? nil : ToolCache.metadata, diagnostics: diagnostics)
+    }
+
+    /// Names and values that stand side by side in one argument each.
+    private func pairs(
+        _ texts: [String], _ option: String, separator: Character, example: String
+    ) throws -> [String: String] {
+        var pairs: [String: String] = [:]
+        for text in texts {
+            let parts = text.split(separator: separator, maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard parts.count == 2, let name = parts.first, !name.isEmpty else {
+                throw ValidationError("\(option) takes a name and a value, such as \(example).")
+            }
+            pairs[name] = parts[1]
+        }
+        return pairs
     }
 
     private func authentication() throws -> Authentication {
+        if let tokenFile {
+            return Authentication(
+                TokenAuthentication(.bearer) { _ in
+                    guard let data = FileManager.default.contents(atPath: tokenFile) else {
+                        throw Failure(message: "\(tokenFile) cannot be read.")
+                    }
+                    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                })
+        }
         guard let user else { return .none }
         if let passwordFile {
             guard let data = FileManager.default.contents(atPath: passwordFile) else {
@@ -55,14 +136,14 @@ struct Connector {
     let authentication: Authentication
     /// The user at the service, for the log.
     let user: String?
-    /// Whether what was read from services before is used.
-    let usesCache: Bool
+    /// What goes along with every request, and what is told of it.
+    let configuration: ODataClient.Configuration
 
     /// A client of a service.
     func client(root: String, model: EntityDataModel? = nil) throws -> ODataClient {
         let client = try ODataClient(
             serviceRoot: root, transport: transport, authentication: authentication, model: model,
-            configuration: ODataClient.Configuration(metadataCache: usesCache ? ToolCache.metadata : nil))
+            configuration: configuration)
         ToolLog.connected(to: client.serviceRoot.url(for: ""), user: user)
         return client
     }
@@ -74,4 +155,19 @@ struct Connector {
 
     /// Ends all connections.
     func close() async throws { try await transport.base.shutdown() }
+}
+
+/// How much of requests and answers is shown.
+enum TraceChoice: String, CaseIterable, ExpressibleByArgument {
+    case none, low, medium, high
+
+    /// The client's level.
+    var level: Diagnostics.TraceLevel {
+        switch self {
+        case .none: .none
+        case .low: .low
+        case .medium: .medium
+        case .high: .high
+        }
+    }
 }

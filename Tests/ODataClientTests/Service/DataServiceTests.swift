@@ -99,8 +99,9 @@ import Testing
         #expect(upload["Content-Type"] == "image/png")
         #expect(upload.body == "png")
         for (asked, sizes) in [
-            (nil, [102_400, 102_400, 45_200]), (100_000, [100_000, 100_000, 50_000]), (999_999, [204_800, 45_200]),
-        ] as [(Int?, [Int])] {
+            (nil, [102_400, 102_400, 45_200]), (try ChunkSize(100_000), [100_000, 100_000, 50_000]),
+            (.maximum, [204_800, 45_200]),
+        ] as [(ChunkSize?, [Int])] {
             let (stream, type) =
                 if let asked { try await service.media(of: created, chunkSize: asked) } else {
                     try await service.media(of: created)

@@ -264,6 +264,6 @@ private struct PiecewiseTransport: HTTPTransport {
         var response = HTTPResponse(status: .ok)
         let isMetadata = request.path?.hasSuffix("$metadata") ?? false
         response.headerFields[.contentType] = isMetadata ? "application/xml" : "application/json"
-        return (response, ByteStream(Array((isMetadata ? metadata : self.body).utf8)).chunked(1))
+        return (response, ByteStream(Array((isMetadata ? metadata : self.body).utf8)).chunked(try ChunkSize(1)))
     }
 }

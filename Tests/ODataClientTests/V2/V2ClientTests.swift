@@ -181,6 +181,42 @@ import Testing
             ])
     }
 
+    @Test("MS-ODATA 2.2.3.5 a count is asked for by $count and comes as text")
+    func count() async throws {
+        let transport = script("2.0", .init(fields: ["Content-Type": "text/plain"], body: "3"))
+        let service = try transport.service()
+        #expect(try await service.count("Orders") == 3)
+        #expect(try await service.count("Orders", where: .property("City") == "Graz") == 3)
+        #expect(
+            transport.sent.map { $0.line.removingPercentEncoding } == [
+                "GET /shop/Orders/$count", "GET /shop/Orders/$count?$filter=City eq 'Graz'",
+            ])
+    }
+
+    @Test("MS-ODATA 2.2.6.3.3 entities of derived types say their type both ways")
+    func derived() async throws {
+        let metadata = Self.metadata().replacing(
+            "<EntityType Name=\"Item\">",
+            with: """
+                <EntityType Name="Express" BaseType="Shop.Order"><Property Name="Hours" Type="Edm.Int32"/></EntityType>
+                <EntityType Name="Item">
+                """)
+        let feed = Self.feed.replacing("Shop.Order\"", with: "Shop.Express\"")
+            .replacing("\"City\":", with: "\"Hours\":4,\"City\":")
+        let transport = WireScript(metadata: metadata) { sent, _ in
+            sent.message.method == .get ? .json(feed, ["DataServiceVersion": "2.0"]) : .empty(204)
+        }
+        let service = try transport.service()
+        var express = try #require(try await service.entities("Orders").first)
+        #expect(express.shape.name == QualifiedName("Shop", "Express"))
+        #expect(express["Hours"] == 4)
+        express["Hours"] = 2
+        try await service.update(express, in: "Orders")
+        #expect(
+            transport.sent.last?.body == "{\"__metadata\":{\"type\":\"Shop.Express\"},\"Hours\":2}",
+            "\(transport.sent.last?.body ?? "")")
+    }
+
     @Test("MS-ODATA 2.2.7.4 links are $links")
     func links() async throws {
         let transport = WireScript(metadata: Self.metadata()) { sent, _ in

@@ -73,7 +73,7 @@ struct MediaTests {
             ranges.append(request.headerFields[.range] ?? "all")
             guard !isCut.isSet else { return (response, answer) }
             isCut.set()
-            let chunks = answer.chunked(64 << 10)
+            let chunks = answer.chunked(try ChunkSize(64 << 10))
             let counter = Counter()
             return (
                 response,

@@ -1,0 +1,77 @@
+import Foundation
+import HTTPTypes
+import ODataServer
+import ODataService
+import Synchronization
+import Testing
+
+/// How a service is reached: tokens, fields, options and language that go with every request.
+@Suite("Reaching a service")
+struct ServiceOptionsTests {
+    private static let metadata = """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">
+        <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key>
+        <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Things" EntityType="Shop.Thing"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    /// A service of one set that wants a token, a tenant and a client, and knows one language.
+    private func serve(token: String, seen: Mutex<[HTTPRequest]>) async throws -> RunningServer {
+        try await ODataServer { request, _ in
+            seen.withLock { $0.append(request) }
+            guard request.headerFields[.authorization] == "Bearer \(token)" else {
+                return (HTTPResponse(status: .unauthorized), ByteStream([]))
+            }
+            let isComplete =
+                request.headerFields[HTTPField.Name("X-Tenant") ?? .accept] == "blue"
+                && request.headerFields[.acceptLanguage] == "de-AT"
+            let path = request.path ?? ""
+            guard isComplete, path.contains("$metadata") || path.contains("sap-client=100") else {
+                return (HTTPResponse(status: .badRequest), ByteStream([]))
+            }
+            var response = HTTPResponse(status: .ok)
+            let isMetadata = path.contains("$metadata")
+            response.headerFields[.contentType] = isMetadata ? "application/xml" : "application/json"
+            let text =
+                isMetadata ? Self.metadata : "{\"@odata.context\":\"$metadata#Things\",\"value\":[{\"ID\":1}]}"
+            return (response, ByteStream(Array(text.utf8)))
+        }.start()
+    }
+
+    @Test("a token, a field, an option and a language go with every request, and a refused token is read again")
+    func everyRequest() async throws {
+        let site = try Site()
+        let file = site.path("token")
+        try Data("s3cret-token\n".utf8).write(to: URL(fileURLWithPath: file))
+        let seen = Mutex<[HTTPRequest]>([])
+        let server = try await serve(token: "s3cret-token", seen: seen)
+        let clone = try await site.tool.run(
+            "clone", server.url, site.path("clone"), "--token-file", file, "--header", "X-Tenant: blue", "--option",
+            "sap-client=100", "--service-language", "de-AT", "--trace", "medium")
+        #expect(clone.code == 0, "\(clone.errors)")
+        #expect(clone.errors.contains("GET /Things"))
+        #expect(!clone.errors.contains("s3cret"), "no secret is shown")
+        #expect(seen.withLock { $0 }.contains { $0.path?.contains("sap-language=DE") == true })
+        let refused = try await site.tool.run(
+            "clone", server.url, site.path("other"), "--token-file", file)
+        #expect(refused.code == 1)
+        #expect(!refused.errors.contains("s3cret"))
+        await server.stop()
+    }
+
+    @Test(
+        "what cannot be a field, an option or a level is refused before anything is sent",
+        arguments: [
+            ["--header", "blue"], ["--option", "=1"], ["--trace", "loud"], ["--user", "a", "--token-file", "b"],
+        ])
+    func wrong(arguments: [String]) async throws {
+        let site = try Site()
+        let (process, _, errors) = site.tool.process(["pull", site.path("clone")] + arguments)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 2 || process.terminationStatus == 64)
+        #expect(errors.fileHandleForReading.readDataToEndOfFile().count > 20)
+    }
+}
