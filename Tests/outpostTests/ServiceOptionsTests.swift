@@ -17,10 +17,15 @@ struct ServiceOptionsTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
+    /// What a service was asked.
+    private final class Asked: Sendable {
+        let requests = Mutex<[HTTPRequest]>([])
+    }
+
     /// A service of one set that wants a token, a tenant and a client, and knows one language.
-    private func serve(token: String, seen: Mutex<[HTTPRequest]>) async throws -> RunningServer {
+    private func serve(token: String, seen: Asked) async throws -> RunningServer {
         try await ODataServer { request, _ in
-            seen.withLock { $0.append(request) }
+            seen.requests.withLock { $0.append(request) }
             guard request.headerFields[.authorization] == "Bearer \(token)" else {
                 return (HTTPResponse(status: .unauthorized), ByteStream([]))
             }
@@ -34,6 +39,7 @@ struct ServiceOptionsTests {
             var response = HTTPResponse(status: .ok)
             let isMetadata = path.contains("$metadata")
             response.headerFields[.contentType] = isMetadata ? "application/xml" : "application/json"
+            if path.contains("$count") { return (response, ByteStream(Array("1".utf8))) }
             let text =
                 isMetadata ? Self.metadata : "{\"@odata.context\":\"$metadata#Things\",\"value\":[{\"ID\":1}]}"
             return (response, ByteStream(Array(text.utf8)))
@@ -45,7 +51,7 @@ struct ServiceOptionsTests {
         let site = try Site()
         let file = site.path("token")
         try Data("s3cret-token\n".utf8).write(to: URL(fileURLWithPath: file))
-        let seen = Mutex<[HTTPRequest]>([])
+        let seen = Asked()
         let server = try await serve(token: "s3cret-token", seen: seen)
         let clone = try await site.tool.run(
             "clone", server.url, site.path("clone"), "--token-file", file, "--header", "X-Tenant: blue", "--option",
@@ -53,7 +59,7 @@ struct ServiceOptionsTests {
         #expect(clone.code == 0, "\(clone.errors)")
         #expect(clone.errors.contains("GET /Things"))
         #expect(!clone.errors.contains("s3cret"), "no secret is shown")
-        #expect(seen.withLock { $0 }.contains { $0.path?.contains("sap-language=DE") == true })
+        #expect(seen.requests.withLock { $0 }.contains { $0.path?.contains("sap-language=DE") == true })
         let refused = try await site.tool.run(
             "clone", server.url, site.path("other"), "--token-file", file)
         #expect(refused.code == 1)

@@ -186,7 +186,7 @@ import Testing
         let transport = script("2.0", .init(fields: ["Content-Type": "text/plain"], body: "3"))
         let service = try transport.service()
         #expect(try await service.count("Orders") == 3)
-        #expect(try await service.count("Orders", where: .property("City") == "Graz") == 3)
+        #expect(try await service.count(Query("Orders").filter(.property("City") == "Graz")) == 3)
         #expect(
             transport.sent.map { $0.line.removingPercentEncoding } == [
                 "GET /shop/Orders/$count", "GET /shop/Orders/$count?$filter=City eq 'Graz'",
