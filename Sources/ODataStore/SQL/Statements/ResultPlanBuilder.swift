@@ -20,7 +20,7 @@ struct ResultPlanBuilder {
         let shape = query.apply.isEmpty ? query.shape : table.shape
         // The values of rows that are not all alike are those of their kind.
         let names = builder.variants == nil ? builder.names : []
-        let attached = try attachedFields(query, &select)
+        let attached = builder.variants == nil ? try attachedFields(query, &select) : []
         switch query.projection {
         case .all:
             let added = Self.merged(nested(names, &select) + attached)
@@ -41,9 +41,7 @@ struct ResultPlanBuilder {
         if let (column, kinds) = builder.variants {
             plan.variant = select.index(of: column)
             for kind in kinds {
-                let own = nested(selectedNames(kind.names, query), &select)
-                // The fields of entities have what is attached already.
-                plan.variants.append((kind.isEntity, kind.isEntity ? own : Self.merged(own + attached)))
+                plan.variants.append((kind.isEntity, try fields(of: kind, query, &select)))
             }
         }
         if let discriminator = table.discriminator {
@@ -54,6 +52,14 @@ struct ResultPlanBuilder {
         }
         try identify(&plan, table, query, &select)
         return plan
+    }
+
+    /// What one kind of rows has besides the properties of an entity.
+    private func fields(
+        of kind: StatementBuilder.Variant, _ query: BoundQuery, _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        let own = nested(selectedNames(kind.names, query), &select)
+        return Self.merged(own + (try attachedFields(query, without: kind.lacking, &select)))
     }
 
     /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
@@ -151,8 +157,10 @@ struct ResultPlanBuilder {
     }
 
     /// The rows that transformations have put under names, and those of a `$crossjoin`, as far as they are selected.
-    private func attachedFields(_ query: BoundQuery, _ select: inout SelectList) throws -> [ResultPlan.Field] {
-        var wanted = scope.shownAttachments
+    private func attachedFields(
+        _ query: BoundQuery, without lacking: Set<String> = [], _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        var wanted = scope.shownAttachments.filter { !lacking.contains($0.name) }
         if case .some(_, let names) = query.projection {
             wanted.removeAll { attachment in
                 attachment.isInline && !names.contains(attachment.name)
@@ -399,15 +407,13 @@ struct ResultPlanBuilder {
             set: nil, table: "", shape: query.resultShape, fields: [], derivedFields: [:], discriminator: nil,
             notLoaded: nil, dynamic: nil, key: [], hasKeyInFields: false, etag: .none, rowID: nil, sort: [],
             expandSources: [])
-        let attached = try attachedFields(query, &select)
         guard let (column, kinds) = builder.variants else {
+            let attached = try attachedFields(query, &select)
             plan.fields = Self.merged(nested(selectedNames(builder.names, query), &select) + attached)
             return plan
         }
         plan.variant = select.index(of: column)
-        plan.variants = kinds.map {
-            (false, Self.merged(nested(selectedNames($0.names, query), &select) + attached))
-        }
+        for kind in kinds { plan.variants.append((false, try fields(of: kind, query, &select))) }
         return plan
     }
 

@@ -19,7 +19,7 @@ extension StatementBuilder {
         let below = try closure(of: all, nodes)
         let outer = (count: partition.count, all: allPartitions, mayHaveLost: mayHaveLostPartitions)
         wrap()
-        let input = try compiler.scalar(grouping.reference.input)
+        let input = try compiler.scalar(grouping.input.identifier)
         let (tie, node) = (compiler.newAlias(), compiler.newAlias())
         scope.from = """
             \(scope.from) JOIN \(name: below) AS \(name: tie) ON \(input.sortable) = \(column: "id", of: tie) \
@@ -90,9 +90,7 @@ extension StatementBuilder {
             for attachment in made.attachments { own.attach(attachment) }
             scope = own
             replace(grouping)
-            if let kinds = variants?.kinds {
-                variants?.kinds = kinds.map { Variant(names: $0.names, isEntity: true) }
-            }
+            changeKinds { $0.isEntity = true }
             expands = []
         }
         let name = "\(SQLScope.hiddenName(RangeVariable.rollupNode(grouping.position)))/number"
@@ -116,9 +114,7 @@ extension StatementBuilder {
     /// Changes the names of values in the result, those of each kind of rows too.
     private func rename(_ change: ([String]) -> [String]) {
         names = change(names)
-        if let kinds = variants?.kinds {
-            variants?.kinds = kinds.map { Variant(names: change($0.names), isEntity: $0.isEntity) }
-        }
+        changeKinds { $0.names = change($0.names) }
     }
 
     /// The nodes that a restriction leaves.

@@ -6,7 +6,11 @@ extension BindingSession {
     func nodes(
         of rollup: GroupItem.RecursiveRollup, position: Int, over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundNodeGrouping {
-        let reference = try reference(rollup.root, rollup.qualifier, rollup.node, in: scope)
+        let reference = try reference(rollup.root, rollup.qualifier, in: scope)
+        let input = try nodePath(rollup.node, in: scope)
+        guard input.members == nil else {
+            throw unsupported("rolluprecursive along a collection", at: rollup.node.first?.offset)
+        }
         guard let nodes = self.shape(of: reference.nodes.type.element) else {
             throw typeError("Expected a collection of entities after $root/.", at: rollup.root.offset)
         }
@@ -17,18 +21,18 @@ extension BindingSession {
             throw typeError("What restricts a hierarchy must leave nodes of it.", at: rollup.qualifier.offset)
         }
         return BoundNodeGrouping(
-            reference: reference, nodes: nodes, restriction: restriction,
-            injection: injection(reference, nodes, into: shape), position: position, then: [])
+            reference: reference, input: input, nodes: nodes, restriction: restriction,
+            injection: injection(reference, input, nodes, into: shape), position: position, then: [])
     }
 
     /// What of a node is put into the rows: the three cases of 6.2.2, *Transformation traverse*.
     private func injection(
-        _ reference: HierarchyReference, _ nodes: Shape, into shape: Shape
+        _ reference: HierarchyReference, _ input: NodePath, _ nodes: Shape, into shape: Shape
     ) -> BoundNodeGrouping.Injection {
         func isRelated(_ name: QualifiedName) -> Bool {
             model.isType(name, nodes.name) || model.isType(nodes.name, name)
         }
-        let steps = reference.input.steps.filter { if case .cast = $0 { false } else { true } }
+        let steps = input.steps.filter { if case .cast = $0 { false } else { true } }
         let names = steps.compactMap(\.name)
         let identifier = reference.nodeProperty.steps.compactMap(\.name)
         guard Array(names.suffix(identifier.count)) == identifier else {
@@ -84,7 +88,7 @@ extension BindingSession {
             navigation.insert(
                 NavigationProperty(name: name, target: own.nodes.name, isCollection: false, isNullable: false), at: 0)
         case .identifier(let name):
-            properties.insert(Property(name: name, type: own.reference.input.type), at: 0)
+            properties.insert(Property(name: name, type: own.input.identifier.type), at: 0)
         case .nothing: break
         }
         return .groupByNode(
@@ -113,9 +117,7 @@ extension BindingSession {
     func rollupNode(
         _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> PathState? {
-        guard name.text == "Aggregation.rollupnode" || name.text == "Org.OData.Aggregation.V1.rollupnode" else {
-            return nil
-        }
+        guard Self.aggregationFunction(name) == "rollupnode" else { return nil }
         var position: Int64 = 1
         for argument in arguments {
             guard argument.name.text == "Position", case .literal(let literal) = argument.value,

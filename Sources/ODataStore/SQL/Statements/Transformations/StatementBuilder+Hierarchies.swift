@@ -19,65 +19,41 @@ extension StatementBuilder {
         for transformation in hierarchy.start { try start.apply(transformation) }
         try start.settle()
         compiler.scopes[variable] = start.scope
-        let first = try compiler.scalar(hierarchy.reference.input)
+        let first = try compiler.identifiers(hierarchy.input)
         // Within partitions each has its own start nodes, so that the partition goes along with every node.
         let keys = start.partition.indices.map { "$p.\($0)" }
         let columns = zip(start.partition, keys).map { "\($0.sortable) AS \(name: $1)" as SQLFragment }
+        let conditions = start.conditions + first.conditions + ["\(first.operand.sql) IS NOT NULL"]
         let starts = compiler.addCommon(
             """
-            SELECT DISTINCT \(list: ["\(first.sql) AS \(name: "id")"] + columns) FROM \(start.scope.fromClause)\
-            \(ExpressionCompiler.whereClause(start.conditions + ["\(first.sql) IS NOT NULL"]))
+            SELECT DISTINCT \(list: ["\(first.operand.sql) AS \(name: "id")"] + columns) FROM \(first.beside(start.scope))\
+            \(ExpressionCompiler.whereClause(conditions))
             """)
-        let reached = try reached(from: starts, nodes, hierarchy, keys)
+        let reached = compiler.newAlias()
+        let definition = try nodes.reached(
+            reached, from: "\(name: starts)", upwards: hierarchy.isAncestors, distance: hierarchy.distance, keys: keys)
+        compiler.addRecursive(reached, definition.columns, definition.select)
         adopt(shared.fork())
-        let input = try compiler.scalar(hierarchy.reference.input)
-        var condition = isNode(input, among: reached, keys)
-        if hierarchy.keepsStart { condition = "(\(condition) OR \(isNode(input, among: starts, keys)))" }
+        var condition = try isNode(hierarchy.input, among: reached, keys)
+        if hierarchy.keepsStart { condition = "(\(condition) OR \(try isNode(hierarchy.input, among: starts, keys)))" }
         try keep(condition)
     }
 
-    /// Whether a row's node is among those of a common table, in the row's own partition.
-    private func isNode(_ input: Operand, among table: String, _ keys: [String]) -> SQLFragment {
-        if keys.isEmpty { return "\(input.sortable) IN (SELECT \(name: "id") FROM \(name: table))" }
+    /// Whether a node of a row is among those of a common table, in the row's own partition.
+    private func isNode(_ input: NodePath, among table: String, _ keys: [String]) throws -> SQLFragment {
+        let found = try compiler.identifiers(input)
+        let identifier = found.operand.sortable
+        if keys.isEmpty {
+            let isAmong: SQLFragment = "\(identifier) IN (SELECT \(name: "id") FROM \(name: table))"
+            return found.members.map { "EXISTS (SELECT 1 \($0.rows(where: [isAmong])))" } ?? isAmong
+        }
         let alias = compiler.newAlias()
         let same = zip(partition, keys).map { "\(column: $1, of: alias) IS \($0.sortable)" as SQLFragment }
+        let conditions = found.conditions + ["\(column: "id", of: alias) = \(identifier)"] + same
+        let members: SQLFragment = found.members.map { "\($0.fromClause) CROSS JOIN " } ?? ""
         return """
-            EXISTS (SELECT 1 FROM \(name: table) AS \(name: alias) WHERE \(.conjunction(
-                ["\(column: "id", of: alias) = \(input.sortable)"] + same)))
+            EXISTS (SELECT 1 FROM \(members)\(name: table) AS \(name: alias) WHERE \(.conjunction(conditions)))
             """
-    }
-
-    /// The nodes that some lead to, with the number of steps where there is a greatest distance.
-    private func reached(
-        from starts: String, _ nodes: HierarchyNodes, _ hierarchy: BoundHierarchy, _ keys: [String]
-    ) throws -> String {
-        let name = compiler.newAlias()
-        // Without a greatest distance there is no need to count, and circles end where a node comes again.
-        let isCounted = hierarchy.distance != nil
-        func step(_ table: String, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
-            let (near, far) = (try nodes.rows(), try nodes.rows())
-            let (nearID, farID) = (try nodes.identifier(near.scope), try nodes.identifier(far.scope))
-            let tie =
-                hierarchy.isAncestors
-                ? try nodes.isParent(far.scope, of: near.scope) : try nodes.isParent(near.scope, of: far.scope)
-            let conditions =
-                near.conditions + far.conditions + ["\(nearID.sortable) = \(column: "id", of: alias)", tie]
-            let columns = [farID.sql] + (isCounted ? [depth] : []) + keys.map { "\(column: $0, of: alias)" }
-            return """
-                SELECT \(list: columns) FROM \(name: table) AS \(name: alias) CROSS JOIN \(near.fromClause) \
-                CROSS JOIN \(far.fromClause) WHERE \(.conjunction(conditions))
-                """
-        }
-        let (start, again) = (compiler.newAlias(), compiler.newAlias())
-        var first = try step(starts, start, "1")
-        var next = try step(name, again, "\(column: "n", of: again) + 1")
-        if let distance = hierarchy.distance {
-            next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)"
-            if distance < 1 { first += " AND 0" }
-        }
-        let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
-        compiler.addRecursive(name, "\(list: columns)", "\(first) UNION \(next)")
-        return name
     }
 
     /// `traverse`: the rows in the order in which their nodes are met.
@@ -89,7 +65,7 @@ extension StatementBuilder {
         let ranked = try siblings(traversal, nodes)
         let tree = try tree(traversal, nodes, ranked)
         wrap()
-        let input = try compiler.scalar(traversal.reference.input)
+        let input = try compiler.scalar(traversal.input.identifier)
         let alias = compiler.newAlias()
         scope.from = """
             \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(input.sortable) = \(column: "id", of: alias)
