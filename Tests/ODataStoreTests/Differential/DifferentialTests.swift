@@ -261,7 +261,7 @@ struct Differential {
         "As?$apply=join(Bs as J)/concat(identity,groupby((J/ID)))",
         "As?$apply=concat(join(Bs as J),join(Links as J))/compute(J/ID add 1 as C)",
         "As?$apply=nest(join(Bs as J) as N)", "As?$apply=nest(concat(topcount(2,ID),aggregate(ID with sum as S)) as N)",
-        "As?$apply=nest(concat(outerjoin(Links as J),groupby((Place/City))) as N)",
+        "As?$apply=nest(concat(outerjoin(Links as J),groupby((Place/City))/orderby(Place/City)) as N)",
         "As?$apply=nest(outerjoin(Bs as J,groupby((ID),aggregate(AID with max as M)))/join(Links as J2) as N)",
         "As?$filter=geo.distance(Spot,geography'SRID=4326;Point(1 1)') lt 200000", "As?$filter=D ge 2 or D eq null",
     ]

@@ -120,6 +120,7 @@ final class SQLScope {
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
         Operand(
             sql: sql(storage.name), type: storage.type, codec: storage.codec,
-            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "")
+            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "",
+            comparesBytes: storage.comparesBytes)
     }
 }
