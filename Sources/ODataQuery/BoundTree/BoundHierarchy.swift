@@ -39,6 +39,39 @@ public struct NodePath: Hashable, Sendable {
     public var steps: [BoundStep] { (members?.path.steps ?? []) + identifier.steps }
 }
 
+/// What a row gets of a node that it is related to: the three cases of 6.2.2.
+public indirect enum NodeInjection: Hashable, Sendable {
+    /// All properties of the node: the rows are of the type of the nodes and name their own identifier.
+    case properties
+    /// The node itself under the name of the path that leads from a row to it.
+    case entity(String)
+    /// Its identifier under the name of the path that holds it in a row: nothing leads from a row to its node.
+    case identifier(String)
+    /// Its identifier as the only member of a collection with a name.
+    case identifiers(String)
+    /// An object under a name, or a collection with that object alone, which has of the node what a further injection
+    /// says: the way to the node leads through collections.
+    case member(String, isCollection: Bool, NodeInjection)
+    /// Nothing: what the row has of the node stays as it is.
+    case nothing
+
+    /// Whether what rows have under a name gives way to it.
+    ///
+    /// - Parameters:
+    ///   - name: a name or, with slashes, a path.
+    ///   - nodes: the type of the nodes.
+    func replaces(_ name: String, nodes: Shape) -> Bool {
+        switch self {
+        case .properties:
+            let first = String(name.prefix { $0 != "/" })
+            return nodes.ordinal(of: first) != nil || nodes.navigationOrdinal(of: first) != nil
+        case .entity(let path), .identifier(let path), .identifiers(let path), .member(let path, _, _):
+            return name == path || name.hasPrefix("\(path)/")
+        case .nothing: return false
+        }
+    }
+}
+
 /// A test of a node's place in a recursive hierarchy (5.5.2.1). It hangs on the identifiers alone, and is null where one
 /// of them is.
 public struct BoundHierarchyTest: Hashable, Sendable {
@@ -88,18 +121,6 @@ public struct BoundHierarchyTest: Hashable, Sendable {
 /// `groupby((rolluprecursive(…), …), …)` (OData Data Aggregation 4.0, 6.3): for each node of a hierarchy the rows that
 /// belong to it or to a node below it. Several `rolluprecursive` are nested, the first outermost.
 public struct BoundNodeGrouping: Hashable, Sendable {
-    /// What the result has of the node.
-    public enum Injection: Hashable, Sendable {
-        /// All its properties: the rows are of the type of the nodes and name their own identifier.
-        case properties
-        /// The node itself under the name of the path that leads from a row to it.
-        case entity(String)
-        /// Its identifier under the name of the path that holds it in a row: nothing leads from a row to its node.
-        case identifier(String)
-        /// Nothing, since a `rolluprecursive` after this one has its node in the same place.
-        case nothing
-    }
-
     /// The hierarchy.
     public var reference: HierarchyReference
     /// The way from a row to its nodes.
@@ -110,7 +131,7 @@ public struct BoundNodeGrouping: Hashable, Sendable {
     /// belongs to it whether it is left or not.
     public var restriction: [BoundTransformation]
     /// What the result has of the node.
-    public var injection: Injection
+    public var injection: NodeInjection
     /// Which `rolluprecursive` of the `groupby` this is, from 1: `rollupnode(Position=…)` within ``then`` is the node,
     /// the variable ``RangeVariable/rollupNode(_:)``.
     public var position: Int
@@ -122,7 +143,7 @@ public struct BoundNodeGrouping: Hashable, Sendable {
     /// Makes a grouping.
     public init(
         reference: HierarchyReference, input: NodePath, nodes: Shape, restriction: [BoundTransformation],
-        injection: Injection, position: Int = 1, then: [BoundTransformation]
+        injection: NodeInjection, position: Int = 1, then: [BoundTransformation]
     ) {
         self.reference = reference
         self.input = input
@@ -138,13 +159,7 @@ public struct BoundNodeGrouping: Hashable, Sendable {
     /// - Parameter name: a name or, with slashes, a path.
     public func replaces(_ name: String) -> Bool {
         if kept.contains(where: { name == $0 || name.hasPrefix("\($0)/") }) { return false }
-        switch injection {
-        case .properties:
-            let first = String(name.prefix { $0 != "/" })
-            return nodes.ordinal(of: first) != nil || nodes.navigationOrdinal(of: first) != nil
-        case .entity(let path), .identifier(let path): return name == path || name.hasPrefix("\(path)/")
-        case .nothing: return false
-        }
+        return injection.replaces(name, nodes: nodes)
     }
 }
 
@@ -189,16 +204,19 @@ public struct BoundTraversal: Hashable, Sendable {
     public var start: [BoundTransformation]
     /// The order among siblings, evaluated on nodes.
     public var orderBy: [BoundOrder]
+    /// What a row gets of its node: where it leads to several nodes, only a row's node tells why it comes where it does.
+    public var injection: NodeInjection
 
     /// Makes a traversal.
     public init(
         reference: HierarchyReference, input: NodePath, isPreorder: Bool, start: [BoundTransformation],
-        orderBy: [BoundOrder]
+        orderBy: [BoundOrder], injection: NodeInjection = .nothing
     ) {
         self.reference = reference
         self.input = input
         self.isPreorder = isPreorder
         self.start = start
         self.orderBy = orderBy
+        self.injection = injection
     }
 }

@@ -144,22 +144,42 @@ extension Evaluator {
         var result = row
         result.values = row.values.filter { !grouping.replaces($0.key) }
         result.relations = row.relations.filter { !grouping.replaces($0.key) }
-        switch grouping.injection {
-        case .properties:
+        if case .properties = grouping.injection {
             let (values, relations, inline) = (result.values, result.relations, row.inline)
             result = node
             result.values.merge(values) { _, new in new }
             result.relations.merge(relations) { _, new in new }
             result.inline = inline.filter { !grouping.replaces($0) }
-        case .entity(let name):
-            result.relations[name] = [node]
-            result.inline.insert(name)
-        case .identifier(let name):
-            let property = grouping.reference.nodeProperty
-            result.values[name] = try value(.path(property), in: outer.with(node, as: property.variable.identifier))
-        case .nothing: break
+            return result
         }
+        try inject(node, grouping.injection, grouping.reference, into: &result, in: outer)
         return result
+    }
+
+    /// Puts what a row gets of a node under its name.
+    private func inject(
+        _ node: EvaluatedRow, _ injection: NodeInjection, _ reference: HierarchyReference, into row: inout EvaluatedRow,
+        in outer: Environment
+    ) throws {
+        func identifier() throws -> ODataValue {
+            let property = reference.nodeProperty
+            return try value(.path(property), in: outer.with(node, as: property.variable.identifier))
+        }
+        switch injection {
+        case .entity(let name): row.relations[name] = [node]
+        case .identifier(let name): row.values[name] = try identifier()
+        case .identifiers(let name): row.values[name] = .collection([try identifier()])
+        case .member(let name, _, .properties): row.relations[name] = [node]
+        case .member(let name, _, let inner):
+            var member = EvaluatedRow(type: node.typeName)
+            try inject(node, inner, reference, into: &member, in: outer)
+            row.relations[name] = [member]
+        case .properties, .nothing: break
+        }
+        switch injection {
+        case .entity(let name), .member(let name, _, _): row.inline.insert(name)
+        default: break
+        }
     }
 
     /// The rows in the order of their nodes: each node with its rows before or after those below it. A node with
@@ -174,9 +194,23 @@ extension Evaluator {
             for node in try nodes(of: row, traversal.input, in: outer) { rowsByNode[node, default: []].append(row) }
         }
         // The order among siblings is that of the nodes.
-        let nodes = try sorted(instances(reference.nodes, in: outer), by: traversal.orderBy) { outer.with($0) }
+        let nodes = try sorted(self.instances(reference.nodes, in: outer), by: traversal.orderBy) { outer.with($0) }
         var ranks: [GroupKey: Int] = [:]
-        for (rank, row) in nodes.enumerated() { ranks[try identifier(of: row, reference, in: outer)] = rank }
+        var instances: [GroupKey: EvaluatedRow] = [:]
+        for (rank, row) in nodes.enumerated() {
+            let own = try identifier(of: row, reference, in: outer)
+            ranks[own] = rank
+            instances[own] = row
+        }
+        /// The rows of a node with what they get of it.
+        func related(to node: GroupKey) throws -> [EvaluatedRow] {
+            guard let instance = instances[node] else { return [] }
+            return try (rowsByNode[node] ?? []).map { row in
+                var row = row
+                try inject(instance, traversal.injection, reference, into: &row, in: outer)
+                return row
+            }
+        }
         func siblings(_ nodes: [GroupKey]) -> [GroupKey] {
             nodes.enumerated().sorted {
                 (ranks[$0.element] ?? .max, $0.offset) < (ranks[$1.element] ?? .max, $1.offset)
@@ -187,7 +221,7 @@ extension Evaluator {
             starts = hierarchy.order.filter(hierarchy.isRoot)
         } else {
             var seen: Set<GroupKey> = []
-            starts = try apply(traversal.start, to: instances(reference.nodes, in: outer), in: outer)
+            starts = try apply(traversal.start, to: self.instances(reference.nodes, in: outer), in: outer)
                 .map { try identifier(of: $0, reference, in: outer) }
                 .filter { $0 != Self.noNode && seen.insert($0).inserted }
         }
@@ -201,13 +235,13 @@ extension Evaluator {
             case .enter(let node):
                 // A node below itself is not entered again.
                 guard open.insert(node).inserted else { continue }
-                if traversal.isPreorder { result += rowsByNode[node] ?? [] }
+                if traversal.isPreorder { result += try related(to: node) }
                 guard result.count <= Self.maxJoinedRows else { throw EvaluationError.limit("maxJoinedRows") }
                 tasks.append(.leave(node))
                 tasks += siblings(hierarchy.children[node] ?? []).reversed().map { .enter($0) }
             case .leave(let node):
                 open.remove(node)
-                if !traversal.isPreorder { result += rowsByNode[node] ?? [] }
+                if !traversal.isPreorder { result += try related(to: node) }
             }
         }
         return result

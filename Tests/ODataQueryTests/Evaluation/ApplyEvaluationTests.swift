@@ -181,8 +181,23 @@ struct ApplyEvaluationTests {
             let page = try data.page("Employees?$apply=\(apply)")
             #expect(page.rows.map { $0.property("ID")?.lexicalText } == expected, "\(apply)")
         }
-        #expect(throws: QueryError.self) {
-            _ = try data.page("Employees?$apply=traverse($root/Employees,Org,Reports/ID,preorder)")
-        }
+    }
+
+    @Test("6.2.2 A row that leads to several nodes is met once for each of them, and has the one at hand alone")
+    func traversedNodes() throws {
+        let page = try data.page("Employees?$apply=traverse($root/Employees,Org,Reports/ID,preorder)")
+        #expect(page.rows.map { $0.property("ID")?.lexicalText } == ["1", "2", "1"])
+        #expect(
+            page.rows.map { row in row.expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } } == [
+                ["Bob"], ["Di"], ["Cy"],
+            ])
+    }
+
+    @Test("6.3 rolluprecursive counts a row once for a node, however many of its own nodes lie below")
+    func groupedNodes() throws {
+        let page = try data.page(
+            "Employees?$apply=groupby((rolluprecursive($root/Employees,Org,Reports/ID)),aggregate($count as N))")
+        #expect(page.rows.map { $0.property("N")?.lexicalText } == ["2", "2", "1", "1"])
+        #expect(page.rows[0].expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } == ["Ann"])
     }
 }

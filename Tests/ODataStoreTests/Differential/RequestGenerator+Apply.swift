@@ -45,7 +45,10 @@ extension RequestGenerator {
             return Piece("step", relatives(place))
         case 16 where place.set != nil:
             let order = chance(50) ? ",\(pick(["ID desc", "ID"]))" : ""
-            return Piece("step", "traverse($root/As,H,\(node(place)),\(pick(["preorder", "postorder"]))\(order))")
+            let isPlain = place.set != "As" || !place.prefix.isEmpty || chance(70)
+            let path = isPlain ? node(place) : pick(["Nums", "Bs/AID", "Links/A/ID"])
+            if !isPlain { place = Place(values: [.int32: ["ID"]]) }
+            return Piece("step", "traverse($root/As,H,\(path),\(pick(["preorder", "postorder"]))\(order))")
         case 17 where place.set != nil: return rollUp(&place)
         case 18 where place.set != nil:
             var inner = place

@@ -22,9 +22,6 @@ extension BindingSession {
     ) throws(QueryError) -> BoundTransformation {
         let reference = try reference(arguments.root, arguments.qualifier, in: scope)
         let input = try nodePath(arguments.node, in: scope)
-        guard input.members == nil else {
-            throw unsupported("traverse along a collection", at: arguments.node.first?.offset)
-        }
         guard let nodes = self.shape(of: reference.nodes.type.element) else {
             throw typeError("Expected a collection of entities after $root/.", at: arguments.root.offset)
         }
@@ -35,7 +32,9 @@ extension BindingSession {
             BoundTraversal(
                 reference: reference, input: input, isPreorder: arguments.isPreorder,
                 start: try start(arguments.start, over: nodes, in: inner),
-                orderBy: try order(arguments.orderBy, in: inner)), shape: shape)
+                orderBy: try order(arguments.orderBy, in: inner),
+                injection: input.members == nil ? .nothing : injection(reference, input, nodes, into: shape)),
+            shape: shape)
     }
 
     /// What chooses start nodes must leave their shape as it is.

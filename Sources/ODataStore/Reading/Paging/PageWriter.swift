@@ -10,8 +10,6 @@ import ODataService
 actor PageWriter {
     /// Reads stop when the buffer holds this many bytes.
     static let readSize = 256 << 10
-    /// The same for rows that each read makes anew from the start, as groups are.
-    static let groupedReadSize = 4 << 20
     /// The greatest chunk that is handed out.
     static let chunkSize = 64 << 10
     /// The most parents of one read where rows are expanded.
@@ -111,7 +109,6 @@ actor PageWriter {
             var count = 0
             let plan = run.compiled.plan
             if run.compiled.expand.isEmpty {
-                let most = plan.set == nil ? PageWriter.groupedReadSize : PageWriter.readSize
                 var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
                 // An array that is already open: the first value written makes the writer expect commas.
                 let keys = JSONRowRenderer.PreparedKeys(plan)
@@ -119,7 +116,7 @@ actor PageWriter {
                     try renderer.open(row, plan, keys, to: &writer)
                     writer.endObject()
                     count += 1
-                    return writer.bytes.count < most
+                    return writer.bytes.count < PageWriter.readSize
                 }
                 let comma = needsComma && count > 0 ? [UInt8(ascii: ",")] : []
                 return (comma + writer.bytes, run, outcome, count)

@@ -24,11 +24,12 @@ struct ResultPlanBuilder {
         switch query.projection {
         case .all:
             let added = Self.merged(nested(names, &select) + attached)
-            plan.fields = try fields(shape, table.properties(of: shape), bits, &select) + added
+            let isOwn = { (field: ResultPlan.Field) in !names.contains(field.name) }
+            plan.fields = try fields(shape, table.properties(of: shape), bits, &select).filter(isOwn) + added
             for (name, _) in table.derivedProperties {
                 guard let derived = compiler.mapping.model.shape(name) else { continue }
                 plan.derivedFields[name.description] = (
-                    derived, try fields(derived, table.properties(of: derived), bits, &select) + added
+                    derived, try fields(derived, table.properties(of: derived), bits, &select).filter(isOwn) + added
                 )
             }
             if let dynamic = table.dynamicProperties {
@@ -73,8 +74,10 @@ struct ResultPlanBuilder {
             let result = query.resultShape
             guard result.properties.indices.contains(ordinal) else { continue }
             let property = result.properties[ordinal]
-            guard let storage = table.storage(of: property, ordinal, result, compiler.mapping.model) else {
-                // What a transformation has added.
+            guard !names.contains(property.name),
+                let storage = table.storage(of: property, ordinal, result, compiler.mapping.model)
+            else {
+                // What a transformation has added, or put in the property's place.
                 remaining.append(property.name)
                 continue
             }

@@ -64,17 +64,89 @@ extension StatementBuilder {
         let nodes = try HierarchyNodes(traversal.reference, compiler)
         let ranked = try siblings(traversal, nodes)
         let tree = try tree(traversal, nodes, ranked)
-        wrap()
-        let input = try compiler.scalar(traversal.input.identifier)
+        let identifier = try becomeRowsWithNodes(traversal.input)
         let alias = compiler.newAlias()
         scope.from = """
-            \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(input.sortable) = \(column: "id", of: alias)
+            \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(identifier) = \(column: "id", of: alias)
             """
+        if traversal.injection != .nothing {
+            let node = SQLScope(alias: compiler.newAlias(), source: .table(nodes.table), from: "", root: scope)
+            scope.from = """
+                \(scope.from) JOIN \(name: ranked) AS \(name: node.alias) ON \(node.sql("$id")) = \(column: "id", of: alias)
+                """
+            try inject(traversal.injection, of: node, nodes)
+        }
         let keys = order + keyTerms
         let place: SQLFragment =
             traversal.isPreorder ? "\(column: "path", of: alias)" : "\(column: "path", of: alias) || '~'"
         order = [CompiledQuery.SortTerm(sql: place, isNullable: false, isDescending: false)] + keys
         compiler.scopes[variable] = scope
+    }
+
+    /// Puts the rows into FROM, each once for each of its nodes.
+    ///
+    /// - Returns: the identifier of the node.
+    private func becomeRowsWithNodes(_ input: NodePath) throws -> SQLFragment {
+        guard input.members != nil else {
+            wrap()
+            return try compiler.scalar(input.identifier).sortable
+        }
+        let pairs = try pairs(of: input)
+        return "\(column: "id", of: pairs)"
+    }
+
+    /// Puts the numbered rows into FROM, and beside each the identifiers of its nodes as `id`, each once.
+    ///
+    /// - Returns: the name of the table of identifiers.
+    func pairs(of input: NodePath) throws -> String {
+        let shared = numbered()
+        let rows = shared.fork()
+        compiler.scopes[variable] = rows.scope
+        let found = try compiler.identifiers(input)
+        let conditions = rows.conditions + found.conditions + ["\(found.operand.sql) IS NOT NULL"]
+        let name = compiler.addCommon(
+            """
+            SELECT DISTINCT \(column: "$r", of: rows.scope.alias) AS \(name: "$r"), \(found.operand.sortable) AS \
+            \(name: "id") FROM \(found.beside(rows.scope))\(ExpressionCompiler.whereClause(conditions))
+            """)
+        adopt(shared.fork())
+        let alias = compiler.newAlias()
+        scope.from = """
+            \(scope.from) JOIN \(name: name) AS \(name: alias) \
+            ON \(column: "$r", of: alias) = \(column: "$r", of: scope.alias)
+            """
+        return alias
+    }
+
+    /// Puts what the rows get of a node beside them into a column, as the JSON text of an object or of a collection.
+    func inject(_ injection: NodeInjection, of node: SQLScope, _ nodes: HierarchyNodes) throws {
+        guard let (name, value) = try text(of: injection, node, nodes) else { return }
+        if !names.contains(name) {
+            names.append(name)
+            changeKinds { $0.names.append(name) }
+        }
+        for other in scope.computed.keys where other.hasPrefix("\(name)/") { scope.computed[other] = nil }
+        scope.detach(name)
+        scope.computed[name] = Operand(
+            sql: value, type: .untyped("Edm.Untyped"), codec: .json, isNullable: false)
+    }
+
+    private func text(
+        of injection: NodeInjection, _ node: SQLScope, _ nodes: HierarchyNodes
+    ) throws -> (name: String, value: SQLFragment)? {
+        switch injection {
+        case .identifier(let name): return (name, try valueText(nodes.identifier(node), name))
+        case .identifiers(let name): return (name, "'[' || \(try valueText(nodes.identifier(node), name)) || ']'")
+        case .member(let name, let isCollection, let inner):
+            let object: SQLFragment =
+                if let (label, value) = try text(of: inner, node, nodes) {
+                    "'{' || \(Self.label(label)) || \(value) || '}'"
+                } else {
+                    try objectText(node, nodes.table)
+                }
+            return (name, isCollection ? "'[' || \(object) || ']'" : object)
+        case .properties, .entity, .nothing: return nil
+        }
     }
 
     /// All nodes with their rank in the order among siblings.

@@ -18,6 +18,11 @@ extension StatementBuilder {
         return "CASE \(column) \(list: branches, by: " ") END"
     }
 
+    /// The row of a table as the text of a JSON object.
+    func objectText(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
+        try object(scope, table, names: [], [])
+    }
+
     /// What stands under one name of an object: a value, or an object that paths lead into.
     private struct Place {
         var name: String
@@ -62,7 +67,7 @@ extension StatementBuilder {
             // What a table's row computes anew has taken the place of its property.
             if let table, table.shape.ordinal(of: name) != nil { continue }
             let path = name.split(separator: "/").map(String.init)
-            try Self.place(at: path[...], in: &place.places) { $0.text = try text(operand, name) }
+            try Self.place(at: path[...], in: &place.places) { $0.text = try valueText(operand, name) }
         }
     }
 
@@ -121,7 +126,7 @@ extension StatementBuilder {
         return result
     }
 
-    private static func label(_ name: String) -> SQLFragment {
+    static func label(_ name: String) -> SQLFragment {
         var writer = JSONWriter()
         writer.string(name)
         return "\(bind: (String(decoding: writer.bytes, as: UTF8.self) + ":").databaseValue)"
@@ -134,7 +139,7 @@ extension StatementBuilder {
         case .column(let column):
             if property.type.primitive == .stream { return nil }
             let operand = scope.computed[property.name] ?? scope.column(column, isNullable: true)
-            return "\(Self.label(property.name)) || \(try text(operand, property.name))"
+            return "\(Self.label(property.name)) || \(try valueText(operand, property.name))"
         case .complex(let shape, let nested, let presence):
             let parts = try zip(shape.properties, nested).compactMap { try member($0, $1, scope) }
             let object: SQLFragment = "'{' || \(list: parts.isEmpty ? ["''"] : parts, by: " || ',' || ") || '}'"
@@ -146,7 +151,7 @@ extension StatementBuilder {
     }
 
     /// A value as the JSON text that a response has for it; `null` for none.
-    private func text(_ operand: Operand, _ name: String) throws -> SQLFragment {
+    func valueText(_ operand: Operand, _ name: String) throws -> SQLFragment {
         let value = try compiler.normalized(operand)
         let x = value.sql
         switch value.codec {
