@@ -146,7 +146,9 @@ struct RecordedTree {
         text.dropFirst("Path[".count).dropLast().split(separator: ")/(").map { segment in
             let parts = segment.split(separator: ": ", maxSplits: 1)
             let name = parts.last.map { $0.filter { !"()".contains($0) } } ?? ""
-            return segment.contains("Operation") ? name.split(separator: ".").last.map(String.init) ?? name : name
+            // What is selected of a derived type may be an operation that the recorded model did not have.
+            let isOperation = segment.contains("Operation") || segment.contains("OpenProperty")
+            return isOperation ? name.split(separator: ".").last.map(String.init) ?? name : name
         }.joined(separator: "/")
     }
 

@@ -80,9 +80,8 @@ struct HostileInputTests {
     func floatingDivisionByZero() async throws {
         let traders = try Traders()
         let text = try await traders.json("Orders?$compute=Rating div 0 as X&$select=X&$filter=OrderID in (1,4,5)")
-        for (id, value) in [(1, "INF"), (4, "-INF"), (5, "NaN")] {
-            #expect(text.contains("\(id))\",\"X\":\"\(value)\""), "\(text)")
-        }
+        let values = text.components(separatedBy: "\"X\":").dropFirst().map { String($0.prefix { $0 != "}" }) }
+        #expect(values == ["\"INF\"", "\"-INF\"", "\"NaN\""], "\(text)")
         #expect(try await isAnswered("Orders?$compute=Rating mod 0 as X&$select=X", traders))
     }
 
