@@ -17,7 +17,8 @@ struct GrammarLiteralTests {
     @Test(
         "Literals in every spelling that their rules have",
         arguments: [
-            ("null", ODataValue.null), ("true", true), ("FALSE", false), ("True", true), ("0", 0), ("-0", 0), ("%2B7", 7),
+            ("null", ODataValue.null), ("true", true), ("FALSE", false), ("True", true), ("0", 0), ("-0", 0),
+            ("%2B7", 7),
             ("007", 7), ("-2147483648", -2_147_483_648), ("'O''Neil'", "O'Neil"), ("'O%27%27Neil'", "O'Neil"),
             ("%27a%20b%27", "a b"), ("''", ""), ("'%E2%82%AC'", "€"), ("'a%26b%3Dc'", "a&b=c"), ("'//%2F'", "///"),
         ])
@@ -31,8 +32,10 @@ struct GrammarLiteralTests {
             ("01234567-89ab-CDEF-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
             ("2012-02-29", "2012-02-29"), ("-0044-03-15", "-0044-03-15"), ("0000-01-01", "0000-01-01"),
             ("10000-01-01", "10000-01-01"), ("07:59", "07:59:00"), ("07:59:59.123456789012", "07:59:59.123456789012"),
-            ("2012-12-03T07:16:23Z", "2012-12-03T07:16:23Z"), ("2012-12-03T07:16:23%2B01:30", "2012-12-03T07:16:23+01:30"),
-            ("2012-12-03T07:16:23+01:30", "2012-12-03T07:16:23+01:30"), ("2012-12-03T07:16-05:00", "2012-12-03T07:16:00-05:00"),
+            ("2012-12-03T07:16:23Z", "2012-12-03T07:16:23Z"),
+            ("2012-12-03T07:16:23%2B01:30", "2012-12-03T07:16:23+01:30"),
+            ("2012-12-03T07:16:23+01:30", "2012-12-03T07:16:23+01:30"),
+            ("2012-12-03T07:16-05:00", "2012-12-03T07:16:00-05:00"),
             ("2012-12-03T07:16:23.5Z", "2012-12-03T07:16:23.5Z"), ("duration'P1DT2H3M4.5S'", "P1DT2H3M4.5S"),
             ("duration'-PT36H'", "-P1DT12H"), ("Duration'PT0S'", "PT0S"), ("binary'T0RhdGE'", "T0RhdGE"),
             ("binary'T0RhdGE='", "T0RhdGE"), ("BINARY''", ""), ("3.14", "3.14"), ("-3.140", "-3.140"), ("1e3", "1000"),
@@ -69,7 +72,8 @@ struct GrammarLiteralTests {
             "duration'PT1.S'", "geography'Point(1)'", "geography'SRID=0;LineString(1 2)'",
             "geography'SRID=;Point(1 2)'", "geography'SRID=123456;Point(1 2)'",
             "geometry'Circle(1 2)'", "Shop.Kind''", "Shop.Kind'A,'", "Shop.Kind'A B'",
-            "01234567-89ab-cdef-0123-456789abcde", "99999999999999999999999999999999999999999999999999x", "%ZZ", "'%C3'",
+            "01234567-89ab-cdef-0123-456789abcde", "99999999999999999999999999999999999999999999999999x", "%ZZ",
+            "'%C3'",
         ])
     func refused(text: String) {
         #expect(throws: QueryError.self, "\(text)") { try literal(text) }
@@ -100,7 +104,8 @@ struct GrammarLiteralTests {
         "Keys by every rule",
         arguments: [
             "Orders(true)", "Orders(01234567-89ab-cdef-0123-456789abcdef)", "Orders(2012-12-03T07:16:23Z)",
-            "Orders(2012-12-03)", "Orders(07:59)", "Orders(1.5)", "Orders(-1)", "Orders('a%2Fb')", "Orders(duration'PT1S')",
+            "Orders(2012-12-03)", "Orders(07:59)", "Orders(1.5)", "Orders(-1)", "Orders('a%2Fb')",
+            "Orders(duration'PT1S')",
             "Orders(Shop.Kind'A')", "Orders(A=1,B='x',C=2012-12-03)", "Orders(A=@a,B=1)?@a=2", "Orders/a%2Fb/Items",
             "Orders/%27x%27", "Orders/1/2/Name", "Orders(ID=1)(2)", "Orders( 1 )",
         ])
@@ -112,12 +117,15 @@ struct GrammarLiteralTests {
     @Test(
         "Expressions of V2 and V3",
         arguments: [
-            ("datetime'2012-12-03T07:16:23'", "2012-12-03T07:16:23"), ("datetime'2012-12-03T07:16'", "2012-12-03T07:16:00"),
+            ("datetime'2012-12-03T07:16:23'", "2012-12-03T07:16:23"),
+            ("datetime'2012-12-03T07:16'", "2012-12-03T07:16:00"),
             ("datetime'2012-12-03T07:16:23.1234567'", "2012-12-03T07:16:23.1234567"),
             ("datetimeoffset'2012-12-03T07:16:23Z'", "2012-12-03T07:16:23Z"), ("time'PT13H20M'", "PT13H20M"),
             ("guid'01234567-89ab-cdef-0123-456789abcdef'", "01234567-89ab-cdef-0123-456789abcdef"), ("10L", "10"),
-            ("10l", "10"), ("-1.5f", "-1.5"), ("1.5F", "1.5"), ("2.345M", "2.345"), ("2.0m", "2.0"), ("1E+10", "10000000000"),
-            ("2.5d", "2.5"), ("2D", "2"), ("X'0AFF'", "Cv8"), ("binary'0aff'", "Cv8"), ("true", "true"), ("'a''b'", "a'b"),
+            ("10l", "10"), ("-1.5f", "-1.5"), ("1.5F", "1.5"), ("2.345M", "2.345"), ("2.0m", "2.0"),
+            ("1E+10", "10000000000"),
+            ("2.5d", "2.5"), ("2D", "2"), ("X'0AFF'", "Cv8"), ("binary'0aff'", "Cv8"), ("true", "true"),
+            ("'a''b'", "a'b"),
         ])
     func older(text: String, expected: String) throws {
         let lexical = try literal(text, .v2)?.value.lexicalText
@@ -137,7 +145,8 @@ struct GrammarLiteralTests {
             "Orders?$expand=Customer/Address,Items&$select=Customer/Name,Items/*,ID", "Orders?$select=*",
             "GetOrders?city='Bern'&count=10L", "Orders/$count?$filter=Total gt 1.5M", "Orders?$skiptoken='a',1",
             "Orders?$filter=Items/any(i:i/Quantity gt 1) and Items/all(i:i/Price lt 2M)", "Orders?$format=atom",
-            "Orders(1)?$expand=Items&$top=1", "Orders?$filter=Shipped eq null and -Total lt -(1)", "$batch", "$metadata",
+            "Orders(1)?$expand=Items&$top=1", "Orders?$filter=Shipped eq null and -Total lt -(1)", "$batch",
+            "$metadata",
         ])
     func olderURLs(text: String) throws {
         let options = ParsingOptions(dialect: .v2)
@@ -157,7 +166,8 @@ struct GrammarLiteralTests {
     @Test(
         "What V2 and V3 do not say is refused there too",
         arguments: [
-            "Orders?$filter=A eq datetime'2012-13-03T00:00:00'", "Orders?$filter=A eq guid'x'", "Orders?$filter=A eq X'0'",
+            "Orders?$filter=A eq datetime'2012-13-03T00:00:00'", "Orders?$filter=A eq guid'x'",
+            "Orders?$filter=A eq X'0'",
             "Orders?$filter=A eq time'1H'", "Orders?$inlinecount=some", "Orders?$filter=A eq 1LL",
             "Orders?$filter=A eq datetime'2012-12-03T00:00:00", "Orders?$top=1L",
         ])
@@ -182,7 +192,8 @@ struct GrammarLiteralTests {
     @Test(
         "Headers that break their rules are refused",
         arguments: [
-            "AsyncResult: 20", "Content-ID: a b", "OData-Isolation: serializable", "OData-MaxVersion: 4", "OData-Version: 3.0",
+            "AsyncResult: 20", "Content-ID: a b", "OData-Isolation: serializable", "OData-MaxVersion: 4",
+            "OData-Version: 3.0",
             "Prefer: maxpagesize=0", "Prefer: wait=x", "Prefer: return=all", "Prefer: omit-values=zeros",
             "Prefer: callback; url=x",
         ])

@@ -219,8 +219,10 @@ struct RecordedTree {
             }
             return "\(name)(\(arguments.joined(separator: ",")))"
         case _ where head.hasSuffix("CastNode"):
-            return after(type(values["Entity Type Reference"] ?? values["Type Reference"] ?? values["Entity Item Type"]
-                ?? values["ItemType"]))
+            return after(
+                type(
+                    values["Entity Type Reference"] ?? values["Type Reference"] ?? values["Entity Item Type"]
+                        ?? values["ItemType"]))
         case _ where head.hasSuffix("RangeVariableReferenceNode"), _ where head.hasSuffix("RangeVariable"):
             return values["Name"] ?? ""
         case _ where head.hasSuffix("Node"):

@@ -84,7 +84,8 @@ extension RequestGenerator {
             if place.set == "As", place.prefix.isEmpty, chance(40) {
                 lambdas += 1
                 let join = "\(pick(["join", "outerjoin"]))(\(pick(["Bs", "Links"])) as J\(lambdas))"
-                piece = step(["concat(\(join),", ")"], [chance(50) ? Piece("step", "filter(ID ge 2)") : aggregate(&inner)])
+                piece = step(
+                    ["concat(\(join),", ")"], [chance(50) ? Piece("step", "filter(ID ge 2)") : aggregate(&inner)])
             } else if chance(60) {
                 piece = step(["concat(identity,", ")"], [aggregate(&inner)])
             } else {

@@ -128,9 +128,11 @@ extension BindingSession {
     ) throws(QueryError) -> NodeInjection {
         switch (own.injection, other.injection) {
         case (.properties, .properties): return .nothing
-        case (.entity(let name), _), (.identifier(let name), _), (.identifiers(let name), _), (.member(let name, _, _), _):
+        case (.entity(let name), _), (.identifier(let name), _), (.identifiers(let name), _),
+            (.member(let name, _, _), _):
             return other.replaces(name) ? .nothing : own.injection
-        case (.properties, .entity(let name)), (.properties, .identifier(let name)), (.properties, .identifiers(let name)),
+        case (.properties, .entity(let name)), (.properties, .identifier(let name)),
+            (.properties, .identifiers(let name)),
             (.properties, .member(let name, _, _)):
             guard !own.replaces(name) else {
                 throw unsupported("rolluprecursive by \(name) after one by the rows themselves", at: nil)

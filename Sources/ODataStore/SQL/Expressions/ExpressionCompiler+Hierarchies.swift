@@ -55,7 +55,9 @@ extension ExpressionCompiler {
 
     private func areSiblings(_ node: Operand, _ other: Operand, _ nodes: HierarchyNodes) throws -> SQLFragment {
         let (first, second, parent) = (try nodes.row(node), try nodes.row(other), try nodes.rows())
-        let common = [try nodes.isParent(parent.scope, of: first.scope), try nodes.isParent(parent.scope, of: second.scope)]
+        let common = [
+            try nodes.isParent(parent.scope, of: first.scope), try nodes.isParent(parent.scope, of: second.scope),
+        ]
         let roots = [try nodes.isEnd(first.scope, upwards: true), try nodes.isEnd(second.scope, upwards: true)]
         let isSame = try compare(
             .equal, nodes.identifier(first.scope), nodes.identifier(second.scope), isCondition: true)

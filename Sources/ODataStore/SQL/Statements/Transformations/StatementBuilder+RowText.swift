@@ -55,7 +55,8 @@ extension StatementBuilder {
         }
         for attachment in attached {
             guard attachment.isInline else { throw ODataError.notImplemented("\(attachment.name) within nest") }
-            try Self.place(at: attachment.name.split(separator: "/").map(String.init)[...], in: &place.places) { place in
+            try Self.place(at: attachment.name.split(separator: "/").map(String.init)[...], in: &place.places) {
+                place in
                 place.presence = attachment.presence
                 try fill(
                     &place, attachment.scope, attachment.scope.table, attachment.names,
