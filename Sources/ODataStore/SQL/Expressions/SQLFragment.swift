@@ -29,8 +29,8 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         }
         // Made at once: every column of every statement comes by here.
         sql = String(unsafeUninitializedCapacity: qualifier.utf8.count + column.utf8.count + 1) { buffer in
-            var count = buffer.update(fromContentsOf: qualifier.utf8)
-            count = buffer[count...].update(fromContentsOf: column.utf8)
+            var count = buffer.initialize(fromContentsOf: qualifier.utf8)
+            count = buffer[count...].initialize(fromContentsOf: column.utf8)
             buffer[count] = quote
             return count + 1
         }

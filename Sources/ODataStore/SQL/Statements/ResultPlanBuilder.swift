@@ -46,10 +46,10 @@ struct ResultPlanBuilder {
             }
         }
         if let discriminator = table.discriminator {
-            plan.discriminator = select.index(of: "\(scope.sql(discriminator))")
+            plan.discriminator = select.index(of: scope.sql(discriminator))
         }
         if let notLoaded = table.notLoaded {
-            plan.notLoaded = select.index(of: "\(scope.sql(notLoaded))")
+            plan.notLoaded = select.index(of: scope.sql(notLoaded))
         }
         try identify(&plan, table, query, &select)
         return plan
@@ -287,10 +287,10 @@ struct ResultPlanBuilder {
         plan.hasKeyInFields =
             !plan.key.isEmpty
             && plan.key.allSatisfy { key in plan.fields.contains { $0.column == key.slot.index } }
-        if let rowID = table.rowID { plan.rowID = select.index(of: "\(scope.sql(rowID))") }
+        if let rowID = table.rowID { plan.rowID = select.index(of: scope.sql(rowID)) }
         switch table.etag {
         case .none: break
-        case .column(let column): plan.etag = .column(select.index(of: "\(scope.sql(column))"))
+        case .column(let column): plan.etag = .column(select.index(of: scope.sql(column)))
         case .contentDigest: plan.etag = .column(select.index(of: Self.digest(table, scope)))
         }
         for item in builder.expanded(query) {
@@ -298,10 +298,10 @@ struct ResultPlanBuilder {
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
             var sources: [Int]
             switch storage {
-            case .join(_, let pairs): sources = pairs.map { select.index(of: "\(scope.sql($0.source))") }
+            case .join(_, let pairs): sources = pairs.map { select.index(of: scope.sql($0.source)) }
             case .link:
                 let rowID = try compiler.requireRowID(table, item.navigation)
-                sources = [select.index(of: "\(scope.sql(rowID))")]
+                sources = [select.index(of: scope.sql(rowID))]
             }
             // What an option says of the row that the request is about is looked up by its key.
             if item.refersToOutermost {
