@@ -200,11 +200,10 @@ struct ApplyTests {
 
     @Test("3.5.2 nest holds joined rows, and rows of several kinds")
     func nestedKinds() async throws {
-        #expect(
-            try await json(
-                "Employees?$apply=nest(join(Reports as R,filter(ID le 2)) as J,"
-                    + "concat(topcount(1,ID),aggregate($count as N)) as K)")
-                == #"{"J":[{"ID":1,"Boss":null,"R":{"ID":2,"Boss":1}}],"K":[{"ID":4,"Boss":2},{"N":4}]}"#)
+        let text = try await json(
+            "Employees?$apply=nest(join(Reports as R,filter(ID le 2)) as J,concat(topcount(1,ID),aggregate($count as N)) as K)"
+        )
+        #expect(text == #"{"J":[{"ID":1,"Boss":null,"R":{"ID":2,"Boss":1}}],"K":[{"ID":4,"Boss":2},{"N":4}]}"#)
     }
 
     @Test("6.3 rolluprecursive groups by each node with all below it, and the rows have the node's own properties")
