@@ -76,4 +76,42 @@ struct CorpusTreeTests {
         for line in refused { print("    \(line)") }
         #expect(refused.isEmpty)
     }
+
+    @Test("Every recorded option has the structure that was recorded")
+    func structure() throws {
+        var tally: [String: (same: Int, different: [String])] = [:]
+        var merged = 0
+        for file in try Self.files("") {
+            // Files about resource paths have what was understood, and not what was given.
+            guard file.hasPrefix("$") else { continue }
+            let recorded = try RecordedTree(file)
+            // Spaces around the slash of a path are a leniency of that parser.
+            if recorded.options.contains(where: { $0.value.contains("/ ") }) { continue }
+            for (name, value) in recorded.options {
+                guard let meaning = recorded.meanings[name] else { continue }
+                let options = try QueryOptions(parsing: "\(name)=\(value)", options: ParsingOptions(dialect: .v2))
+                // That parser makes one item of several for one navigation property.
+                guard Set(options.expand.map(\.path)).count == options.expand.count else {
+                    merged += 1
+                    continue
+                }
+                let own = RecordedTree.meaning(of: name, in: options)
+                if own == meaning {
+                    tally[name, default: (0, [])].same += 1
+                } else {
+                    tally[name, default: (0, [])].different.append(
+                        "\(value)\n      recorded \(meaning)\n      found    \(own ?? "nothing")")
+                }
+            }
+        }
+        for (name, (same, different)) in tally.sorted(by: { $0.key < $1.key }) {
+            print("  \(name): \(same) passed, \(different.count) failed")
+            for line in different { print("    \(line)") }
+        }
+        print("  \(merged) not compared, whose items that parser has merged")
+        let different = tally.values.flatMap(\.different)
+        #expect(different.isEmpty)
+        let same = tally.values.reduce(0) { $0 + $1.same }
+        #expect(same >= 40, "\(same) compared")
+    }
 }

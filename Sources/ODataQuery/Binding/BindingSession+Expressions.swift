@@ -40,6 +40,7 @@ extension BindingSession {
         _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if let node = try rollupNode(name, arguments, in: scope) { return .path(node.path) }
+        if let test = try hierarchyTest(name, arguments, in: scope) { return test }
         guard let call = try custom(name, on: nil, arguments, in: scope) else {
             throw unsupported("The function \(name) in an expression", at: name.offset)
         }

@@ -43,6 +43,8 @@ extension BindingSession {
             if let node = try rollupNode(name, arguments, in: scope) {
                 rest = rest.dropFirst()
                 state = node
+            } else if steps.count == 1, let test = try hierarchyTest(name, arguments, in: scope) {
+                return test
             } else {
                 state = Self.current(of: scope)
             }

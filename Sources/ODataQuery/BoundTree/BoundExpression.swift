@@ -37,6 +37,8 @@ public indirect enum BoundExpression: Hashable, Sendable {
     case aggregate(BoundPath, BoundAggregate)
     /// A scalar function that the app registered (``FunctionRegistry``), with arguments of the declared types.
     case custom(ScalarFunction, [BoundExpression])
+    /// A test of a node's place in a recursive hierarchy.
+    case hierarchyTest(BoundHierarchyTest)
 
     /// The type of the value.
     public var type: TypeReference {
@@ -45,7 +47,7 @@ public indirect enum BoundExpression: Hashable, Sendable {
             .cast(_, let type):
             type
         case .path(let path): path.type
-        case .membership, .isOf, .any, .all, .isOfValue, .isDefined, .search: .primitive(.boolean)
+        case .membership, .isOf, .any, .all, .isOfValue, .isDefined, .search, .hierarchyTest: .primitive(.boolean)
         case .count: .primitive(.int64)
         case .list(_, let element): .collection(element)
         case .aggregate(_, let aggregate): aggregate.type

@@ -44,6 +44,7 @@ extension Evaluator {
         case .search(let search, let variable): return .boolean(matches(search, variable, in: environment))
         case .list(let items, _): return .collection(try items.map { try value($0, in: environment) })
         case .aggregate(_, let item): return try aggregate(item, over: [environment])
+        case .hierarchyTest: return try test(expression, in: environment)
         case .custom(let function, let arguments): return try function(arguments.map { try value($0, in: environment) })
         }
     }

@@ -39,6 +39,8 @@ public struct Evaluator: Sendable {
         var levels = 0
         /// The instances that `$levels=max` has gone through to the current one: a circle ends where it closes.
         var ancestors: Set<GroupKey> = []
+        /// What all environments of one evaluation share.
+        let known = KnownHierarchies()
 
         /// An environment in which a row is the current instance.
         func with(_ row: EvaluatedRow, as variable: Int = 0) -> Environment { with(.row(row), as: variable) }

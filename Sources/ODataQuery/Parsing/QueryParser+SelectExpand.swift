@@ -23,6 +23,12 @@ extension QueryParser {
                 path.append(try atName())
                 continue
             }
+            // V2 and V3 select all properties of expanded entities by a path too.
+            if dialect == .v2, !path.isEmpty, current == UInt8(ascii: "*") {
+                path.append(Identifier("*", at: offset))
+                position += 1
+                return SelectItem(.path(path))
+            }
             let name = try qualifiedName(expected: "a property, a type, an operation or *")
             if path.isEmpty, isNext(".*") {
                 position += 2

@@ -124,11 +124,15 @@ struct URLParser {
         var seen = SeenOptions()
         var offset = offset
         guard !query.isEmpty else { return options }
-        for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+        var start = query.startIndex
+        while true {
+            let end = query[start...].firstIndex(of: UInt8(ascii: "&")) ?? query.endIndex
+            let pair = query[start..<end]
             try option(pair, offset: offset, seen: &seen, into: &options)
+            guard end < query.endIndex else { return options }
             offset += pair.characterCount + 1
+            start = end + 1
         }
-        return options
     }
 
     private mutating func option(
@@ -225,13 +229,17 @@ struct URLParser {
 
 /// The options and aliases that a query has had so far.
 private struct SeenOptions {
-    private var options: Set<OptionName> = []
+    // Few, so that looking at each takes less than hashing one.
+    private var options: [OptionName] = []
     private var aliases: Set<String> = []
 
     /// Adds one; `false` when it has been there.
     mutating func insert(_ option: OptionName, _ key: String) -> Bool {
         if option == .alias { return aliases.insert(key).inserted }
-        return options.insert(option == .inlinecount ? .count : option).inserted
+        let option = option == .inlinecount ? .count : option
+        if options.contains(option) { return false }
+        options.append(option)
+        return true
     }
 }
 

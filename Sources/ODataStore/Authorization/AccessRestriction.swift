@@ -160,6 +160,7 @@ extension BoundExpression {
         case .binary(_, let left, let right, _): [left, right]
         case .membership(let operand, let others): [operand] + others
         case .function(_, let arguments, _), .list(let arguments, _), .custom(_, let arguments): arguments
+        case .hierarchyTest(let test): [test.node] + (test.other.map { [$0] } ?? [])
         }
     }
 
@@ -168,6 +169,7 @@ extension BoundExpression {
         switch self {
         case .path(let path), .isOf(let path, _), .isDefined(let path), .aggregate(let path, _): [path]
         case .any(let path, _, _), .all(let path, _, _), .count(let path, _, _): [path]
+        case .hierarchyTest(let test): [test.reference.nodes] + operands.flatMap(\.paths)
         default: operands.flatMap(\.paths)
         }
     }

@@ -147,6 +147,9 @@ struct QueryOutline {
         case .list(let members, _): "(\(text(members)))"
         case .aggregate(let path, let item): "\(text(path))/aggregate(\(text([item])))"
         case .custom(let function, let arguments): "\(function.name)(\(text(arguments)))"
+        case .hierarchyTest(let test):
+            "\(test.kind.rawValue)(\(text(test.reference.nodes)),\(test.reference.qualifier),"
+                + "\(text([test.node] + (test.other.map { [$0] } ?? []))))"
         }
     }
 }

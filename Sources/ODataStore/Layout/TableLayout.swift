@@ -135,7 +135,8 @@ private struct ColumnCollector {
         definitions.append(Definition(name: name, type: CodecChoice.declaredType(codec)))
         return .column(
             ColumnStorage(
-                name: name, type: property.type, codec: codec, isOptionallyLoaded: !required.contains(path)))
+                name: name, type: property.type, codec: codec, isOptionallyLoaded: !required.contains(path),
+                comparesBytes: true))
     }
 
     /// The shape of a complex type whose values fit into columns of their own; `nil` for open types, those

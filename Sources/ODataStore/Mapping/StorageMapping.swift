@@ -160,17 +160,21 @@ public struct ColumnStorage: Hashable, Sendable {
     public var isGenerated: Bool
     /// For layouts where *not loaded* differs from null (rule 12): whether this column can be not loaded.
     public var isOptionallyLoaded: Bool
+    /// Whether text in the column is known to compare by its bytes, as where no collation is declared. Statements name
+    /// the collation of others, which makes SQLite sort twice as much for groups.
+    public var comparesBytes: Bool
 
     /// Makes a column.
     public init(
         name: String, type: TypeReference, codec: ColumnCodec, isGenerated: Bool = false,
-        isOptionallyLoaded: Bool = false
+        isOptionallyLoaded: Bool = false, comparesBytes: Bool = false
     ) {
         self.name = name
         self.type = type
         self.codec = codec
         self.isGenerated = isGenerated
         self.isOptionallyLoaded = isOptionallyLoaded
+        self.comparesBytes = comparesBytes
     }
 }
 

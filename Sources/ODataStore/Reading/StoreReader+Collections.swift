@@ -22,15 +22,18 @@ extension StoreReader {
         let paging = expanding
         var response: ODataResponse
         if let format = request.format {
-            let (run, options, total) = try await reading(reader) { database in
-                try start(query, segments, token, now, pageSize, budget, database, cache)
-            }
             let renderer = JSONRowRenderer(
                 model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
+            // What does not go well with the first rows is an error of the request, and not within the answer.
+            let (piece, first, total) = try await reading(reader) { database in
+                let (run, options, total) = try start(
+                    query, segments, token, now, pageSize, budget, database, cache)
+                let piece = PageWriter.Piece(
+                    run: run, mapping: mapping, options: options, paging: paging, renderer: renderer)
+                return (piece, try piece.read(database), total)
+            }
             let writer = PageWriter(
-                reader: reader, limits: configuration.limits, mapping: mapping, options: options, query: query,
-                paging: paging, renderer: renderer,
-                run: run,
+                reader: reader, limits: configuration.limits, piece: piece, first: first,
                 head: head(query, segments, target, request, renderer, total), nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))

@@ -108,4 +108,96 @@ struct ApplyEvaluationTests {
         #expect(
             try data.page("Employees?$apply=" + apply).rows.map { $0.property("Name") } == expected.map { .string($0) })
     }
+
+    private static let staff = "HierarchyNodes=$root/Employees,HierarchyQualifier='Org'"
+
+    @Test(
+        "5.5.2.1 Functions test the place of a node",
+        arguments: [
+            ("isnode(\(staff),Node=ID)", "1 2 3 4"), ("isnode(\(staff),Node=ID add 2)", "1 2"),
+            ("isroot(\(staff),Node=ID)", "1"), ("isleaf(\(staff),Node=ID)", "3 4"), ("isroot(\(staff),Node=9)", ""),
+            ("isleaf(\(staff),Node=9)", ""), ("isdescendant(\(staff),Node=ID,Ancestor=1)", "2 3 4"),
+            ("isdescendant(\(staff),Node=ID,Ancestor=1,MaxDistance=1)", "2 3"),
+            ("isdescendant(\(staff),Node=ID,Ancestor=2,IncludeSelf=true)", "2 4"),
+            ("isancestor(\(staff),Node=ID,Descendant=4)", "1 2"),
+            ("isancestor(\(staff),Node=ID,Descendant=4,MaxDistance=1,IncludeSelf=true)", "2 4"),
+            ("issibling(\(staff),Node=ID,Other=2)", "3"), ("issibling(\(staff),Node=ID,Other=1)", ""),
+            ("isnode(\(staff),Node=Manager/ID)", "2 3 4"), ("isnode(\(staff),Node=null)", ""),
+            ("issibling(HierarchyQualifier='Org',Other=@o,Node=ID,HierarchyNodes=@n)&@n=$root/Employees&@o=3", "2"),
+        ])
+    func functions(call: String, expected: String) throws {
+        for namespace in ["Aggregation", "Org.OData.Aggregation.V1"] {
+            let page = try data.page("Employees?$filter=\(namespace).\(call)")
+            #expect(
+                page.rows.map { $0.property("ID")?.lexicalText ?? "" }.joined(separator: " ") == expected, "\(call)")
+        }
+    }
+
+    @Test("5.5.2.1 A test of an unknown node is null, and neither true nor false")
+    func unknownNode() throws {
+        let test = "Aggregation.isdescendant(\(Self.staff),Node=Manager/ID,Ancestor=1,IncludeSelf=true)"
+        #expect(try data.page("Employees?$filter=not \(test)").rows.isEmpty)
+        #expect(try data.page("Employees?$filter=\(test) eq null").rows.count == 1)
+    }
+
+    @Test("5.5.2.1 Roots are siblings of each other; what lies outside of the collection is nobody's parent")
+    func parts() throws {
+        let nodes = "HierarchyNodes=$root/Employees/$filter(ID ne 1),HierarchyQualifier='Org'"
+        for (call, expected) in [
+            ("isroot(\(nodes),Node=ID)", ["2", "3"]), ("issibling(\(nodes),Node=ID,Other=2)", ["3"]),
+            ("isnode(\(nodes),Node=ID)", ["2", "3", "4"]),
+        ] {
+            let page = try data.page("Employees?$filter=Aggregation.\(call)")
+            #expect(page.rows.map { $0.property("ID")?.lexicalText } == expected, "\(call)")
+        }
+    }
+
+    @Test(
+        "5.5.2.1 A wrong parameter of a hierarchy function is refused with its place",
+        arguments: [
+            ("isroot(\(staff))", "needs the parameter Node"), ("isroot(\(staff),Nod=ID)", "no parameter Nod"),
+            ("isroot(\(staff),Node=Name)", "known by a value of type"),
+            ("isroot(HierarchyNodes=$root/Employees,HierarchyQualifier='Or',Node=ID)", "no recursive hierarchy Or"),
+            ("isroot(HierarchyNodes=Reports,HierarchyQualifier='Org',Node=ID)", "after $root/"),
+            ("isdescendant(\(staff),Node=ID,Ancestor=1,MaxDistance=0)", "1 or more"),
+            ("isdescendant(\(staff),Node=ID,Ancestor=1,MaxDistance=ID)", "whole number"),
+            ("isdescendant(\(staff),Node=ID,Ancestor=1,IncludeSelf=1)", "true or false"),
+            ("issibling(\(staff),Node=ID)", "needs the parameter Other"),
+        ])
+    func wrongParameters(call: String, message: String) throws {
+        let error = try #require(throws: QueryError.self) {
+            _ = try data.page("Employees?$filter=Aggregation.\(call)")
+        }
+        #expect(error.message.contains(message), "\(error)")
+        #expect((error.offset ?? 0) > 0)
+    }
+
+    @Test("6.1 A row that leads to several nodes is kept for each of them, and once")
+    func severalNodes() throws {
+        for (apply, expected) in [
+            ("descendants($root/Employees,Org,Reports/ID,filter(ID eq 1),keep start)", ["1", "2"]),
+            ("ancestors($root/Employees,Org,Reports/ID,filter(ID eq 2))", ["1"]),
+        ] {
+            let page = try data.page("Employees?$apply=\(apply)")
+            #expect(page.rows.map { $0.property("ID")?.lexicalText } == expected, "\(apply)")
+        }
+    }
+
+    @Test("6.2.2 A row that leads to several nodes is met once for each of them, and has the one at hand alone")
+    func traversedNodes() throws {
+        let page = try data.page("Employees?$apply=traverse($root/Employees,Org,Reports/ID,preorder)")
+        #expect(page.rows.map { $0.property("ID")?.lexicalText } == ["1", "2", "1"])
+        #expect(
+            page.rows.map { row in row.expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } } == [
+                ["Bob"], ["Di"], ["Cy"],
+            ])
+    }
+
+    @Test("6.3 rolluprecursive counts a row once for a node, however many of its own nodes lie below")
+    func groupedNodes() throws {
+        let page = try data.page(
+            "Employees?$apply=groupby((rolluprecursive($root/Employees,Org,Reports/ID)),aggregate($count as N))")
+        #expect(page.rows.map { $0.property("N")?.lexicalText } == ["2", "2", "1", "1"])
+        #expect(page.rows[0].expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } == ["Ann"])
+    }
 }

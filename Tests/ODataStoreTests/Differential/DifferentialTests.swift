@@ -240,6 +240,37 @@ struct Differential {
         "As?$expand=Bs($filter=AID eq $it/ID)", "As?$expand=Links($filter=$it/Next/ID eq 1;$top=1)",
         "Bs?$expand=A($expand=Bs($orderby=ID desc;$top=1);$select=ID)", "As?$expand=Next($levels=max)",
         "As?$filter=Kind has S.Kind'Green'&$orderby=Kind desc,ID", "As?$filter=Kind in (S.Kind'Red',S.Kind'Red,Blue')",
+        "As?$filter=Aggregation.isnode(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=Place/Code)",
+        "As?$filter=Aggregation.isroot(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID)",
+        "Bs?$filter=not Aggregation.isleaf(HierarchyNodes=@n,HierarchyQualifier='H',Node=A/ID)&@n=$root/As",
+        "As?$filter=Aggregation.issibling(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID,Other=2)",
+        "As?$filter=Aggregation.issibling(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID,Other=NextID)",
+        "As?$filter=Aggregation.isdescendant(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID,Ancestor=1)",
+        "As?$filter=Aggregation.isdescendant(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID,"
+            + "Ancestor=Place/Code,MaxDistance=1,IncludeSelf=true)",
+        "Bs?$filter=Aggregation.isancestor(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=AID,Descendant=3)",
+        "As?$filter=Bs/any(b:Aggregation.isancestor(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=NextID,"
+            + "Descendant=b/AID,MaxDistance=2))",
+        "As?$filter=Aggregation.isdescendant(HierarchyNodes=$root/As/$filter(ID le 4),HierarchyQualifier='H',"
+            + "Node=ID,Ancestor=1)",
+        "As?$filter=Aggregation.isdescendant(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=ID,Ancestor=null) "
+            + "eq null", "As?$apply=descendants($root/As,H,Nums,filter(ID le 2),keep start)",
+        "As?$apply=ancestors($root/As,H,Links/A/ID,filter(ID ge 2),1)",
+        "As?$apply=groupby((Place/City),descendants($root/As,H,Bs/AID,filter(ID le 3))/aggregate($count as N))",
+        "As?$apply=traverse($root/As,H,Links/A/ID,preorder)", "As?$apply=traverse($root/As,H,Bs/AID,postorder,ID desc)",
+        "As?$apply=traverse($root/As,H,Nums,preorder,filter(ID le 2))/filter(ID ge 2)",
+        "As?$apply=groupby((rolluprecursive($root/As,H,Links/A/ID)),aggregate($count as N))",
+        "As?$apply=groupby((rolluprecursive($root/As,H,Bs/AID,filter(ID ge 2))),aggregate(ID with sum as S))",
+        "As?$apply=groupby((rolluprecursive($root/As,H,Nums),Place/City),aggregate($count as N))",
+        "As?$apply=groupby((Place/City),traverse($root/As,H,Nums,preorder)/aggregate($count as N))",
+        "As?$apply=groupby((Place/City),join(Bs as J)/aggregate($count as N,J/ID with sum as S))",
+        "As?$apply=groupby((Place/City),addnested(Links,aggregate($count as N) as M)/aggregate($count as C))",
+        "As?$apply=concat(join(Bs as J),identity)", "As?$apply=concat(outerjoin(Links as J),aggregate($count as N))",
+        "As?$apply=join(Bs as J)/concat(identity,groupby((J/ID)))",
+        "As?$apply=concat(join(Bs as J),join(Links as J))/compute(J/ID add 1 as C)",
+        "As?$apply=nest(join(Bs as J) as N)", "As?$apply=nest(concat(topcount(2,ID),aggregate(ID with sum as S)) as N)",
+        "As?$apply=nest(concat(outerjoin(Links as J),groupby((Place/City))/orderby(Place/City)) as N)",
+        "As?$apply=nest(outerjoin(Bs as J,groupby((ID),aggregate(AID with max as M)))/join(Links as J2) as N)",
         "As?$filter=geo.distance(Spot,geography'SRID=4326;Point(1 1)') lt 200000", "As?$filter=D ge 2 or D eq null",
     ]
 

@@ -45,7 +45,10 @@ extension RequestGenerator {
             return Piece("step", relatives(place))
         case 16 where place.set != nil:
             let order = chance(50) ? ",\(pick(["ID desc", "ID"]))" : ""
-            return Piece("step", "traverse($root/As,H,\(node(place)),\(pick(["preorder", "postorder"]))\(order))")
+            let isPlain = place.set != "As" || !place.prefix.isEmpty || chance(70)
+            let path = isPlain ? node(place) : pick(["Nums", "Bs/AID", "Links/A/ID"])
+            if !isPlain { place = Place(values: [.int32: ["ID"]]) }
+            return Piece("step", "traverse($root/As,H,\(path),\(pick(["preorder", "postorder"]))\(order))")
         case 17 where place.set != nil: return rollUp(&place)
         case 18 where place.set != nil:
             var inner = place
@@ -77,10 +80,17 @@ extension RequestGenerator {
             // The output of a concat has the values of both; those of one alone are null in the rows of the other.
             var inner = place
             var other = place
-            let piece =
-                chance(60)
-                ? step(["concat(identity,", ")"], [aggregate(&inner)])
-                : step(["concat(", ",", ")"], [aggregate(&inner), groupBy(&other)])
+            let piece: Piece
+            if place.set == "As", place.prefix.isEmpty, chance(40) {
+                lambdas += 1
+                let join = "\(pick(["join", "outerjoin"]))(\(pick(["Bs", "Links"])) as J\(lambdas))"
+                piece = step(
+                    ["concat(\(join),", ")"], [chance(50) ? Piece("step", "filter(ID ge 2)") : aggregate(&inner)])
+            } else if chance(60) {
+                piece = step(["concat(identity,", ")"], [aggregate(&inner)])
+            } else {
+                piece = step(["concat(", ",", ")"], [aggregate(&inner), groupBy(&other)])
+            }
             place = Place(values: [:])
             return piece
         default: break
@@ -136,7 +146,10 @@ extension RequestGenerator {
         let start = pick(["filter(ID le 2)", "filter(ID ge 3)", "identity", "topcount(1,ID)"])
         let distance = chance(50) ? ",\(pick(["1", "2"]))" : ""
         let kept = chance(50) ? ",keep start" : ""
-        return "\(pick(["ancestors", "descendants"]))($root/As,H,\(node(place)),\(start)\(distance)\(kept))"
+        // A row may have several nodes.
+        let path =
+            place.set == "As" && chance(30) ? pick(["Nums", "Bs/AID", "Links/A/ID", "Bs/A/Next/ID"]) : node(place)
+        return "\(pick(["ancestors", "descendants"]))($root/As,H,\(path),\(start)\(distance)\(kept))"
     }
 
     /// Steps over the rows that a join leads to.
@@ -149,7 +162,13 @@ extension RequestGenerator {
     /// What makes a nested collection of rows.
     private mutating func nested(_ place: inout Place) -> Piece {
         let steps: [Piece]
-        switch Int.random(in: 0..<3, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 3 where place.set == "As":
+            lambdas += 1
+            steps = [Piece("step", "\(pick(["join", "outerjoin"]))(Bs as J\(lambdas))")]
+        case 4:
+            var inner = place
+            steps = [Piece("step", ["concat(topcount(1,ID),", ")"], [aggregate(&inner)], simplest: "identity")]
         case 0: steps = [Piece("step", ["filter(", ")"], [condition(place, 1)], simplest: "identity")]
         case 1: steps = [Piece("step", "topcount(2,ID)"), Piece("step", "compute(ID add 1 as Q)")]
         default: steps = [aggregate(&place)]

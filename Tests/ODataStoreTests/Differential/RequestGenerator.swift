@@ -129,7 +129,8 @@ struct RequestGenerator {
         func part(_ texts: [String], _ parts: [Piece]) -> Piece { Piece("bool", texts, parts, simplest: "true") }
         let types = place.values.keys.sorted { $0.rawValue < $1.rawValue }
         if depth > 0 {
-            switch Int.random(in: 0..<18, using: &random) {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 18: return hierarchyTest(place)
             case 12 where place.set == "As":
                 let literal = "S.Kind'\(pick(Sample.kinds + ["Red,Blue"]))'"
                 return Piece("bool", "(\(place.prefix)Kind \(pick(["eq", "ne", "has", "lt", "ge"])) \(literal))")
@@ -204,6 +205,27 @@ struct RequestGenerator {
         let ops = type == .guid || type == .boolean ? ["eq", "ne"] : ["eq", "ne", "lt", "le", "gt", "ge"]
         let right = chance(10) ? Piece(type.rawValue, "null") : value(type, place, depth - 1)
         return part(["(", " \(pick(ops)) ", ")"], [value(type, place, depth - 1), right])
+    }
+
+    /// A test of a node in the hierarchy of the As.
+    private mutating func hierarchyTest(_ place: Place) -> Piece {
+        let paths =
+            place.set == "As"
+            ? ["ID", "NextID", "Next/ID", "Place/Code"] : place.set == "Bs" ? ["AID", "A/ID", "A/NextID"] : []
+        func node(_ literals: [String]) -> String {
+            pick(paths.map { place.prefix + $0 } + (paths.isEmpty || chance(50) ? literals : []))
+        }
+        let kind = pick(["isnode", "isroot", "isleaf", "issibling", "isdescendant", "isancestor"])
+        var text = "Aggregation.\(kind)(HierarchyNodes=$root/As,HierarchyQualifier='H',Node=\(node(["1", "3"]))"
+        switch kind {
+        case "issibling": text += ",Other=\(node(["1", "2", "3"]))"
+        case "isdescendant", "isancestor":
+            text += ",\(kind == "isancestor" ? "Descendant" : "Ancestor")=\(node(["1", "2", "4", "null"]))"
+            if chance(40) { text += ",MaxDistance=\(pick(["1", "2"]))" }
+            if chance(40) { text += ",IncludeSelf=\(pick(["true", "false"]))" }
+        default: break
+        }
+        return Piece("bool", text + ")")
     }
 
     private mutating func lambda(_ place: Place, _ depth: Int) -> Piece? {

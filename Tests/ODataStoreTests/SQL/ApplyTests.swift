@@ -185,6 +185,27 @@ struct ApplyTests {
         #expect(sql.hasPrefix("WITH RECURSIVE"))
     }
 
+    @Test("5.5.2.1 Nodes are tested for each row, against one node or that of another column")
+    func nodeTests() async throws {
+        let staff = "HierarchyNodes=$root/Employees,HierarchyQualifier='Staff'"
+        for (call, expected) in [
+            ("isdescendant(\(staff),Node=ID,Ancestor=1,MaxDistance=1)", ["2", "3"]),
+            ("isancestor(\(staff),Node=Boss,Descendant=ID)", ["2", "3", "4"]),
+            ("isleaf(\(staff),Node=ID)", ["3", "4"]),
+            ("issibling(\(staff),Node=ID,Other=2)", ["3"]), ("isroot(\(staff),Node=Boss)", ["2", "3"]),
+        ] {
+            #expect(try await traders.keys("Employees?$filter=Aggregation.\(call)") == expected, "\(call)")
+        }
+    }
+
+    @Test("3.5.2 nest holds joined rows, and rows of several kinds")
+    func nestedKinds() async throws {
+        let text = try await json(
+            "Employees?$apply=nest(join(Reports as R,filter(ID le 2)) as J,concat(topcount(1,ID),aggregate($count as N)) as K)"
+        )
+        #expect(text == #"{"J":[{"ID":1,"Boss":null,"R":{"ID":2,"Boss":1}}],"K":[{"ID":4,"Boss":2},{"N":4}]}"#)
+    }
+
     @Test("6.3 rolluprecursive groups by each node with all below it, and the rows have the node's own properties")
     func nodes() async throws {
         let staff = "$root/Employees,Staff,ID"

@@ -53,6 +53,42 @@ struct InjectionTests {
         #expect(count == 5)
     }
 
+    @Test("In every other literal, name and option", arguments: payloads)
+    func others(payload: String) async throws {
+        let traders = try Traders()
+        let quoted = payload.replacing("'", with: "''")
+        for url in [
+            "Orders?$filter=Took eq duration'\(quoted)'", "Orders?$filter=Token eq \(payload)",
+            "Orders?$filter=Token eq guid'\(quoted)'", "Orders?$filter=OrderDate eq datetime'\(quoted)'",
+            "Orders?$filter=OrderDate eq 2024-01-15\(payload)", "Orders?$filter=Freight eq 1\(payload)",
+            "Orders?$filter=Token eq binary'\(quoted)'", "Orders?$filter=Token has NW.Kind'\(quoted)'",
+            "Orders?$filter=geo.length(geography'\(quoted)') gt 1",
+            "Orders?$filter=Customer/Phones/any(\(payload):true)",
+            "Orders?$filter=isof(\(payload))", "Orders?$filter=cast(OrderID,\(payload)) eq 1",
+            "Orders?$filter=Customer/\(payload) eq 1", "Customers?$filter=More/\(payload) eq 1",
+            "Orders?$filter=OrderID eq @p&@p=\(payload)", "Orders?$filter=CustomerID eq @p&@p='\(quoted)'",
+            "Orders?$orderby=\(payload)", "Orders?$select=\(payload)", "Customers?$select=\(payload)",
+            "Orders?$expand=\(payload)", "Orders?$top=\(payload)", "Orders?$skip=\(payload)",
+            "Orders?$skiptoken=\(payload)", "Orders?$compute=OrderID as \(payload)", "Orders?$search=\(payload)",
+            "Orders?$apply=groupby((\(payload)))", "Orders?$apply=aggregate(Freight with \(payload) as X)",
+            "Orders?$apply=aggregate(Freight with sum as \(payload))", "Orders?$apply=join(Items as \(payload))",
+            "Orders?$apply=nest(identity as \(payload))", "\(payload)", "Orders(\(payload))", "Orders/\(payload)",
+            "Employees?$apply=descendants($root/Employees,\(payload),ID,identity)",
+            "Employees?$filter=Aggregation.isnode(HierarchyNodes=$root/Employees,HierarchyQualifier='\(quoted)',Node=ID)",
+            "Employees?$filter=Aggregation.isdescendant(HierarchyNodes=$root/Employees,HierarchyQualifier='Staff',"
+                + "Node=ID,Ancestor='\(quoted)')",
+        ] {
+            do {
+                _ = try await traders.json(url)
+            } catch is QueryError {
+            } catch let error as ODataError {
+                #expect((400..<600).contains(error.status) && error.status != 500, "\(url): \(error)")
+            }
+        }
+        let count = try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") }
+        #expect(count == 5)
+    }
+
     @Test("In the names that a query gives to values", arguments: ["a", "$o.0", "_id", "rowid", "Customer_x"])
     func names(name: String) async throws {
         let traders = try Traders()

@@ -205,7 +205,7 @@ extension ServedDatabase {
         case .function(.now, _, _): return false
         case .function(_, let operands, _), .list(let operands, _), .custom(_, let operands):
             return operands.allSatisfy(isTrackable)
-        case .any, .all, .count, .aggregate, .search: return false
+        case .any, .all, .count, .aggregate, .search, .hierarchyTest: return false
         }
     }
 }

@@ -10,8 +10,6 @@ import ODataService
 actor PageWriter {
     /// Reads stop when the buffer holds this many bytes.
     static let readSize = 256 << 10
-    /// The same for rows that each read makes anew from the start, as groups are.
-    static let groupedReadSize = 4 << 20
     /// The greatest chunk that is handed out.
     static let chunkSize = 64 << 10
     /// The most parents of one read where rows are expanded.
@@ -19,13 +17,12 @@ actor PageWriter {
 
     private let reader: any DatabaseReader
     private let limits: ReadLimits
-    private let mapping: StorageMapping
-    private let options: SQLCompiler.Options
-    private let query: BoundQuery
-    private let paging: ExpandPaging
     private let renderer: JSONRowRenderer
     private let nextLink: @Sendable (PageToken) -> String
-    private var run: PageRun
+    /// What the next read begins with.
+    private var piece: Piece
+    /// What the first read gave, until it is handed out.
+    private var first: Piece.Result?
     private var buffer: [UInt8]
     private var handedOut = 0
     private var isEnded = false
@@ -34,23 +31,20 @@ actor PageWriter {
     /// Starts a page.
     ///
     /// - Parameters:
-    ///   - run: the query, nothing read yet.
+    ///   - piece: what the first read began with.
+    ///   - first: what the first read gave. It stood in the transaction in which the query was compiled, since a
+    ///     transaction of its own would take longer than a short page.
     ///   - head: what stands before the first row: the context, the count, and the bracket.
     ///   - nextLink: makes the link to the next page.
     init(
-        reader: any DatabaseReader, limits: ReadLimits, mapping: StorageMapping, options: SQLCompiler.Options,
-        query: BoundQuery,
-        paging: ExpandPaging, renderer: JSONRowRenderer, run: PageRun, head: [UInt8],
+        reader: any DatabaseReader, limits: ReadLimits, piece: Piece, first: Piece.Result, head: [UInt8],
         nextLink: @escaping @Sendable (PageToken) -> String
     ) {
         self.reader = reader
         self.limits = limits
-        self.mapping = mapping
-        self.options = options
-        self.query = query
-        self.paging = paging
-        self.renderer = renderer
-        self.run = run
+        self.piece = piece
+        self.first = first
+        renderer = piece.renderer
         self.nextLink = nextLink
         buffer = head
     }
@@ -75,20 +69,15 @@ actor PageWriter {
     }
 
     private func fill() async throws {
-        let piece = Piece(
-            run: run, mapping: mapping, options: options, query: query, paging: paging, renderer: renderer,
-            needsComma: hasRows)
-        let (reader, limits) = (reader, limits)
-        let result = try await StoreReader.translating {
-            try await reader.read { database in try limits.timed(database) { try piece.read(database) } }
-        }
-        run = result.run
+        let result = try await read()
+        piece.run = result.run
         buffer += result.bytes
         hasRows = hasRows || result.count > 0
+        piece.needsComma = hasRows
         if result.outcome != .paused {
             isEnded = true
             var tail = "]"
-            if result.outcome == .pageIsFull, let token = run.token(now: options.now) {
+            if result.outcome == .pageIsFull, let token = result.run.token(now: piece.options.now) {
                 tail += ",\"\(renderer.prefix)nextLink\":"
                 StoredJSON.appendQuoted(nextLink(token), to: &tail)
             }
@@ -96,22 +85,36 @@ actor PageWriter {
         }
     }
 
+    private func read() async throws -> Piece.Result {
+        if let first {
+            self.first = nil
+            return first
+        }
+        let (reader, limits, piece) = (reader, limits, piece)
+        return try await StoreReader.translating {
+            try await reader.read { database in try limits.timed(database) { try piece.read(database) } }
+        }
+    }
+
     /// One read.
-    private struct Piece: Sendable {
+    struct Piece: Sendable {
+        /// The query, and how far it has been read.
         var run: PageRun
         let mapping: StorageMapping
         let options: SQLCompiler.Options
-        let query: BoundQuery
         let paging: ExpandPaging
         let renderer: JSONRowRenderer
-        let needsComma: Bool
+        /// Whether rows have been written before.
+        var needsComma = false
 
-        func read(_ database: Database) throws -> (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int) {
+        /// What a read gives: the bytes and number of rows, and how to go on.
+        typealias Result = (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int)
+
+        func read(_ database: Database) throws -> Result {
             var run = run
             var count = 0
             let plan = run.compiled.plan
             if run.compiled.expand.isEmpty {
-                let most = plan.set == nil ? PageWriter.groupedReadSize : PageWriter.readSize
                 var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
                 // An array that is already open: the first value written makes the writer expect commas.
                 let keys = JSONRowRenderer.PreparedKeys(plan)
@@ -119,7 +122,7 @@ actor PageWriter {
                     try renderer.open(row, plan, keys, to: &writer)
                     writer.endObject()
                     count += 1
-                    return writer.bytes.count < most
+                    return writer.bytes.count < PageWriter.readSize
                 }
                 let comma = needsComma && count > 0 ? [UInt8(ascii: ",")] : []
                 return (comma + writer.bytes, run, outcome, count)

@@ -18,6 +18,14 @@ enum PathTarget {
 extension ExpressionCompiler {
     /// The value at the end of a path.
     func scalar(_ path: BoundPath) throws -> Operand {
+        // Most paths are the name of a property of a row.
+        if path.steps.count == 1, path.variable.identifier >= 0,
+            case .property(let property, let ordinal, let shape) = path.steps[0],
+            let operand = scopes[path.variable.identifier]?.plainColumn(
+                ordinal, of: shape, isNullable: property.isNullable)
+        {
+            return operand
+        }
         switch try resolve(path) {
         case .scalar(let operand): return operand
         case .complex(let shape, _, _, _): throw Self.unsupported("the complex value \(shape.name) in an expression")

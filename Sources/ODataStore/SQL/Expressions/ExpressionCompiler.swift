@@ -140,6 +140,7 @@ final class ExpressionCompiler {
         case .list(let members, let type): return try list(members, type)
         case .aggregate(let path, let item): return try aggregate(path, item)
         case .custom(let function, let arguments): return try call(function, arguments)
+        case .hierarchyTest: return try test(expression)
         }
     }
 

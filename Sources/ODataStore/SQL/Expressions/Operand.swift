@@ -17,6 +17,8 @@ struct Operand {
     var place = ""
     /// For a member of JSON whose type nobody declared: it takes the type of what it is compared with.
     var isDynamic = false
+    /// Whether text is compared by its bytes without being told.
+    var comparesBytes = false
 
     /// The form that values of a type have where no column says otherwise.
     static func canonicalCodec(_ type: TypeReference) -> ColumnCodec {
@@ -54,7 +56,7 @@ struct Operand {
     /// The form for comparisons: text compares by code points whatever collation its column declares.
     var sortable: SQLFragment {
         switch codec {
-        case .string, .dateText: "\(sql) COLLATE BINARY"
+        case .string where !comparesBytes, .dateText where !comparesBytes: "\(sql) COLLATE BINARY"
         // A condition may end in an operator.
         case .boolean: "(\(sql))"
         default: sql

@@ -22,9 +22,18 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     /// A column's name in quotes, behind what qualifies it.
     init(column: String, behind qualifier: String) {
-        sql = qualifier
-        sql += column.utf8.contains(UInt8(ascii: "\"")) ? column.replacing("\"", with: "\"\"") : column
-        sql += "\""
+        let quote = UInt8(ascii: "\"")
+        guard !column.utf8.contains(quote) else {
+            sql = qualifier + column.replacing("\"", with: "\"\"") + "\""
+            return
+        }
+        // Made at once: every column of every statement comes by here.
+        sql = String(unsafeUninitializedCapacity: qualifier.utf8.count + column.utf8.count + 1) { buffer in
+            var count = buffer.initialize(fromContentsOf: qualifier.utf8)
+            count = buffer[count...].initialize(fromContentsOf: column.utf8)
+            buffer[count] = quote
+            return count + 1
+        }
     }
 
     init(stringInterpolation: Interpolation) {

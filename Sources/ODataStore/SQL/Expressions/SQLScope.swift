@@ -37,6 +37,8 @@ final class SQLScope {
     let table: TableStorage?
     /// What stands before the name of a column.
     private let qualifier: String
+    /// The type of the table and what its properties lie in, since a table takes long to copy.
+    private let properties: (shape: Shape, storages: [PropertyStorage])?
     /// What stands after FROM, before the joins.
     var from: SQLFragment
     /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
@@ -59,7 +61,13 @@ final class SQLScope {
         self.root = root
         self.source = source
         self.from = from
-        if case .table(let table) = source { self.table = table } else { table = nil }
+        if case .table(let table) = source {
+            self.table = table
+            properties = (table.shape, table.properties)
+        } else {
+            table = nil
+            properties = nil
+        }
         qualifier = "\(SQLFragment.quoted(alias)).\""
     }
 
@@ -120,6 +128,15 @@ final class SQLScope {
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
         Operand(
             sql: sql(storage.name), type: storage.type, codec: storage.codec,
-            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "")
+            isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "",
+            comparesBytes: storage.comparesBytes)
+    }
+
+    /// A property of the table's own type that has a column, where nothing else has its name.
+    func plainColumn(_ ordinal: Int, of shape: Shape, isNullable: Bool) -> Operand? {
+        guard let properties, computed.isEmpty, properties.shape === shape, ordinal < properties.storages.count,
+            case .column(let storage) = properties.storages[ordinal]
+        else { return nil }
+        return column(storage, isNullable: isNullable || owner !== self)
     }
 }

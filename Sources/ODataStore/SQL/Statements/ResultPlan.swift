@@ -83,14 +83,24 @@ public struct ResultPlan: Sendable {
 /// The result columns of a statement, each once.
 struct SelectList {
     private(set) var items: [SQLFragment] = []
-    private var indices = [String: Int](minimumCapacity: 24)
+    /// The indices of the columns, once there are so many that looking at each takes longer than hashing one.
+    private var indices: [String: Int] = [:]
+    private static let fewItems = 16
 
     /// The index of a column, added when it is new.
     mutating func index(of fragment: SQLFragment) -> Int {
         // Two fragments with bound values may differ in them.
-        if fragment.arguments.isEmpty, let known = indices[fragment.sql] { return known }
+        if fragment.arguments.isEmpty, let known = known(fragment.sql) { return known }
         items.append(fragment)
-        indices[fragment.sql] = items.count - 1
+        if items.count == Self.fewItems {
+            for (index, item) in items.enumerated() { indices[item.sql] = index }
+        } else if items.count > Self.fewItems {
+            indices[fragment.sql] = items.count - 1
+        }
         return items.count - 1
+    }
+
+    private func known(_ sql: String) -> Int? {
+        items.count < Self.fewItems ? items.lastIndex { $0.sql == sql } : indices[sql]
     }
 }

@@ -20,15 +20,16 @@ struct ResultPlanBuilder {
         let shape = query.apply.isEmpty ? query.shape : table.shape
         // The values of rows that are not all alike are those of their kind.
         let names = builder.variants == nil ? builder.names : []
-        let attached = try attachedFields(query, &select)
+        let attached = builder.variants == nil ? try attachedFields(query, &select) : []
         switch query.projection {
         case .all:
             let added = Self.merged(nested(names, &select) + attached)
-            plan.fields = try fields(shape, table.properties(of: shape), bits, &select) + added
+            let isOwn = { (field: ResultPlan.Field) in !names.contains(field.name) }
+            plan.fields = try fields(shape, table.properties(of: shape), bits, &select).filter(isOwn) + added
             for (name, _) in table.derivedProperties {
                 guard let derived = compiler.mapping.model.shape(name) else { continue }
                 plan.derivedFields[name.description] = (
-                    derived, try fields(derived, table.properties(of: derived), bits, &select) + added
+                    derived, try fields(derived, table.properties(of: derived), bits, &select).filter(isOwn) + added
                 )
             }
             if let dynamic = table.dynamicProperties {
@@ -41,19 +42,25 @@ struct ResultPlanBuilder {
         if let (column, kinds) = builder.variants {
             plan.variant = select.index(of: column)
             for kind in kinds {
-                let own = nested(selectedNames(kind.names, query), &select)
-                // The fields of entities have what is attached already.
-                plan.variants.append((kind.isEntity, kind.isEntity ? own : Self.merged(own + attached)))
+                plan.variants.append((kind.isEntity, try fields(of: kind, query, &select)))
             }
         }
         if let discriminator = table.discriminator {
-            plan.discriminator = select.index(of: "\(scope.sql(discriminator))")
+            plan.discriminator = select.index(of: scope.sql(discriminator))
         }
         if let notLoaded = table.notLoaded {
-            plan.notLoaded = select.index(of: "\(scope.sql(notLoaded))")
+            plan.notLoaded = select.index(of: scope.sql(notLoaded))
         }
         try identify(&plan, table, query, &select)
         return plan
+    }
+
+    /// What one kind of rows has besides the properties of an entity.
+    private func fields(
+        of kind: StatementBuilder.Variant, _ query: BoundQuery, _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        let own = nested(selectedNames(kind.names, query), &select)
+        return Self.merged(own + (try attachedFields(query, without: kind.lacking, &select)))
     }
 
     /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
@@ -67,8 +74,10 @@ struct ResultPlanBuilder {
             let result = query.resultShape
             guard result.properties.indices.contains(ordinal) else { continue }
             let property = result.properties[ordinal]
-            guard let storage = table.storage(of: property, ordinal, result, compiler.mapping.model) else {
-                // What a transformation has added.
+            guard !names.contains(property.name),
+                let storage = table.storage(of: property, ordinal, result, compiler.mapping.model)
+            else {
+                // What a transformation has added, or put in the property's place.
                 remaining.append(property.name)
                 continue
             }
@@ -151,8 +160,10 @@ struct ResultPlanBuilder {
     }
 
     /// The rows that transformations have put under names, and those of a `$crossjoin`, as far as they are selected.
-    private func attachedFields(_ query: BoundQuery, _ select: inout SelectList) throws -> [ResultPlan.Field] {
-        var wanted = scope.shownAttachments
+    private func attachedFields(
+        _ query: BoundQuery, without lacking: Set<String> = [], _ select: inout SelectList
+    ) throws -> [ResultPlan.Field] {
+        var wanted = scope.shownAttachments.filter { !lacking.contains($0.name) }
         if case .some(_, let names) = query.projection {
             wanted.removeAll { attachment in
                 attachment.isInline && !names.contains(attachment.name)
@@ -276,10 +287,10 @@ struct ResultPlanBuilder {
         plan.hasKeyInFields =
             !plan.key.isEmpty
             && plan.key.allSatisfy { key in plan.fields.contains { $0.column == key.slot.index } }
-        if let rowID = table.rowID { plan.rowID = select.index(of: "\(scope.sql(rowID))") }
+        if let rowID = table.rowID { plan.rowID = select.index(of: scope.sql(rowID)) }
         switch table.etag {
         case .none: break
-        case .column(let column): plan.etag = .column(select.index(of: "\(scope.sql(column))"))
+        case .column(let column): plan.etag = .column(select.index(of: scope.sql(column)))
         case .contentDigest: plan.etag = .column(select.index(of: Self.digest(table, scope)))
         }
         for item in builder.expanded(query) {
@@ -287,10 +298,10 @@ struct ResultPlanBuilder {
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
             var sources: [Int]
             switch storage {
-            case .join(_, let pairs): sources = pairs.map { select.index(of: "\(scope.sql($0.source))") }
+            case .join(_, let pairs): sources = pairs.map { select.index(of: scope.sql($0.source)) }
             case .link:
                 let rowID = try compiler.requireRowID(table, item.navigation)
-                sources = [select.index(of: "\(scope.sql(rowID))")]
+                sources = [select.index(of: scope.sql(rowID))]
             }
             // What an option says of the row that the request is about is looked up by its key.
             if item.refersToOutermost {
@@ -399,15 +410,13 @@ struct ResultPlanBuilder {
             set: nil, table: "", shape: query.resultShape, fields: [], derivedFields: [:], discriminator: nil,
             notLoaded: nil, dynamic: nil, key: [], hasKeyInFields: false, etag: .none, rowID: nil, sort: [],
             expandSources: [])
-        let attached = try attachedFields(query, &select)
         guard let (column, kinds) = builder.variants else {
+            let attached = try attachedFields(query, &select)
             plan.fields = Self.merged(nested(selectedNames(builder.names, query), &select) + attached)
             return plan
         }
         plan.variant = select.index(of: column)
-        plan.variants = kinds.map {
-            (false, Self.merged(nested(selectedNames($0.names, query), &select) + attached))
-        }
+        for kind in kinds { plan.variants.append((false, try fields(of: kind, query, &select))) }
         return plan
     }
 

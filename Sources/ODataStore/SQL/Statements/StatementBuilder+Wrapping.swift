@@ -48,7 +48,7 @@ extension StatementBuilder {
     }
 
     /// The columns of a scope in a derived table.
-    fileprivate final class Template {
+    final class Template {
         let source: SQLScope.Source
         let prefix: String
         var computed: [(name: String, column: String, operand: Operand)] = []

@@ -46,11 +46,13 @@ final class StatementBuilder {
     }
 
     /// One kind of rows of a result whose rows are not all alike (`concat`, `rollup`).
-    struct Variant {
+    struct Variant: Hashable {
         /// The computed, grouped and aggregated values.
         var names: [String]
         /// Whether the rows are those of the table.
         var isEntity: Bool
+        /// The names of attached rows that only other kinds have.
+        var lacking: Set<String> = []
     }
 
     init(compiler: ExpressionCompiler, scope: SQLScope, conditions: [SQLFragment] = []) {
@@ -128,6 +130,16 @@ final class StatementBuilder {
         // Paging compares sort values, which must see what `top` left over.
         try settle()
         return try finish(query)
+    }
+
+    /// Changes each kind of rows, where they are not all alike.
+    func changeKinds(_ change: (inout Variant) -> Void) {
+        guard let kinds = variants?.kinds else { return }
+        variants?.kinds = kinds.map { kind in
+            var kind = kind
+            change(&kind)
+            return kind
+        }
     }
 
     // MARK: Terms

@@ -18,12 +18,19 @@ extension StatementBuilder {
         let all = try restricted(nodes, by: grouping.restriction)
         let below = try closure(of: all, nodes)
         let outer = (count: partition.count, all: allPartitions, mayHaveLost: mayHaveLostPartitions)
-        wrap()
-        let input = try compiler.scalar(grouping.reference.input)
         let (tie, node) = (compiler.newAlias(), compiler.newAlias())
+        if grouping.input.members == nil {
+            wrap()
+            let input = try compiler.scalar(grouping.input.identifier)
+            scope.from = """
+                \(scope.from) JOIN \(name: below) AS \(name: tie) ON \(input.sortable) = \(column: "id", of: tie)
+                """
+        } else {
+            try becomeRowsWithGroupedNodes(grouping.input, below, as: tie)
+        }
         scope.from = """
-            \(scope.from) JOIN \(name: below) AS \(name: tie) ON \(input.sortable) = \(column: "id", of: tie) \
-            JOIN \(name: all.name) AS \(name: node) ON \(column: "$r", of: node) = \(column: "node", of: tie)
+            \(scope.from) JOIN \(name: all.name) AS \(name: node) \
+            ON \(column: "$r", of: node) = \(column: "node", of: tie)
             """
         partition.append(
             Operand(
@@ -38,10 +45,36 @@ extension StatementBuilder {
         for transformation in grouping.then { try apply(transformation) }
         try settle()
         scope.detach(hidden)
-        try inject(all, nodes.table, grouping, at: outer.count)
+        try inject(all, nodes, grouping, at: outer.count)
         allPartitions = outer.all
         mayHaveLostPartitions = outer.mayHaveLost || outer.count > 0
         compiler.scopes[variable] = scope
+    }
+
+    /// Puts the rows into FROM, each once for each node that one of its own lies below, however many of them do.
+    ///
+    /// - Parameters:
+    ///   - below: the table of pairs of nodes, the upper one as `node` and the lower one as `id`.
+    ///   - tie: the name of the table in FROM that has the upper node as `node`.
+    private func becomeRowsWithGroupedNodes(_ input: NodePath, _ below: String, as tie: String) throws {
+        let shared = numbered()
+        let rows = shared.fork()
+        compiler.scopes[variable] = rows.scope
+        let found = try compiler.identifiers(input)
+        let lower = compiler.newAlias()
+        let conditions =
+            rows.conditions + found.conditions + ["\(found.operand.sortable) = \(column: "id", of: lower)"]
+        let name = compiler.addCommon(
+            """
+            SELECT DISTINCT \(column: "$r", of: rows.scope.alias) AS \(name: "$r"), \(column: "node", of: lower) AS \
+            \(name: "node") FROM \(found.beside(rows.scope)) CROSS JOIN \(name: below) AS \(name: lower)\
+            \(ExpressionCompiler.whereClause(conditions))
+            """)
+        adopt(shared.fork())
+        scope.from = """
+            \(scope.from) JOIN \(name: name) AS \(name: tie) \
+            ON \(column: "$r", of: tie) = \(column: "$r", of: scope.alias)
+            """
     }
 
     /// All partitions of the rows together with all nodes.
@@ -60,8 +93,9 @@ extension StatementBuilder {
 
     /// Puts what the result has of the nodes into the rows, which are then no longer partitioned by them.
     private func inject(
-        _ nodes: GroupedNodes, _ table: TableStorage, _ grouping: BoundNodeGrouping, at position: Int
+        _ nodes: GroupedNodes, _ hierarchy: HierarchyNodes, _ grouping: BoundNodeGrouping, at position: Int
     ) throws {
+        let table = hierarchy.table
         let rows = carried()
         let (alias, node) = (compiler.newAlias(), compiler.newAlias())
         let number: SQLFragment = "\(column: "$p.\(position)", of: alias)"
@@ -77,6 +111,10 @@ extension StatementBuilder {
             replace(grouping)
             scope.computed[name] = nodes.identifier.moved(to: "\(column: "$id", of: node)")
             rename { [name] + $0 }
+        case .identifiers, .member:
+            replace(grouping)
+            try inject(
+                grouping.injection, of: SQLScope(alias: node, source: .table(table), from: "", root: scope), hierarchy)
         case .entity(let name):
             replace(grouping)
             scope.attach(
@@ -90,9 +128,7 @@ extension StatementBuilder {
             for attachment in made.attachments { own.attach(attachment) }
             scope = own
             replace(grouping)
-            if let kinds = variants?.kinds {
-                variants?.kinds = kinds.map { Variant(names: $0.names, isEntity: true) }
-            }
+            changeKinds { $0.isEntity = true }
             expands = []
         }
         let name = "\(SQLScope.hiddenName(RangeVariable.rollupNode(grouping.position)))/number"
@@ -116,9 +152,7 @@ extension StatementBuilder {
     /// Changes the names of values in the result, those of each kind of rows too.
     private func rename(_ change: ([String]) -> [String]) {
         names = change(names)
-        if let kinds = variants?.kinds {
-            variants?.kinds = kinds.map { Variant(names: change($0.names), isEntity: $0.isEntity) }
-        }
+        changeKinds { $0.names = change($0.names) }
     }
 
     /// The nodes that a restriction leaves.

@@ -6,7 +6,8 @@ extension BindingSession {
     func nodes(
         of rollup: GroupItem.RecursiveRollup, position: Int, over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundNodeGrouping {
-        let reference = try reference(rollup.root, rollup.qualifier, rollup.node, in: scope)
+        let reference = try reference(rollup.root, rollup.qualifier, in: scope)
+        let input = try nodePath(rollup.node, in: scope)
         guard let nodes = self.shape(of: reference.nodes.type.element) else {
             throw typeError("Expected a collection of entities after $root/.", at: rollup.root.offset)
         }
@@ -17,29 +18,52 @@ extension BindingSession {
             throw typeError("What restricts a hierarchy must leave nodes of it.", at: rollup.qualifier.offset)
         }
         return BoundNodeGrouping(
-            reference: reference, nodes: nodes, restriction: restriction,
-            injection: injection(reference, nodes, into: shape), position: position, then: [])
+            reference: reference, input: input, nodes: nodes, restriction: restriction,
+            injection: injection(reference, input, nodes, into: shape), position: position, then: [])
     }
 
     /// What of a node is put into the rows: the three cases of 6.2.2, *Transformation traverse*.
-    private func injection(
-        _ reference: HierarchyReference, _ nodes: Shape, into shape: Shape
-    ) -> BoundNodeGrouping.Injection {
+    func injection(
+        _ reference: HierarchyReference, _ input: NodePath, _ nodes: Shape, into shape: Shape
+    ) -> NodeInjection {
         func isRelated(_ name: QualifiedName) -> Bool {
             model.isType(name, nodes.name) || model.isType(nodes.name, name)
         }
-        let steps = reference.input.steps.filter { if case .cast = $0 { false } else { true } }
+        let steps = input.steps.filter { if case .cast = $0 { false } else { true } }
         let names = steps.compactMap(\.name)
         let identifier = reference.nodeProperty.steps.compactMap(\.name)
-        guard Array(names.suffix(identifier.count)) == identifier else {
-            return .identifier(names.joined(separator: "/"))
+        var before = steps[...]
+        var leaf = NodeInjection.identifier(input.members == nil ? names.joined(separator: "/") : names.last ?? "")
+        if Array(names.suffix(identifier.count)) == identifier {
+            let path = steps.dropLast(identifier.count)
+            if path.isEmpty, isRelated(shape.name) { return .properties }
+            if case .navigation(let navigation, _, _)? = path.last, isRelated(navigation.target) {
+                if input.members == nil { return .entity(path.compactMap(\.name).joined(separator: "/")) }
+                (before, leaf) = (path, .properties)
+            }
         }
-        let before = steps.dropLast(identifier.count)
-        if before.isEmpty, isRelated(shape.name) { return .properties }
-        guard case .navigation(let navigation, _, _)? = before.last, isRelated(navigation.target) else {
-            return .identifier(names.joined(separator: "/"))
+        guard input.members != nil else { return leaf }
+        if case .identifier(let name) = leaf {
+            let last = before.popLast()
+            if last?.isCollection == true { leaf = .identifiers(name) }
         }
-        return .entity(before.compactMap(\.name).joined(separator: "/"))
+        return before.reversed().reduce(leaf) { inner, step in
+            .member(step.name ?? "", isCollection: step.isCollection, inner)
+        }
+    }
+
+    /// The shape of what stands under the name of a member that is injected.
+    private func shape(of injection: NodeInjection, _ own: BoundNodeGrouping) -> Shape {
+        let name = QualifiedName(own.nodes.name.namespace, "\(own.nodes.name.name)_node")
+        switch injection {
+        case .member(let path, let isCollection, let inner):
+            let navigation = NavigationProperty(
+                name: path, target: targetName(for: shape(of: inner, own)), isCollection: isCollection)
+            return Shape(dynamic: name, properties: [], navigationProperties: [navigation])
+        case .identifier(let path):
+            return Shape(dynamic: name, properties: [Property(name: path, type: own.input.identifier.type)])
+        default: return own.nodes
+        }
     }
 
     /// One grouping by nodes within the other, the first outermost, and within them all other levels.
@@ -69,7 +93,8 @@ extension BindingSession {
         for other in others {
             own.injection = try injection(of: own, before: other)
             switch other.injection {
-            case .entity(let name), .identifier(let name): own.kept.insert(name)
+            case .entity(let name), .identifier(let name), .identifiers(let name), .member(let name, _, _):
+                own.kept.insert(name)
             case .properties, .nothing: break
             }
         }
@@ -84,7 +109,12 @@ extension BindingSession {
             navigation.insert(
                 NavigationProperty(name: name, target: own.nodes.name, isCollection: false, isNullable: false), at: 0)
         case .identifier(let name):
-            properties.insert(Property(name: name, type: own.reference.input.type), at: 0)
+            properties.insert(Property(name: name, type: own.input.identifier.type), at: 0)
+        case .identifiers(let name):
+            properties.insert(Property(name: name, type: .collection(own.input.identifier.type)), at: 0)
+        case .member(let name, let isCollection, let inner):
+            let target = targetName(for: self.shape(of: inner, own))
+            navigation.insert(NavigationProperty(name: name, target: target, isCollection: isCollection), at: 0)
         case .nothing: break
         }
         return .groupByNode(
@@ -95,11 +125,15 @@ extension BindingSession {
     /// What is left to put into the rows when a later `rolluprecursive` puts its node there too.
     private func injection(
         of own: BoundNodeGrouping, before other: BoundNodeGrouping
-    ) throws(QueryError) -> BoundNodeGrouping.Injection {
+    ) throws(QueryError) -> NodeInjection {
         switch (own.injection, other.injection) {
         case (.properties, .properties): return .nothing
-        case (.entity(let name), _), (.identifier(let name), _): return other.replaces(name) ? .nothing : own.injection
-        case (.properties, .entity(let name)), (.properties, .identifier(let name)):
+        case (.entity(let name), _), (.identifier(let name), _), (.identifiers(let name), _),
+            (.member(let name, _, _), _):
+            return other.replaces(name) ? .nothing : own.injection
+        case (.properties, .entity(let name)), (.properties, .identifier(let name)),
+            (.properties, .identifiers(let name)),
+            (.properties, .member(let name, _, _)):
             guard !own.replaces(name) else {
                 throw unsupported("rolluprecursive by \(name) after one by the rows themselves", at: nil)
             }
@@ -113,9 +147,7 @@ extension BindingSession {
     func rollupNode(
         _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> PathState? {
-        guard name.text == "Aggregation.rollupnode" || name.text == "Org.OData.Aggregation.V1.rollupnode" else {
-            return nil
-        }
+        guard Self.aggregationFunction(name) == "rollupnode" else { return nil }
         var position: Int64 = 1
         for argument in arguments {
             guard argument.name.text == "Position", case .literal(let literal) = argument.value,
@@ -137,5 +169,17 @@ extension HierarchyReference {
     /// The entity set of the nodes; `nil` where a path leads to them.
     var set: EntitySet? {
         if nodes.steps.count == 1, case .entitySet(let set, _)? = nodes.steps.first { set } else { nil }
+    }
+}
+
+extension BoundStep {
+    /// Whether the step leads to several instances or values.
+    fileprivate var isCollection: Bool {
+        switch self {
+        case .property(let property, _, _): property.type.isCollection
+        case .navigation(let navigation, _, _): navigation.isCollection
+        case .computed(_, let type): type.isCollection
+        default: false
+        }
     }
 }

@@ -38,9 +38,12 @@ extension StatementBuilder {
         if !partition.isEmpty { mayHaveLostPartitions = true }
     }
 
-    /// The rows so far with their numbers as `$r`, so that what belongs to one can find it.
+    /// The rows so far with their numbers as `$r`, so that what belongs to one can find it. No two rows have the same
+    /// number, of whatever partitions they are.
     func numbered() -> (name: String, fork: () -> StatementBuilder) {
-        share(adding: [("$r", "ROW_NUMBER() OVER (\(window(totalOrder)))")])
+        let terms = totalOrder.map(\.fragment)
+        let over: SQLFragment = terms.isEmpty ? "" : "ORDER BY \(list: terms)"
+        return share(adding: [("$r", "ROW_NUMBER() OVER (\(over))")])
     }
 
     /// The rows that a path leads to from numbered rows, partitioned by the numbers of the rows they belong to.

@@ -19,65 +19,41 @@ extension StatementBuilder {
         for transformation in hierarchy.start { try start.apply(transformation) }
         try start.settle()
         compiler.scopes[variable] = start.scope
-        let first = try compiler.scalar(hierarchy.reference.input)
+        let first = try compiler.identifiers(hierarchy.input)
         // Within partitions each has its own start nodes, so that the partition goes along with every node.
         let keys = start.partition.indices.map { "$p.\($0)" }
         let columns = zip(start.partition, keys).map { "\($0.sortable) AS \(name: $1)" as SQLFragment }
+        let conditions = start.conditions + first.conditions + ["\(first.operand.sql) IS NOT NULL"]
         let starts = compiler.addCommon(
             """
-            SELECT DISTINCT \(list: ["\(first.sql) AS \(name: "id")"] + columns) FROM \(start.scope.fromClause)\
-            \(ExpressionCompiler.whereClause(start.conditions + ["\(first.sql) IS NOT NULL"]))
+            SELECT DISTINCT \(list: ["\(first.operand.sql) AS \(name: "id")"] + columns) FROM \(first.beside(start.scope))\
+            \(ExpressionCompiler.whereClause(conditions))
             """)
-        let reached = try reached(from: starts, nodes, hierarchy, keys)
+        let reached = compiler.newAlias()
+        let definition = try nodes.reached(
+            reached, from: "\(name: starts)", upwards: hierarchy.isAncestors, distance: hierarchy.distance, keys: keys)
+        compiler.addRecursive(reached, definition.columns, definition.select)
         adopt(shared.fork())
-        let input = try compiler.scalar(hierarchy.reference.input)
-        var condition = isNode(input, among: reached, keys)
-        if hierarchy.keepsStart { condition = "(\(condition) OR \(isNode(input, among: starts, keys)))" }
+        var condition = try isNode(hierarchy.input, among: reached, keys)
+        if hierarchy.keepsStart { condition = "(\(condition) OR \(try isNode(hierarchy.input, among: starts, keys)))" }
         try keep(condition)
     }
 
-    /// Whether a row's node is among those of a common table, in the row's own partition.
-    private func isNode(_ input: Operand, among table: String, _ keys: [String]) -> SQLFragment {
-        if keys.isEmpty { return "\(input.sortable) IN (SELECT \(name: "id") FROM \(name: table))" }
+    /// Whether a node of a row is among those of a common table, in the row's own partition.
+    private func isNode(_ input: NodePath, among table: String, _ keys: [String]) throws -> SQLFragment {
+        let found = try compiler.identifiers(input)
+        let identifier = found.operand.sortable
+        if keys.isEmpty {
+            let isAmong: SQLFragment = "\(identifier) IN (SELECT \(name: "id") FROM \(name: table))"
+            return found.members.map { "EXISTS (SELECT 1 \($0.rows(where: [isAmong])))" } ?? isAmong
+        }
         let alias = compiler.newAlias()
         let same = zip(partition, keys).map { "\(column: $1, of: alias) IS \($0.sortable)" as SQLFragment }
+        let conditions = found.conditions + ["\(column: "id", of: alias) = \(identifier)"] + same
+        let members: SQLFragment = found.members.map { "\($0.fromClause) CROSS JOIN " } ?? ""
         return """
-            EXISTS (SELECT 1 FROM \(name: table) AS \(name: alias) WHERE \(.conjunction(
-                ["\(column: "id", of: alias) = \(input.sortable)"] + same)))
+            EXISTS (SELECT 1 FROM \(members)\(name: table) AS \(name: alias) WHERE \(.conjunction(conditions)))
             """
-    }
-
-    /// The nodes that some lead to, with the number of steps where there is a greatest distance.
-    private func reached(
-        from starts: String, _ nodes: HierarchyNodes, _ hierarchy: BoundHierarchy, _ keys: [String]
-    ) throws -> String {
-        let name = compiler.newAlias()
-        // Without a greatest distance there is no need to count, and circles end where a node comes again.
-        let isCounted = hierarchy.distance != nil
-        func step(_ table: String, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
-            let (near, far) = (try nodes.rows(), try nodes.rows())
-            let (nearID, farID) = (try nodes.identifier(near.scope), try nodes.identifier(far.scope))
-            let tie =
-                hierarchy.isAncestors
-                ? try nodes.isParent(far.scope, of: near.scope) : try nodes.isParent(near.scope, of: far.scope)
-            let conditions =
-                near.conditions + far.conditions + ["\(nearID.sortable) = \(column: "id", of: alias)", tie]
-            let columns = [farID.sql] + (isCounted ? [depth] : []) + keys.map { "\(column: $0, of: alias)" }
-            return """
-                SELECT \(list: columns) FROM \(name: table) AS \(name: alias) CROSS JOIN \(near.fromClause) \
-                CROSS JOIN \(far.fromClause) WHERE \(.conjunction(conditions))
-                """
-        }
-        let (start, again) = (compiler.newAlias(), compiler.newAlias())
-        var first = try step(starts, start, "1")
-        var next = try step(name, again, "\(column: "n", of: again) + 1")
-        if let distance = hierarchy.distance {
-            next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)"
-            if distance < 1 { first += " AND 0" }
-        }
-        let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
-        compiler.addRecursive(name, "\(list: columns)", "\(first) UNION \(next)")
-        return name
     }
 
     /// `traverse`: the rows in the order in which their nodes are met.
@@ -88,17 +64,89 @@ extension StatementBuilder {
         let nodes = try HierarchyNodes(traversal.reference, compiler)
         let ranked = try siblings(traversal, nodes)
         let tree = try tree(traversal, nodes, ranked)
-        wrap()
-        let input = try compiler.scalar(traversal.reference.input)
+        let identifier = try becomeRowsWithNodes(traversal.input)
         let alias = compiler.newAlias()
         scope.from = """
-            \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(input.sortable) = \(column: "id", of: alias)
+            \(scope.from) JOIN \(name: tree) AS \(name: alias) ON \(identifier) = \(column: "id", of: alias)
             """
+        if traversal.injection != .nothing {
+            let node = SQLScope(alias: compiler.newAlias(), source: .table(nodes.table), from: "", root: scope)
+            scope.from = """
+                \(scope.from) JOIN \(name: ranked) AS \(name: node.alias) ON \(node.sql("$id")) = \(column: "id", of: alias)
+                """
+            try inject(traversal.injection, of: node, nodes)
+        }
         let keys = order + keyTerms
         let place: SQLFragment =
             traversal.isPreorder ? "\(column: "path", of: alias)" : "\(column: "path", of: alias) || '~'"
         order = [CompiledQuery.SortTerm(sql: place, isNullable: false, isDescending: false)] + keys
         compiler.scopes[variable] = scope
+    }
+
+    /// Puts the rows into FROM, each once for each of its nodes.
+    ///
+    /// - Returns: the identifier of the node.
+    private func becomeRowsWithNodes(_ input: NodePath) throws -> SQLFragment {
+        guard input.members != nil else {
+            wrap()
+            return try compiler.scalar(input.identifier).sortable
+        }
+        let pairs = try pairs(of: input)
+        return "\(column: "id", of: pairs)"
+    }
+
+    /// Puts the numbered rows into FROM, and beside each the identifiers of its nodes as `id`, each once.
+    ///
+    /// - Returns: the name of the table of identifiers.
+    func pairs(of input: NodePath) throws -> String {
+        let shared = numbered()
+        let rows = shared.fork()
+        compiler.scopes[variable] = rows.scope
+        let found = try compiler.identifiers(input)
+        let conditions = rows.conditions + found.conditions + ["\(found.operand.sql) IS NOT NULL"]
+        let name = compiler.addCommon(
+            """
+            SELECT DISTINCT \(column: "$r", of: rows.scope.alias) AS \(name: "$r"), \(found.operand.sortable) AS \
+            \(name: "id") FROM \(found.beside(rows.scope))\(ExpressionCompiler.whereClause(conditions))
+            """)
+        adopt(shared.fork())
+        let alias = compiler.newAlias()
+        scope.from = """
+            \(scope.from) JOIN \(name: name) AS \(name: alias) \
+            ON \(column: "$r", of: alias) = \(column: "$r", of: scope.alias)
+            """
+        return alias
+    }
+
+    /// Puts what the rows get of a node beside them into a column, as the JSON text of an object or of a collection.
+    func inject(_ injection: NodeInjection, of node: SQLScope, _ nodes: HierarchyNodes) throws {
+        guard let (name, value) = try text(of: injection, node, nodes) else { return }
+        if !names.contains(name) {
+            names.append(name)
+            changeKinds { $0.names.append(name) }
+        }
+        for other in scope.computed.keys where other.hasPrefix("\(name)/") { scope.computed[other] = nil }
+        scope.detach(name)
+        scope.computed[name] = Operand(
+            sql: value, type: .untyped("Edm.Untyped"), codec: .json, isNullable: false)
+    }
+
+    private func text(
+        of injection: NodeInjection, _ node: SQLScope, _ nodes: HierarchyNodes
+    ) throws -> (name: String, value: SQLFragment)? {
+        switch injection {
+        case .identifier(let name): return (name, try valueText(nodes.identifier(node), name))
+        case .identifiers(let name): return (name, "'[' || \(try valueText(nodes.identifier(node), name)) || ']'")
+        case .member(let name, let isCollection, let inner):
+            let object: SQLFragment =
+                if let (label, value) = try text(of: inner, node, nodes) {
+                    "'{' || \(Self.label(label)) || \(value) || '}'"
+                } else {
+                    try objectText(node, nodes.table)
+                }
+            return (name, isCollection ? "'[' || \(object) || ']'" : object)
+        case .properties, .entity, .nothing: return nil
+        }
     }
 
     /// All nodes with their rank in the order among siblings.

@@ -119,7 +119,7 @@ extension BindingSession {
     // MARK: Collections
 
     /// The part of a path up to its last collection, and what follows it; `nil` when no collection is on the way.
-    private func members(
+    func members(
         along steps: ArraySlice<PathStep>, in scope: Scope
     ) throws(QueryError) -> (BoundAggregate.Members, rest: ArraySlice<PathStep>)? {
         var state = Self.current(of: scope)
@@ -140,7 +140,7 @@ extension BindingSession {
     }
 
     /// The set that the members of a path belong to.
-    private func source(at path: BoundPath) -> String? {
+    func source(at path: BoundPath) -> String? {
         for step in path.steps.reversed() {
             if case .navigation(_, _, let set) = step { return set?.name }
         }

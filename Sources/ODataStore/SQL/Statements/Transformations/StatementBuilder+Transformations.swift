@@ -47,9 +47,7 @@ extension StatementBuilder {
         operand.constant = nil
         if scope.computed[item.name] == nil {
             names.append(item.name)
-            if let kinds = variants?.kinds {
-                variants?.kinds = kinds.map { Variant(names: $0.names + [item.name], isEntity: $0.isEntity) }
-            }
+            changeKinds { $0.names.append(item.name) }
         }
         scope.computed[item.name] = operand
     }
@@ -129,118 +127,6 @@ extension StatementBuilder {
         case .double, .single: return ("outpost_real_sum(\(operand.sql))", "0.0", .primitive(.double), .double)
         default: throw ODataError.notImplemented("\(name) of \(operand.type)")
         }
-    }
-
-    // MARK: concat
-
-    /// `concat` (3.2.2): the rows of each sequence over the same input, one after the other.
-    func concat(_ sequences: [[BoundTransformation]]) throws {
-        try settle()
-        let shared = share()
-        let branches = try sequences.map { sequence in
-            let branch = shared.fork()
-            compiler.scopes[variable] = branch.scope
-            for transformation in sequence { try branch.apply(transformation) }
-            try branch.settle()
-            return branch
-        }
-        try unite(branches)
-    }
-
-    /// Makes the rows of several builders, one after the other, those of this one.
-    private func unite(_ branches: [StatementBuilder]) throws {
-        let tables = branches.compactMap(\.scope.table)
-        if let first = tables.first, tables.contains(where: { $0.set != first.set }) {
-            throw ODataError.notImplemented("concat of rows of different sets")
-        }
-        guard branches.allSatisfy({ $0.scope.shownAttachments.isEmpty }) else {
-            throw ODataError.notImplemented("concat after join")
-        }
-        var all: [String] = []
-        for branch in branches { all += branch.scope.computed.keys.sorted().filter { !all.contains($0) } }
-        // A value that only some branches name may be a property of the table in the others.
-        var values: [String: [Operand?]] = [:]
-        for name in all {
-            values[name] = try unified(
-                try branches.map { branch in
-                    try branch.scope.computed[name] ?? compiler.operand(named: name, in: branch.scope)
-                }, name)
-        }
-        let alias = compiler.newAlias()
-        var kinds: [Variant] = []
-        var selects: [SQLFragment] = []
-        for (index, branch) in branches.enumerated() {
-            var columns: [SQLFragment] = []
-            for column in tables.first?.statementColumns ?? [] {
-                columns.append("\(branch.scope.table == nil ? "NULL" : branch.scope.sql(column)) AS \(name: column)")
-            }
-            for (position, name) in all.enumerated() {
-                columns.append("\(values[name]?[index]?.sortable ?? "NULL") AS \(name: "$c.\(position)")")
-            }
-            for (position, operand) in branch.partition.enumerated() {
-                columns.append("\(operand.sortable) AS \(name: "$p.\(position)")")
-            }
-            if let (column, own) = branch.variants {
-                columns.append("(\(column) + \(.number(kinds.count))) AS \(name: "$v")")
-                kinds += own
-            } else {
-                columns.append("\(.number(kinds.count)) AS \(name: "$v")")
-                kinds.append(Variant(names: branch.names, isEntity: branch.scope.table != nil))
-            }
-            columns.append("\(.number(index)) AS \(name: "$o.0")")
-            let terms = branch.totalOrder.map(\.fragment)
-            let over: SQLFragment = terms.isEmpty ? "" : "ORDER BY \(list: terms)"
-            columns.append("ROW_NUMBER() OVER (\(over)) AS \(name: "$o.1")")
-            selects.append(
-                """
-                SELECT \(list: columns) FROM \(branch.scope.fromClause)\
-                \(ExpressionCompiler.whereClause(branch.conditions))
-                """)
-        }
-        let source: SQLScope.Source = tables.first.map { .table($0) } ?? .derived
-        let united = SQLScope(
-            alias: alias, source: source, from: "(\(list: selects, by: " UNION ALL ")) AS \(name: alias)")
-        for (position, name) in all.enumerated() {
-            guard let operand = values[name]?.compactMap({ $0 }).first else { continue }
-            var moved = operand.moved(to: "\(column: "$c.\(position)", of: alias)")
-            moved.isNullable = true
-            united.computed[name] = moved
-        }
-        let last = branches[branches.count - 1]
-        scope = united
-        conditions = []
-        limit = nil
-        order = ["$o.0", "$o.1"].map {
-            CompiledQuery.SortTerm(sql: "\(column: $0, of: alias)", isNullable: false, isDescending: false)
-        }
-        partition = last.partition.enumerated().map { $1.moved(to: "\(column: "$p.\($0)", of: alias)") }
-        var seen: Set<String> = []
-        names = kinds.flatMap(\.names).filter { seen.insert($0).inserted }
-        let alike = Set(kinds.map { "\($0.isEntity) \($0.names)" }).count == 1
-        variants = alike ? nil : ("\(column: "$v", of: alias)", kinds)
-        for name in names where !alike {
-            let with = kinds.indices.filter { kinds[$0].names.contains(name) }
-            united.defined[name] = "\(column: "$v", of: alias) IN (\(list: with.map { .number($0) }))"
-        }
-        identity = .nothing
-        expands = branches.flatMap(\.expands)
-        if branches.contains(where: \.mayHaveLostPartitions) { mayHaveLostPartitions = true }
-        compiler.scopes[variable] = united
-    }
-
-    /// The operands of one name in one form.
-    private func unified(_ operands: [Operand?], _ name: String) throws -> [Operand?] {
-        let known = operands.compactMap { $0 }
-        guard let first = known.first, known.contains(where: { $0.codec != first.codec }) else { return operands }
-        let canonical = try known.map { try compiler.normalized($0) }
-        if canonical.allSatisfy({ $0.codec == canonical[0].codec }) {
-            return try operands.map { try $0.map { try compiler.normalized($0) } }
-        }
-        guard canonical.allSatisfy(\.codec.isNumeric) else {
-            throw ODataError.notImplemented("concat of values of different types under the name \(name)")
-        }
-        let common: ColumnCodec = canonical.contains { $0.codec.isFloating } ? .double : .decimalBytes
-        return try operands.map { try $0.map { try compiler.converted($0, to: common) } }
     }
 }
 

@@ -46,11 +46,7 @@ extension StatementBuilder {
         guard scope.table == nil else { return }
         for entity in entities {
             names.removeAll { entity.keys.contains($0) }
-            if let kinds = variants?.kinds {
-                variants?.kinds = kinds.map { kind in
-                    Variant(names: kind.names.filter { !entity.keys.contains($0) }, isEntity: kind.isEntity)
-                }
-            }
+            changeKinds { $0.names.removeAll { entity.keys.contains($0) } }
             let alias = compiler.newAlias()
             let related = SQLScope(alias: alias, source: .table(entity.table), from: "", root: scope)
             var conditions = zip(entity.table.keyColumns, entity.keys).compactMap { column, name in
@@ -103,16 +99,13 @@ extension StatementBuilder {
             scope.computed[name] != nil && !ownNames.contains(name)
         }
         names = added + ownNames
-        if let (column, kinds) = variants {
-            variants = (
-                column,
-                kinds.map { kind in
-                    let all = groups.map(\.name).filter { name in
+        if variants != nil {
+            changeKinds { kind in
+                kind.names =
+                    groups.map(\.name).filter { name in
                         !kind.names.contains(name) && !(kind.isEntity && !name.contains("/"))
-                    }
-                    return Variant(names: all + kind.names, isEntity: kind.isEntity)
-                }
-            )
+                    } + kind.names
+            }
             for (position, group) in groups.enumerated() where scope.computed[group.name] == nil {
                 scope.computed[group.name] = partition[position + outer.count]
             }

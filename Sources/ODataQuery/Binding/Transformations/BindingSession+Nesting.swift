@@ -1,0 +1,84 @@
+import ODataModel
+
+/// The transformations that relate rows to others: `join`, `nest` and `addnested` (OData Data Aggregation 4.0, 3.4.3
+/// and 3.5).
+extension BindingSession {
+    // MARK: join
+
+    func join(
+        _ path: [Identifier], as name: Identifier, _ then: [Transformation], isOuter: Bool, over shape: Shape,
+        in scope: Scope
+    ) throws(QueryError) -> BoundTransformation {
+        let (bound, inner) = try collection(path, in: scope)
+        var result = inner
+        let transformations = try transformations(then, in: &result)
+        try requireFree(name, in: shape)
+        let target = result.current.shape ?? shape
+        let navigation = NavigationProperty(
+            name: name.text, target: targetName(for: target), isCollection: false, isNullable: isOuter)
+        return .join(
+            BoundJoin(
+                path: bound, name: name.text, then: transformations, isOuter: isOuter, variable: inner.current),
+            shape: adding([navigation], to: shape))
+    }
+
+    /// A path to a collection of structured values, and the scope over its members.
+    private func collection(_ path: [Identifier], in scope: Scope) throws(QueryError) -> (BoundPath, Scope) {
+        let offset = path.first?.offset
+        guard case .path(let bound) = try bind(path: path.map { .name($0) }, in: scope),
+            case .collection(let element) = bound.type, let target = self.shape(of: element)
+        else { throw typeError("Expected a path to a collection of entities or complex values.", at: offset) }
+        var source: String?
+        if case .navigation(_, _, let set)? = bound.steps.last { source = set?.name }
+        var inner = Scope(shape: target, source: source)
+        (inner.it, inner.itSource) = (scope.it, scope.itSource)
+        return (bound, inner)
+    }
+
+    private func requireFree(_ name: Identifier, in shape: Shape) throws(QueryError) {
+        guard shape.ordinal(of: name.text) == nil, shape.navigationOrdinal(of: name.text) == nil else {
+            throw typeError("\(name) is the name of a property already.", at: name.offset)
+        }
+    }
+
+    private func adding(_ navigation: [NavigationProperty], to shape: Shape) -> Shape {
+        Shape(
+            dynamic: shape.name, properties: shape.properties,
+            navigationProperties: shape.navigationProperties + navigation)
+    }
+
+    // MARK: nest
+
+    /// The items of `nest`, and a collection-valued navigation property for each.
+    func nests(
+        _ items: [Transformation.NestItem], in scope: Scope, taken: [String]
+    ) throws(QueryError) -> ([BoundNest], [NavigationProperty]) {
+        var bound: [BoundNest] = []
+        var navigation: [NavigationProperty] = []
+        for item in items {
+            guard !taken.contains(item.name.text), !navigation.contains(where: { $0.name == item.name.text }) else {
+                throw typeError("\(item.name) is the name of a property already.", at: item.name.offset)
+            }
+            var inner = scope
+            bound.append(BoundNest(try transformations(item.transformations, in: &inner), as: item.name.text))
+            guard let shape = inner.current.shape else { continue }
+            navigation.append(
+                NavigationProperty(name: item.name.text, target: targetName(for: shape), isCollection: true))
+        }
+        return (bound, navigation)
+    }
+
+    func addNested(
+        _ path: [Identifier], _ items: [Transformation.NestItem], over shape: Shape, in scope: Scope
+    ) throws(QueryError) -> BoundTransformation {
+        let (bound, inner) = try collection(path, in: scope)
+        for step in bound.steps.dropLast() {
+            guard case .cast = step else {
+                throw unsupported("addnested to related rows", at: path.first?.offset)
+            }
+        }
+        let taken = shape.properties.map(\.name) + shape.navigationProperties.map(\.name)
+        let (nests, navigation) = try nests(items, in: inner, taken: taken)
+        return .addNested(bound, nests, shape: adding(navigation, to: shape))
+    }
+}

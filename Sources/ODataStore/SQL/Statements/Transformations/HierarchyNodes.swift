@@ -1,0 +1,101 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// The nodes of a recursive hierarchy: how to identify one, and what ties a child to its parent.
+struct HierarchyNodes {
+    private let compiler: ExpressionCompiler
+    /// The hierarchy.
+    let reference: HierarchyReference
+    /// The table that holds the nodes.
+    let table: TableStorage
+
+    init(_ reference: HierarchyReference, _ compiler: ExpressionCompiler) throws {
+        self.compiler = compiler
+        self.reference = reference
+        guard let table = try compiler.collection(reference.nodes).scope.table else {
+            throw ODataError.notImplemented("a hierarchy of values that are no entities")
+        }
+        self.table = table
+    }
+
+    /// All nodes under an alias of their own; what has no identifier is none.
+    func rows() throws -> SQLCollection {
+        var rows = try compiler.collection(reference.nodes)
+        let identifier = try identifier(rows.scope)
+        if identifier.isNullable { rows.conditions.append("\(identifier.sql) IS NOT NULL") }
+        return rows
+    }
+
+    /// The node with an identifier.
+    func row(_ wanted: Operand) throws -> SQLCollection {
+        var rows = try compiler.collection(reference.nodes)
+        rows.conditions.append(
+            try compiler.compare(.equal, identifier(rows.scope), wanted, isCondition: true))
+        return rows
+    }
+
+    /// A node's identifier.
+    func identifier(_ node: SQLScope) throws -> Operand {
+        let variable = reference.nodeProperty.variable.identifier
+        let outer = compiler.scopes[variable]
+        compiler.scopes[variable] = node
+        defer { compiler.scopes[variable] = outer }
+        return try compiler.scalar(reference.nodeProperty)
+    }
+
+    /// The condition that one node is a parent of another.
+    func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
+        let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
+        switch storage {
+        case .join(_, let pairs):
+            return .conjunction(pairs.map { "\(parent.sql($0.target)) = \(child.sql($0.source))" })
+        case .link(_, let link, let source, let target):
+            let rowID = try compiler.requireRowID(table, reference.parentNavigation)
+            let alias = compiler.newAlias()
+            return """
+                EXISTS (SELECT 1 FROM \(name: link) AS \(name: alias) WHERE \(column: source, of: alias) = \
+                \(child.sql(rowID)) AND \(column: target, of: alias) = \(parent.sql(rowID)))
+                """
+        }
+    }
+
+    /// The condition that a node has no parent, or no child, among the nodes.
+    func isEnd(_ node: SQLScope, upwards: Bool) throws -> SQLFragment {
+        let others = try rows()
+        let tie = upwards ? try isParent(others.scope, of: node) : try isParent(node, of: others.scope)
+        return "NOT EXISTS (SELECT 1 \(others.rows(where: [tie])))"
+    }
+
+    /// The table of the nodes that others lead to, by their identifiers as `id`, with the number of steps where there is
+    /// a greatest distance.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the table, which refers to itself.
+    ///   - starts: what has the identifiers to start from as `id`.
+    ///   - keys: further columns of it, which go along with every node.
+    func reached(
+        _ name: String, from starts: SQLFragment, upwards: Bool, distance: Int?, keys: [String] = []
+    ) throws -> (columns: SQLFragment, select: SQLFragment) {
+        // Without a greatest distance there is no need to count, and circles end where a node comes again.
+        let isCounted = distance != nil
+        func step(_ table: SQLFragment, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
+            let (near, far) = (try rows(), try rows())
+            let (nearID, farID) = (try identifier(near.scope), try identifier(far.scope))
+            let tie = upwards ? try isParent(far.scope, of: near.scope) : try isParent(near.scope, of: far.scope)
+            let conditions =
+                near.conditions + far.conditions + ["\(nearID.sortable) = \(column: "id", of: alias)", tie]
+            let columns = [farID.sql] + (isCounted ? [depth] : []) + keys.map { "\(column: $0, of: alias)" }
+            return """
+                SELECT \(list: columns) FROM \(table) AS \(name: alias) CROSS JOIN \(near.fromClause) \
+                CROSS JOIN \(far.fromClause) WHERE \(.conjunction(conditions))
+                """
+        }
+        let (start, again) = (compiler.newAlias(), compiler.newAlias())
+        let first = try step(starts, start, "1")
+        var next = try step("\(name: name)", again, "\(column: "n", of: again) + 1")
+        if let distance { next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)" }
+        let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
+        return ("\(list: columns)", "\(first) UNION \(next)")
+    }
+}

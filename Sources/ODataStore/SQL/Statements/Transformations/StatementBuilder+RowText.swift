@@ -1,0 +1,200 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Rows as JSON text that SQLite makes, in the form of a response.
+extension StatementBuilder {
+    /// The row as the text of a JSON object.
+    func rowText() throws -> SQLFragment {
+        guard let (column, kinds) = variants else {
+            return try object(scope, scope.table, names: names, scope.shownAttachments)
+        }
+        let branches = try kinds.enumerated().map { index, kind -> SQLFragment in
+            let attached = scope.shownAttachments.filter { !kind.lacking.contains($0.name) }
+            let text = try object(scope, kind.isEntity ? scope.table : nil, names: kind.names, attached)
+            return "WHEN \(.number(index)) THEN \(text)"
+        }
+        return "CASE \(column) \(list: branches, by: " ") END"
+    }
+
+    /// The row of a table as the text of a JSON object.
+    func objectText(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
+        try object(scope, table, names: [], [])
+    }
+
+    /// What stands under one name of an object: a value, or an object that paths lead into.
+    private struct Place {
+        var name: String
+        /// The value.
+        var text: SQLFragment?
+        /// What is NULL where there is no object.
+        var presence: SQLFragment?
+        /// Members that are there already, and those with a comma before them that only some rows have.
+        var members: [SQLFragment] = []
+        var others: [SQLFragment] = []
+        var places: [Place] = []
+    }
+
+    /// An object with the properties of a table, the values under names, and the rows that stand beside.
+    private func object(
+        _ scope: SQLScope, _ table: TableStorage?, names: [String], _ attached: [SQLScope.Attachment]
+    ) throws -> SQLFragment {
+        var place = Place(name: "")
+        try fill(&place, scope, table, names, attached)
+        return Self.object(place)
+    }
+
+    private func fill(
+        _ place: inout Place, _ scope: SQLScope, _ table: TableStorage?, _ names: [String],
+        _ attached: [SQLScope.Attachment]
+    ) throws {
+        if let table {
+            place.members += try zip(table.shape.properties, table.properties).compactMap { try member($0, $1, scope) }
+            place.others += try membersOfSome(table, scope)
+        }
+        for attachment in attached {
+            guard attachment.isInline else { throw ODataError.notImplemented("\(attachment.name) within nest") }
+            try Self.place(at: attachment.name.split(separator: "/").map(String.init)[...], in: &place.places) {
+                place in
+                place.presence = attachment.presence
+                try fill(
+                    &place, attachment.scope, attachment.scope.table, attachment.names,
+                    attachment.scope.shownAttachments)
+            }
+        }
+        for name in names {
+            guard let operand = scope.computed[name] else { continue }
+            // What a table's row computes anew has taken the place of its property.
+            if let table, table.shape.ordinal(of: name) != nil { continue }
+            let path = name.split(separator: "/").map(String.init)
+            try Self.place(at: path[...], in: &place.places) { $0.text = try valueText(operand, name) }
+        }
+    }
+
+    /// Does something to the place that a path leads to, which is made when it is new.
+    private static func place(
+        at path: ArraySlice<String>, in places: inout [Place], _ body: (inout Place) throws -> Void
+    ) throws {
+        guard let first = path.first else { return }
+        let index =
+            places.firstIndex { $0.name == first }
+            ?? {
+                places.append(Place(name: first))
+                return places.count - 1
+            }()
+        if path.count == 1 { return try body(&places[index]) }
+        try place(at: path.dropFirst(), in: &places[index].places, body)
+    }
+
+    private static func object(_ place: Place) -> SQLFragment {
+        let members = place.members + place.places.map { "\(label($0.name)) || \(value($0))" as SQLFragment }
+        let all = "\(list: members.isEmpty ? ["''"] : members, by: " || ',' || ")" as SQLFragment
+        return "'{' || \(list: [all] + place.others, by: " || ") || '}'"
+    }
+
+    private static func value(_ place: Place) -> SQLFragment {
+        if let text = place.text { return text }
+        guard let presence = place.presence else { return object(place) }
+        return "CASE WHEN \(presence) IS NULL THEN 'null' ELSE \(object(place)) END"
+    }
+
+    /// The members that only some rows of a table have, each with a comma before it: those of derived types, and those
+    /// that no type declares.
+    private func membersOfSome(_ table: TableStorage, _ scope: SQLScope) throws -> [SQLFragment] {
+        var result: [SQLFragment] = []
+        for (name, storages) in table.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+            guard let shape = compiler.mapping.model.shape(name), let discriminator = table.discriminator else {
+                continue
+            }
+            let own = zip(shape.properties.dropFirst(table.properties.count), storages)
+            let parts = try own.compactMap { try member($0, $1, scope) }
+            guard !parts.isEmpty else { continue }
+            result.append(
+                """
+                CASE WHEN \(scope.sql(discriminator)) = \(bind: name.description.databaseValue) \
+                THEN ',' || \(list: parts, by: " || ',' || ") ELSE '' END
+                """)
+        }
+        if let dynamic = table.dynamicProperties {
+            let column = scope.sql(dynamic)
+            result.append(
+                """
+                CASE WHEN json(\(column)) <> '{}' THEN ',' || substr(json(\(column)), 2, length(json(\(column))) - 2) \
+                ELSE '' END
+                """)
+        }
+        return result
+    }
+
+    static func label(_ name: String) -> SQLFragment {
+        var writer = JSONWriter()
+        writer.string(name)
+        return "\(bind: (String(decoding: writer.bytes, as: UTF8.self) + ":").databaseValue)"
+    }
+
+    private func member(
+        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope
+    ) throws -> SQLFragment? {
+        switch storage {
+        case .column(let column):
+            if property.type.primitive == .stream { return nil }
+            let operand = scope.computed[property.name] ?? scope.column(column, isNullable: true)
+            return "\(Self.label(property.name)) || \(try valueText(operand, property.name))"
+        case .complex(let shape, let nested, let presence):
+            let parts = try zip(shape.properties, nested).compactMap { try member($0, $1, scope) }
+            let object: SQLFragment = "'{' || \(list: parts.isEmpty ? ["''"] : parts, by: " || ',' || ") || '}'"
+            return """
+                \(Self.label(property.name)) || CASE WHEN coalesce(\(scope.sql(presence)), 0) = 1 THEN \(object) ELSE 'null' END
+                """
+        case .absent: return nil
+        }
+    }
+
+    /// A value as the JSON text that a response has for it; `null` for none.
+    func valueText(_ operand: Operand, _ name: String) throws -> SQLFragment {
+        let value = try compiler.normalized(operand)
+        let x = value.sql
+        switch value.codec {
+        case .integer:
+            if case .enumeration(let type) = value.type { return try text(x, of: type, name) }
+            return "coalesce(CAST(\(x) AS TEXT), 'null')"
+        case .boolean: return "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
+        case .json: return "coalesce(\(x), 'null')"
+        case .decimalBytes: return "coalesce(outpost_dec_text(\(x)), 'null')"
+        case .double, .single:
+            // Neither NaN nor infinity is a number of JSON.
+            return """
+                CASE WHEN typeof(\(x)) = 'real' AND abs(\(x)) <= \(bind: Double.greatestFiniteMagnitude.databaseValue) \
+                THEN outpost_real_text(\(x)) ELSE coalesce(json_quote(outpost_real_text(\(x))), 'null') END
+                """
+        default: return "coalesce(json_quote(\(try compiler.cast(value, to: .primitive(.string)).sql)), 'null')"
+        }
+    }
+
+    /// The JSON text of an enumeration's value: members by their names, what they do not express as a number.
+    private func text(_ value: SQLFragment, of type: QualifiedName, _ name: String) throws -> SQLFragment {
+        guard let type = compiler.mapping.model.enumType(type) else { throw ODataError.notImplemented(name) }
+        let number: SQLFragment = "coalesce('\"' || CAST(\(value) AS TEXT) || '\"', 'null')"
+        var branches: [SQLFragment] = type.members.map {
+            "WHEN \(value) = \(bind: $0.value.databaseValue) THEN \(bind: "\"\($0.name)\"".databaseValue)"
+        }
+        let flags = type.members.filter { $0.value != 0 }
+        if type.isFlags {
+            let all = flags.reduce(0) { $0 | $1.value }
+            guard flags.reduce(0, { $0 + $1.value.nonzeroBitCount }) == all.nonzeroBitCount else {
+                throw ODataError.notImplemented("\(name), whose members overlap, within nest")
+            }
+            let parts = flags.map { flag -> SQLFragment in
+                let bits: SQLFragment = "\(bind: flag.value.databaseValue)"
+                return "CASE WHEN \(value) & \(bits) = \(bits) THEN \(bind: ",\(flag.name)".databaseValue) ELSE '' END"
+            }
+            let list: SQLFragment = "ltrim(\(list: parts, by: " || "), ',')"
+            branches.append(
+                """
+                WHEN \(value) <> 0 AND \(value) & ~\(bind: all.databaseValue) = 0 THEN '"' || \(list) || '"'
+                """)
+        }
+        return branches.isEmpty ? number : "CASE \(list: branches, by: " ") ELSE \(number) END"
+    }
+}
