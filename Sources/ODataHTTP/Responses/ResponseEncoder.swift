@@ -152,7 +152,8 @@ public struct ResponseEncoder: Sendable {
             if case .rawValue = incoming.bound.resource.target {
                 return Body(try RawValue(value, type, model).bytes, text(RawValue.contentType(type), incoming))
             }
-            return Body(writer.value(value, type: type, context: context(incoming)), incoming.contentType)
+            let context = context(incoming, owner: response.owner)
+            return Body(writer.value(value, type: type, context: context), incoming.contentType)
         case .count(let count): return Body(Array(String(count).utf8), text("text/plain", incoming))
         case .raw(let stream, let contentType): return Body(stream, contentType)
         case .references(let ids, let isCollection):
@@ -227,10 +228,12 @@ public struct ResponseEncoder: Sendable {
         }
     }
 
-    private func context(_ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false) -> String? {
+    private func context(
+        _ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false, owner: String? = nil
+    ) -> String? {
         guard
             let context = PayloadContext(
-                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta,
+                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta, owner: owner,
                 version: incoming.format.version)
         else {
             return nil

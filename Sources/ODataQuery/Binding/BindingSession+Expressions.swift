@@ -40,7 +40,9 @@ extension BindingSession {
         _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if let node = try rollupNode(name, arguments, in: scope) { return .path(node.path) }
-        guard let call = try custom(name, on: nil, arguments, in: scope) else {
+        var call = try custom(name, on: nil, arguments, in: scope)
+        if call == nil { call = try declared(name, on: Self.current(of: scope), arguments, in: scope) }
+        guard let call else {
             throw unsupported("The function \(name) in an expression", at: name.offset)
         }
         return call

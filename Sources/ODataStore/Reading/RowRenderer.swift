@@ -1,3 +1,4 @@
+import ODataFormat
 import ODataModel
 import ODataQuery
 import ODataService
@@ -32,6 +33,14 @@ enum RelatedItems<Item> {
 /// Makes entities.
 struct EntityRenderer: RowRenderer {
     let model: EntityDataModel
+    /// Says which types are stated.
+    private let types: EntityPayloadWriter
+
+    init(model: EntityDataModel) {
+        self.model = model
+        // With the hash sign, which readers of both versions understand.
+        types = EntityPayloadWriter(model: model, isPrefixed: true)
+    }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
         let (derived, fields) = row.variant(plan)
@@ -66,7 +75,11 @@ struct EntityRenderer: RowRenderer {
             if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
                 entity.values[ordinal] = value
             } else {
-                entity[slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name] = value
+                let name = slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name
+                entity[name] = value
+                if slot.isDynamic, !value.isNull, let type = types.statedType(slot.storage.type) {
+                    entity.control.annotations["\(name)@odata.type"] = .string(type)
+                }
             }
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
