@@ -152,12 +152,42 @@ struct RepresentationTests {
         }
     }
 
-    @Test("8.2.8.1 (CSDL) the raw value of a binary property has the media type that the metadata name")
+    @Test("8.2.1 (Core) the raw value of a binary property has the media type that the metadata name")
     func mediaType() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Company/Logo/$value")["Content-Type"] == "image/svg+xml")
             let laptop = try await site.product()
             #expect(try await site.get("\(laptop)/Data/$value")["Content-Type"] == "application/octet-stream")
+        }
+    }
+
+    @Test("10.6 the context of an entity of a derived type names that type")
+    func derivedContext() async throws {
+        try await Site.reference { site async throws in
+            func context(_ answer: Answer) throws -> String? {
+                try (answer.control("context") as? String)?.split(separator: "#").last.map(String.init)
+            }
+            let laptop = try await site.product()
+            #expect(try await context(site.get(laptop)) == "Products/ComplianceService.SpecialProduct/$entity")
+            #expect(
+                try await context(site.get("\(laptop)?$select=Name"))
+                    == "Products/ComplianceService.SpecialProduct(Name)/$entity")
+            #expect(try await context(site.get("\(laptop)/Category")) == "Categories/$entity")
+            let plain = Site.newProduct("Plain")
+            #expect(try await context(site.send("POST", "Products", json: plain)) == "Products/$entity")
+            let special = Site.newProduct("Special", ["@type": "#ComplianceService.SpecialProduct"])
+            #expect(
+                try await context(site.send("POST", "Products", json: special))
+                    == "Products/ComplianceService.SpecialProduct/$entity")
+            #expect(try await context(site.get("Products")) == "Products")
+        }
+    }
+
+    @Test("4.12 (URL) a wrong condition in a path is no missing resource")
+    func pathConditions() async throws {
+        try await Site.reference { site async throws in
+            #expect(try await site.get("Products/$filter(Nothing eq 1)").status == 400)
+            #expect(try await site.get("Products/$filter(Price gt 100)/Nothing").status == 404)
         }
     }
 }

@@ -137,7 +137,8 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.string(reason)
             json.endObject()
         }
-        if shape != .untyped, shape.name != declared || metadata == .full {
+        // A type that transformations made is none that the metadata know.
+        if shape != .untyped, shape.name != declared || metadata == .full, model.structuredType(shape.name) != nil {
             write("type", typePrefix + "\(shape.name)", &json)
         }
         guard shape.kind == .entity || control.id != nil else {

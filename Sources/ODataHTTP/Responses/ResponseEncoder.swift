@@ -141,7 +141,7 @@ public struct ResponseEncoder: Sendable {
         case .none: return nil
         case .entity(let entity):
             let bytes = writer.entity(
-                entity, declared: declaredType(incoming), context: context(incoming, ofEntity: true))
+                entity, declared: declaredType(incoming), context: context(incoming, of: entity.shape.name))
             return Body(bytes, incoming.contentType)
         case .page(let page):
             return Body(try self.page(page, incoming, writer), incoming.contentType)
@@ -229,17 +229,17 @@ public struct ResponseEncoder: Sendable {
     }
 
     private func context(
-        _ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false, owner: String? = nil
+        _ incoming: IncomingRequest, of instance: QualifiedName? = nil, isDelta: Bool = false, owner: String? = nil
     ) -> String? {
         guard
             let context = PayloadContext(
                 for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta, owner: owner,
-                version: incoming.format.version)
+                instance: instance, version: incoming.format.version)
         else {
             return nil
         }
         // What POST to a collection creates is one of its entities.
         let isInCollection = if case .entities = incoming.bound.resource.target { true } else { false }
-        return incoming.format.serviceRoot + context.text + (ofEntity && isInCollection ? "/$entity" : "")
+        return incoming.format.serviceRoot + context.text + (instance != nil && isInCollection ? "/$entity" : "")
     }
 }

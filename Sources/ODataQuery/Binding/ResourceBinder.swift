@@ -346,7 +346,16 @@ struct ResourceBinder {
     private mutating func filter(_ condition: Expression) throws(QueryError) {
         guard case .entities(let shape, _) = place else { throw misplaced("$filter", "a collection of entities") }
         let scope = Scope(shape: shape, source: source)
-        steps.append(.filter(try session.condition(condition, in: scope), scope.current))
+        let bound: BoundExpression
+        do throws(QueryError) {
+            bound = try session.condition(condition, in: scope)
+        } catch where error.kind == .unknownName {
+            // The resource is there; its condition is wrong.
+            throw QueryError(.type, error.message, offset: error.offset, suggestions: error.suggestions)
+        } catch {
+            throw error
+        }
+        steps.append(.filter(bound, scope.current))
     }
 
     // MARK: Keys

@@ -7,6 +7,8 @@ struct PayloadContextWriter {
     let bound: BoundURL
     /// The id of the entity that a property belongs to, where the URL does not name it.
     let owner: String?
+    /// The type of the one entity that the payload is; `nil` for other payloads.
+    let instance: QualifiedName?
     let version: ODataVersion
 
     private var resource: BoundResource { bound.resource }
@@ -35,7 +37,8 @@ struct PayloadContextWriter {
             guard let type = operation.returnType else { return nil }
             guard case .entity(let name?) = type.element, let set = bound.query?.set else { return "\(type)" }
             // Entities of a set are what they are wherever they are read (10.14).
-            let cast = name == set.type ? "" : "/\(name)"
+            let own = instance ?? name
+            let cast = own == set.type ? "" : "/\(own)"
             return set.name + cast + selection + (type.isCollection ? "" : "/$entity")
         }
     }
@@ -80,8 +83,10 @@ struct PayloadContextWriter {
                 default: true
                 }
             }
-            if case .cast(let shape)? = last { return "\(set.name)/\(shape.name)" }
-            return set.name
+            let cast: QualifiedName? = if case .cast(let shape)? = last { shape.name } else { nil }
+            // An entity of a derived type says so, whether or not the URL does (10.6).
+            guard let type = instance ?? cast, type != set.type else { return set.name }
+            return "\(set.name)/\(type)"
         }
         if hasOperation { return "Collection(\(shape.name))" }
         // Contained entities are known by their path.
