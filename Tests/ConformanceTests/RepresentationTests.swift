@@ -108,7 +108,8 @@ struct RepresentationTests {
             let category = "Categories(\(try await site.key(of: "Categories", named: "Electronics")))"
             let answer = try await site.get("\(laptop)/Category/Name")
             #expect((try answer.control("context") as? String)?.hasSuffix("#\(category)/Name") == true)
-            let city = try await site.get("\(category)/Products(\(laptop.dropFirst(9).dropLast()))/ShippingAddress/City")
+            let city = try await site.get(
+                "\(category)/Products(\(laptop.dropFirst(9).dropLast()))/ShippingAddress/City")
             #expect((try city.control("context") as? String)?.hasSuffix("#\(laptop)/ShippingAddress/City") == true)
             let grouped = try await site.get(
                 "Products?$apply=groupby((Category/Name,ShippingAddress/City),aggregate($count as Count))")
@@ -146,7 +147,8 @@ struct RepresentationTests {
             let media = try await site.get("MediaItems?$expand=$value")
             #expect(try media.rows.first?["$value"] is String)
             #expect(try media.rows.first?["$value@odata.mediaContentType"] as? String == "image/png")
-            let category = try await site.get("Categories?$filter=Name eq 'Electronics'&$expand=Products($expand=Photo)")
+            let category = try await site.get(
+                "Categories?$filter=Name eq 'Electronics'&$expand=Products($expand=Photo)")
             let products = try category.rows.first?["Products"] as? [[String: Any]] ?? []
             #expect(products.contains { $0["Photo"] is [String: Any] })
         }

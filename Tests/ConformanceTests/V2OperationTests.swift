@@ -68,7 +68,9 @@ struct V2OperationTests {
         try await service.close()
     }
 
-    @Test("MS-ODATA 2.2.3.11 function imports of all seven kinds: nothing, values, complex values and entities, one or many")
+    @Test(
+        "MS-ODATA 2.2.3.11 function imports of all seven kinds: nothing, values, complex values and entities, one or many"
+    )
     func functionImports() async throws {
         try await service { v2 in
             let (_, metadata) = try await v2.send(.get, "$metadata")
@@ -95,7 +97,8 @@ struct V2OperationTests {
     func attributes() async throws {
         try await service { v2 in
             let (_, metadata) = try await v2.send(.get, "$metadata?sap-language=DE&sap-client=100")
-            let set = try #require(metadata.firstRange(of: /<EntitySet Name="Items"[^>]*>/).map { String(metadata[$0]) })
+            let set = try #require(
+                metadata.firstRange(of: /<EntitySet Name="Items"[^>]*>/).map { String(metadata[$0]) })
             #expect(set.contains("sap:creatable=\"false\"") && set.contains("sap:deletable=\"false\""), "\(set)")
             #expect(!set.contains("sap:updatable"), "\(set)")
             let made = try #require(metadata.firstRange(of: /<Property Name="Made"[^>]*>/).map { String(metadata[$0]) })

@@ -78,13 +78,15 @@ struct WritingDetailTests {
     func shortKeys() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
-            let whole = try await site.get("\(laptop)/Descriptions(ProductID=\(laptop.dropFirst(9).dropLast()),LanguageKey='EN')")
+            let whole = try await site.get(
+                "\(laptop)/Descriptions(ProductID=\(laptop.dropFirst(9).dropLast()),LanguageKey='EN')")
             #expect(whole.status == 200)
             for key in ["LanguageKey='EN'", "'EN'"] {
                 #expect(try await site.get("\(laptop)/Descriptions(\(key))").text == whole.text, "\(key)")
             }
             #expect(try await site.get("\(laptop)/Descriptions('XX')").status == 404)
-            #expect(try await site.send("PATCH", "\(laptop)/Descriptions('EN')", json: ["LongText": "long"]).status == 204)
+            #expect(
+                try await site.send("PATCH", "\(laptop)/Descriptions('EN')", json: ["LongText": "long"]).status == 204)
             #expect(try await site.get("\(laptop)/Descriptions('EN')/LongText").json["value"] as? String == "long")
             #expect(try await site.get("Products/Nothing").status == 404)
         }

@@ -75,7 +75,9 @@ struct ContentNegotiation {
         // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
         if representation == .text || representation == .raw {
             let charset = accept.flatMap { MediaType.list($0) }?.contains { $0["charset"] != nil } ?? false
-            return agreement(FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset) ?? plain
+            return agreement(
+                FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset)
+                ?? plain
         }
         let ranges = try ranges()
         var best: (range: MediaType, agreement: Agreement)?
@@ -155,22 +157,28 @@ struct ContentNegotiation {
         case .json:
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         case .metadata:
             if range.matches("application", "xml"), onlyCharset(range) {
-                return agreement(FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: charset)
+                return agreement(
+                    FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: charset
+                )
             }
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         case .text, .raw: return plain
         case .batch:
             if range.matches("multipart", "mixed") {
-                return agreement(FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: false)
+                return agreement(
+                    FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: false)
             }
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         }
     }
 

@@ -52,7 +52,8 @@ struct FormatParameters {
 
     /// What `Content-Type` says of a body written so.
     var contentType: String {
-        let name = format.version < .v401 ? "odata.metadata" : metadataName ?? (format.isPrefixed ? "odata." : "") + "metadata"
+        let name =
+            format.version < .v401 ? "odata.metadata" : metadataName ?? (format.isPrefixed ? "odata." : "") + "metadata"
         var type = "application/json;\(name)=\(format.metadata.rawValue)"
         if format.isIEEE754Compatible { type += ";IEEE754Compatible=true" }
         for parameter in echoed { type += ";\(parameter.name)=\(parameter.value)" }

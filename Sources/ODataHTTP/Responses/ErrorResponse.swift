@@ -15,7 +15,8 @@ enum ErrorResponse {
     static func head(_ error: ODataError, _ format: ResponseFormat) -> HTTPResponse {
         var response = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
         response.headerFields[.odataVersion] = format.version.rawValue
-        response.headerFields[.contentType] = ResponseFormat(version: format.version, isPrefixed: format.isPrefixed).mediaType
+        response.headerFields[.contentType] =
+            ResponseFormat(version: format.version, isPrefixed: format.isPrefixed).mediaType
         response.headerFields[.contentLanguage] = "en"
         if !error.allowedMethods.isEmpty {
             response.headerFields[.allow] = MethodRules.listed(error.allowedMethods)

@@ -19,7 +19,8 @@ extension BindingSession {
         guard let overload = overloads.first(where: { isBound($0, to: state) }) ?? unbound else { return nil }
         switch overload.returnType {
         case .primitive, .enumeration, .typeDefinition: break
-        default: throw unsupported("The function \(name), which gives no single value, in an expression", at: name.offset)
+        default:
+            throw unsupported("The function \(name), which gives no single value, in an expression", at: name.offset)
         }
         var values: [BoundExpression] = []
         var types: [TypeReference] = []
@@ -47,7 +48,8 @@ extension BindingSession {
     }
 
     private func isBound(_ operation: Operation, to state: PathState) -> Bool {
-        guard operation.isBound, case .entity(let wanted?)? = operation.parameters.first?.type, case .entity = state.type,
+        guard operation.isBound, case .entity(let wanted?)? = operation.parameters.first?.type,
+            case .entity = state.type,
             let shape = state.shape
         else { return false }
         return model.isType(shape.name, wanted)

@@ -274,7 +274,8 @@ extension BindingSession {
         if shape.navigationProperty(first.text) != nil {
             guard path.count == 1 else {
                 throw typeError(
-                    "What is selected of \(first) stands within $expand: $expand=\(first)($select=…).", at: first.offset)
+                    "What is selected of \(first) stands within $expand: $expand=\(first)($select=…).", at: first.offset
+                )
             }
             // What transformations made is a value of the row like any other.
             if model.shape(shape.name) != shape { names.append(first.text) }

@@ -349,11 +349,10 @@ struct ResourceBinder {
         let bound: BoundExpression
         do throws(QueryError) {
             bound = try session.condition(condition, in: scope)
-        } catch where error.kind == .unknownName {
+        } catch {
+            guard error.kind == .unknownName else { throw error }
             // The resource is there; its condition is wrong.
             throw QueryError(.type, error.message, offset: error.offset, suggestions: error.suggestions)
-        } catch {
-            throw error
         }
         steps.append(.filter(bound, scope.current))
     }

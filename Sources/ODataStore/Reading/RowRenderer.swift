@@ -36,10 +36,13 @@ struct EntityRenderer: RowRenderer {
     /// Says which types are stated.
     private let types: EntityPayloadWriter
 
-    init(model: EntityDataModel) {
+    /// Makes a renderer.
+    ///
+    /// - Parameter isPrefixed: whether the reader may know 4.0 alone, so that stated types are written as both versions
+    ///   understand them.
+    init(model: EntityDataModel, isPrefixed: Bool = true) {
         self.model = model
-        // With the hash sign, which readers of both versions understand.
-        types = EntityPayloadWriter(model: model, isPrefixed: true)
+        types = EntityPayloadWriter(model: model, isPrefixed: isPrefixed)
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {

@@ -98,7 +98,8 @@ import Testing
     @Test("11.7.6 in multipart the last part of an interim answer is a 202 with the address of the others")
     func interimMultipart() async throws {
         let service = try Service()
-        let part = "Content-Type: application/http\nContent-Transfer-Encoding: binary\n\nGET Products/$count HTTP/1.1\n\n\n"
+        let part =
+            "Content-Type: application/http\nContent-Transfer-Encoding: binary\n\nGET Products/$count HTTP/1.1\n\n\n"
         let (response, _) = try await service.send(
             """
             POST /service/$batch

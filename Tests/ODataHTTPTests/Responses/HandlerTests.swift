@@ -225,7 +225,8 @@ final class ScriptedProvider: ODataProvider {
         }
         #expect(
             references.hasSuffix(
-                #"{"@odata.context":"http://host/service/$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"}]}"#))
+                #"{"@odata.context":"http://host/service/$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"}]}"#
+            ))
         let sum = try await answer("GET /service/Sum(a=1,b=2)\n\n") { _, _ in
             ODataResponse(body: .value(3, .primitive(.int32)))
         }
