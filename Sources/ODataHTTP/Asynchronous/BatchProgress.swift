@@ -13,28 +13,41 @@ actor BatchProgress {
     private let writer: BatchResponseWriter
     private var parts: [BatchResponsePart] = []
     private var known: Set<String> = []
+    /// The bytes that all answers may have together, and have.
+    private let limit: Int
+    private var size = 0
 
     /// Keeps the answers to a batch; `nil` where the request is none, or one with requests that cannot be read, whose
     /// refusals stand between the others.
-    init?(_ incoming: IncomingRequest, _ model: EntityDataModel) {
+    init?(_ incoming: IncomingRequest, _ model: EntityDataModel, limit: Int) {
         guard case .batch = incoming.bound.resource.target, incoming.parts.allSatisfy({ $0.item != nil }) else {
             return nil
         }
         self.incoming = incoming
+        self.limit = limit
         writer = BatchResponseWriter(encoder: ResponseEncoder(model: model))
     }
 
     /// Keeps the answers to one request, or to those of one change set.
     func add(_ results: [BatchResult]) async {
         known.formUnion(results.map(\.id))
-        parts += await writer.parts(results, of: incoming)
+        guard size <= limit else { return }
+        let added = await writer.parts(results, of: incoming)
+        size += added.reduce(0) { $0 + $1.body.count }
+        parts = size <= limit ? parts + added : []
     }
 
     /// Keeps the answers that the provider has not told of before.
     func addMissing(_ results: [BatchResult]) async { await add(results.filter { !known.contains($0.id) }) }
 
     /// All answers from a position on, when there are no more to come.
+    ///
+    /// - Throws: 413 when they are more than may be kept, 400 when there are not as many.
     func answer(from position: Int) throws(ODataError) -> (HTTPResponse, ByteStream) {
+        guard size <= limit else {
+            throw ODataError(
+                status: 413, code: "AnswerTooLarge", message: "The answers to the batch exceed \(limit) bytes.")
+        }
         guard position <= parts.count else {
             throw ODataError(
                 status: 400, code: "InvalidQuery", message: "There are \(parts.count) answers.", target: "$skiptoken")

@@ -49,7 +49,7 @@ public actor StatusMonitors {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let limits: Limits
+    nonisolated let limits: Limits
     private let now: @Sendable () -> ContinuousClock.Instant
     private var jobs: [String: Job] = [:]
 

@@ -27,7 +27,7 @@ import Testing
         let handler: ODataHandler
 
         /// Answers the last request of a batch when the test says so, those before it at once.
-        init() throws {
+        init(_ monitors: StatusMonitors = StatusMonitors()) throws {
             let gate = gate
             let provider = try ScriptedProvider { request in
                 guard case .batch(let items) = request.body else { return ODataResponse(body: .count(1)) }
@@ -38,7 +38,8 @@ import Testing
                 await gate.pass()
                 return ODataResponse(body: .batch(results))
             }
-            handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+            handler = try ODataHandler(
+                provider: provider, serviceRoot: "/service/", options: .init(statusMonitors: monitors))
         }
 
         func send(_ text: String) async throws -> (HTTPResponse, String) {
@@ -119,5 +120,15 @@ import Testing
         await service.gate.open()
         let (_, rest) = try await service.result("\(monitor)?$skiptoken=2")
         #expect(rest.components(separatedBy: "HTTP/1.1 200 OK").count == 2 && !rest.contains("202"), "\(rest)")
+    }
+
+    @Test func `answers over the limit are not kept, and the batch ends in an error`() async throws {
+        let service = try Service(StatusMonitors(limits: .init(maxAnswerSize: 1)))
+        let monitor = try await service.begin()
+        // The first answer fits, and is not kept either when the second comes.
+        #expect(try await service.send("GET \(monitor)\n\n").0.status == .accepted)
+        await service.gate.open()
+        let (final, text) = try await service.result(monitor)
+        #expect(final.headerFields[.asyncResult] == "413", "\(text)")
     }
 }
