@@ -66,6 +66,7 @@ extension ScalarFunction {
         self.init(name, types, returns: operation.returnType ?? .primitive(.string)) { _ in
             throw QueryError(.unsupported(feature: name), "\(name) can be computed by its service alone.")
         }
+        isDeclared = true
     }
 
     /// The name of a function that the service declares, which no other overload has.

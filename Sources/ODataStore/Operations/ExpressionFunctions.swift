@@ -13,22 +13,24 @@ final class ExpressionFunctions: Sendable {
     /// Functions with longer names than SQLite takes can be called by URL only.
     private static let maxNameLength = 255
 
-    private let operations: [ODataModel.Operation]
+    private let functions: [(operation: ODataModel.Operation, function: ScalarFunction)]
     private let model: EntityDataModel
     private let core = Mutex<ServiceCore?>(nil)
 
     init(_ definition: ServiceDefinition) {
-        model = definition.model
-        operations = definition.model.schemas.flatMap(\.operations).filter { operation in
-            guard operation.kind == .function, definition.operations[OperationSignature(operation)] != nil else {
-                return false
-            }
-            switch operation.returnType {
-            case .primitive, .enumeration, .typeDefinition: return true
-            default: return false
-            }
+        let model = definition.model
+        self.model = model
+        functions = model.schemas.flatMap(\.operations).compactMap { operation in
+            guard operation.kind == .function, definition.operations[OperationSignature(operation)] != nil,
+                let function = Self.function(operation, in: model),
+                AppFunctions.sqlName(function.name).utf8.count <= Self.maxNameLength
+            else { return nil }
+            return (operation, function)
         }
     }
+
+    /// The names under which queries call the functions.
+    var names: Set<String> { Set(functions.map(\.function.name)) }
 
     /// From now on calls are answered.
     func begin(with core: ServiceCore) { self.core.withLock { $0 = core } }
@@ -36,10 +38,8 @@ final class ExpressionFunctions: Sendable {
     /// Adds the functions to a connection.
     func register(in database: Database) {
         let connection = Connection(database)
-        for operation in operations {
-            guard let function = function(operation) else { continue }
+        for (operation, function) in functions {
             let name = AppFunctions.sqlName(function.name)
-            guard name.utf8.count <= Self.maxNameLength else { continue }
             let codecs = function.parameters.map { (Operand.canonicalCodec($0), $0) }
             let result = Operand.canonicalCodec(function.returnType)
             database.add(
@@ -58,7 +58,11 @@ final class ExpressionFunctions: Sendable {
     }
 
     /// What the binder makes of the operation; `nil` where it could never be called.
-    private func function(_ operation: ODataModel.Operation) -> ScalarFunction? {
+    private static func function(_ operation: ODataModel.Operation, in model: EntityDataModel) -> ScalarFunction? {
+        switch operation.returnType {
+        case .primitive, .enumeration, .typeDefinition: break
+        default: return nil
+        }
         var types: [TypeReference] = []
         if operation.isBound {
             guard case .entity(let name?)? = operation.parameters.first?.type, let shape = model.shape(name) else {
