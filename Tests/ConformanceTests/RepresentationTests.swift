@@ -136,6 +136,8 @@ struct RepresentationTests {
             // What is not selected is not told of.
             #expect(try await site.get("\(laptop)?$select=Name").json["Photo@odata.mediaContentType"] == nil)
             #expect(try await site.get("\(laptop)?$expand=Photo").json["Photo"] as? String == "cG5nIQ")
+            let both = try await site.get("\(laptop)?$select=Photo&$expand=Photo")
+            #expect((try both.control("context") as? String)?.contains("(Photo)") == true)
             let page = try await site.get("Products?$expand=Photo&$orderby=Name")
             #expect(try page.rows.count == 7)
             #expect(try page.rows.filter { $0["Photo"] is NSNull }.count == 6)

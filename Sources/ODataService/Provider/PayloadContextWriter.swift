@@ -164,7 +164,10 @@ struct PayloadContextWriter {
 
     private func items(_ options: QueryOptions, _ expands: [BoundExpand]) -> [String] {
         var items: [String] = []
-        let expanded = Set(options.expand.map { Self.text($0.path) })
+        // A stream that is selected and comes along too is no less selected.
+        let related = Set(expands.map(\.navigation.name))
+        let expanded = Set(
+            options.expand.filter { related.contains($0.path.last?.text ?? "") }.map { Self.text($0.path) })
         for item in options.select {
             switch item.kind {
             case .all: items.append("*")

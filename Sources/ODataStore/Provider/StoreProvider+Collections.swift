@@ -153,14 +153,17 @@ private final class CollectionChange {
         }
         guard let row = try writer.read(key: source.key, in: target.set, parent: target.parent, database: database)
         else { throw ODataError.notFound(link.source) }
+        let isCollection = row.entity.shape.navigationProperty(link.relationship)?.isCollection ?? false
+        guard link.target != nil || (link.isDeleted && !isCollection) else {
+            throw ODataError(status: 400, code: "InvalidLink", message: "The link needs its target.", target: "target")
+        }
         if link.isDeleted {
             return try writer.unlink(
                 row, navigation: link.relationship, from: link.target, request: request, database: database)
         }
-        guard let other = link.target else {
-            throw ODataError(status: 400, code: "InvalidLink", message: "A link needs its target.", target: "target")
+        if let target = link.target {
+            try writer.link(row, navigation: link.relationship, to: target, request: request, database: database)
         }
-        try writer.link(row, navigation: link.relationship, to: other, request: request, database: database)
     }
 
     /// Takes away all members but some.
