@@ -178,7 +178,8 @@ struct BatchDetailTests {
             let accepted = try await site.send(
                 "POST", "$batch", json: ["requests": requests], ["Prefer": "respond-async"])
             #expect(accepted.status == 202)
-            var next: String? = try #require(accepted["Location"])
+            let first = try #require(accepted["Location"])
+            var next: String? = first
             var ids: [String] = []
             while let monitor = next {
                 let answer = try await site.get(monitor)
