@@ -80,27 +80,27 @@ struct Advanced401Tests {
             #expect(all.status == 200, "\(all.text)")
             #expect(try all.control("context") as? String == "\(site.root)$metadata#Collection(Edm.EntityType)")
             let rows = try all.rows
-            let ids = rows.compactMap { $0["@id"] as? String }
+            let ids = rows.compactMap { $0["@odata.id"] as? String }
             #expect(rows.count == ids.count && Set(ids).count == ids.count)
             #expect(try all.control("count") as? Int == rows.count)
-            #expect(rows.filter { $0["@type"] as? String == "#ComplianceService.Category" }.count == 3)
+            #expect(rows.filter { $0["@odata.type"] as? String == "#ComplianceService.Category" }.count == 3)
             // Page by page they are the same, and as many as $top says.
             var paged: [String] = []
             var next: String? = "$all"
             while let url = next {
                 let page = try await site.get(url, ["Prefer": "maxpagesize=2"])
                 #expect(try page.rows.count <= 2)
-                paged += try page.column("@id")
+                paged += try page.column("@odata.id")
                 next = try page.control("nextLink") as? String
             }
             #expect(paged == ids)
-            #expect(try await site.get("$all?$top=4").column("@id") == Array(ids.prefix(4)))
+            #expect(try await site.get("$all?$top=4").column("@odata.id") == Array(ids.prefix(4)))
             let categories = try await site.get("$all/ComplianceService.Category")
             #expect(
                 try categories.control("context") as? String
                     == "\(site.root)$metadata#Collection(ComplianceService.Category)")
             #expect(try categories.rows.count == 3)
-            #expect(try await site.get("$all?$skip=1&$top=3").column("@id") == Array(ids.dropFirst().prefix(3)))
+            #expect(try await site.get("$all?$skip=1&$top=3").column("@odata.id") == Array(ids.dropFirst().prefix(3)))
             #expect(try await site.get("$all?$skiptoken=x").status == 400)
         }
     }

@@ -12,7 +12,7 @@ struct Advanced40Tests {
             let row = try #require(try answer.rows.first)
             let products = try #require(row["Products"] as? [[String: Any]])
             #expect(products.compactMap { $0["Name"] as? String } == ["Smartphone", "Gaming Mouse Ultra"])
-            #expect(row["Products@count"] as? Int == 4)
+            #expect(row["Products@odata.count"] as? Int == 4)
         }
     }
 
@@ -22,10 +22,10 @@ struct Advanced40Tests {
             let row = try await site.get("\(try await site.product())?$expand=Descriptions/$ref,Category/$ref").json
             let references = try #require(row["Descriptions"] as? [[String: Any]])
             #expect(references.count == 2)
-            #expect(references.allSatisfy { ($0["@id"] as? String)?.contains("ProductDescriptions(") == true })
-            #expect((row["Category"] as? [String: Any])?["@id"] is String)
+            #expect(references.allSatisfy { ($0["@odata.id"] as? String)?.contains("ProductDescriptions(") == true })
+            #expect((row["Category"] as? [String: Any])?["@odata.id"] is String)
             let counted = try await site.get("\(try await site.product())?$expand=Descriptions/$count").json
-            #expect(counted["Descriptions@count"] as? Int == 2)
+            #expect(counted["Descriptions@odata.count"] as? Int == 2)
         }
     }
 
@@ -146,7 +146,7 @@ struct Advanced40Tests {
             let laptop = try await site.product()
             let id = "\(site.root)\(laptop)"
             #expect(try await site.get("$entity?$id=\(id)").json["Name"] as? String == "Laptop")
-            #expect(try await site.get("\(laptop)/$ref").json["@id"] as? String != nil)
+            #expect(try await site.get("\(laptop)/$ref").json["@odata.id"] as? String != nil)
             #expect(try await site.get("\(laptop)/ShippingAddress/City").json["value"] as? String == "Seattle")
             let key = try await site.key(of: "Products", named: "Laptop")
             let text = try await site.get("ProductDescriptions(ProductID=\(key),LanguageKey='DE')/Description").json

@@ -170,4 +170,50 @@ struct BatchDetailTests {
             #expect(try await site.get("Products", ["Isolation": "snapshot"]).status == 200)
         }
     }
+
+    @Test("11.7.6 a batch is answered later, and its monitor gives all answers in the end")
+    func later() async throws {
+        try await Site.reference { site async throws in
+            let requests = (1...20).map { ["id": "\($0)", "method": "get", "url": "Products?$orderby=Name"] }
+            let accepted = try await site.send(
+                "POST", "$batch", json: ["requests": requests], ["Prefer": "respond-async"])
+            #expect(accepted.status == 202)
+            let first = try #require(accepted["Location"])
+            var next: String? = first
+            var ids: [String] = []
+            while let monitor = next {
+                let answer = try await site.get(monitor)
+                if answer.status == 202 { continue }
+                #expect(answer.status == 200 && answer["AsyncResult"] == "200", "\(answer.text.prefix(200))")
+                let responses = try #require(try answer.json["responses"] as? [[String: Any]])
+                #expect(responses.allSatisfy { $0["status"] as? Int == 200 && $0["body"] is [String: Any] })
+                ids += responses.compactMap { $0["id"] as? String }
+                next = try answer.control("nextLink") as? String
+            }
+            #expect(ids == (1...20).map { "\($0)" })
+        }
+    }
+
+    @Test("8.2.6 a batch under snapshot isolation sees its own changes")
+    func isolation() async throws {
+        try await Site.reference { site async throws in
+            let requests: [[String: Any]] = [
+                ["id": "1", "method": "get", "url": "Categories?$count=true"],
+                ["id": "2", "method": "post", "url": "Categories", "body": ["Name": "Garden"]],
+                ["id": "3", "method": "get", "url": "Categories?$count=true"],
+            ]
+            for name in ["OData-Isolation", "Isolation"] {
+                let responses = try await batch(site, requests, [name: "snapshot"])
+                #expect(statuses(responses).first == 200)
+                let counts = responses.compactMap { response in
+                    let body = response["body"] as? [String: Any]
+                    return body?["@odata.count"] as? Int ?? body?["@count"] as? Int
+                }
+                #expect(counts == (name == "Isolation" ? [4, 4] : [3, 4]))
+            }
+            let refused = try await site.send(
+                "POST", "$batch", json: ["requests": requests], ["OData-Isolation": "serializable"])
+            #expect(refused.status == 412)
+        }
+    }
 }

@@ -84,7 +84,7 @@ struct ProtocolDetailTests {
                 #expect(try await site.get(url).status == 400, "\(url)")
             }
             let selected = try await site.get("\(path)/ShippingAddress?$select=City").json
-            #expect(selected.keys.sorted() == ["@context", "City"])
+            #expect(selected.keys.sorted() == ["@odata.context", "City"])
         }
     }
 
@@ -95,7 +95,7 @@ struct ProtocolDetailTests {
             for row in rows {
                 let category = try #require(row["Category"] as? [String: Any])
                 #expect(category["Name"] == nil)
-                #expect((category["@id"] as? String)?.hasPrefix("Categories(") == true)
+                #expect((category["@odata.id"] as? String)?.hasPrefix("Categories(") == true)
             }
         }
     }

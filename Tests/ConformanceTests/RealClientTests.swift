@@ -66,7 +66,8 @@ struct RealClientTests {
                 let outcome = try await Program.run("/bin/sh", ["-c", String(command)])
                 #expect(outcome.status == 0, "\(command): \(outcome.output)")
             }
-            #expect(try await site.get("Products?$filter=Name eq 'Notebook'&$count=true").json["@count"] as? Int == 1)
+            #expect(
+                try await site.get("Products?$filter=Name eq 'Notebook'&$count=true").json["@odata.count"] as? Int == 1)
         }
     }
 

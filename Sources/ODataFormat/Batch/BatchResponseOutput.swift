@@ -46,6 +46,27 @@ public struct BatchResponseOutput: Sendable {
         return multipart?.finish() ?? []
     }
 
+    /// The bytes behind the last answer that is there, where others are still to come
+    /// (OData JSON Format 4.01, 19.6; Protocol 4.01, 11.7.6).
+    ///
+    /// - Parameters:
+    ///   - nextLink: where the others are found, absolute.
+    ///   - isPrefixed: whether JSON names it `@odata.nextLink`.
+    public mutating func finish(nextLink: String, isPrefixed: Bool) -> [UInt8] {
+        guard multipart == nil else {
+            let part = BatchResponsePart(
+                id: nil, status: 202, headers: [BatchHeader("Location", nextLink), BatchHeader("Retry-After", "1")],
+                body: [])
+            return append(part) + finish()
+        }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key(isPrefixed ? "@odata.nextLink" : "@nextLink")
+        json.string(nextLink)
+        json.endObject()
+        return Array((isFirst ? "{\"responses\":[]," : "],").utf8) + json.bytes.dropFirst()
+    }
+
     /// The bytes of a whole response.
     static func write(_ parts: [BatchResponsePart], _ form: Form) -> [UInt8] {
         var output = BatchResponseOutput(form)

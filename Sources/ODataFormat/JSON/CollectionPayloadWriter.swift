@@ -72,12 +72,12 @@ public struct CollectionPayloadWriter: Sendable {
     public mutating func removed(id: String, reason: String, set: String) {
         json.beginObject()
         if writer.version >= .v401 {
-            json.key("@removed")
+            json.key(writer.control("removed"))
             json.beginObject()
             json.key("reason")
             json.string(reason)
             json.endObject()
-            json.key("@id")
+            json.key(writer.control("id"))
             json.string(id)
         } else {
             json.key("@odata.context")

@@ -23,18 +23,23 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     public let model: EntityDataModel
     /// How much control information is written.
     public let metadata: MetadataLevel
-    /// 4.0 writes `@odata.id`, 4.01 writes `@id`, V3's light format `odata.id`.
+    /// 4.0 writes `@odata.id`, 4.01 writes `@id` or `@odata.id`, V3's light format `odata.id`.
     public let version: ODataVersion
+    /// Whether 4.01 writes `@odata.id`.
+    public let isPrefixed: Bool
     /// Whether 64-bit integers and decimals are written as strings; V3 knows nothing else.
     public let isIEEE754Compatible: Bool
     /// The operations that full metadata offers with each entity.
     private let operations: BoundOperations
 
     /// Makes a writer.
+    ///
+    /// - Parameter isPrefixed: whether 4.01 writes control information as 4.0 does, for readers of both.
     public init(
         model: EntityDataModel, metadata: MetadataLevel = .minimal, version: ODataVersion = .v401,
-        isIEEE754Compatible: Bool = false
+        isIEEE754Compatible: Bool = false, isPrefixed: Bool = false
     ) {
+        self.isPrefixed = isPrefixed || version < .v401
         self.model = model
         self.metadata = metadata
         self.version = version
@@ -44,7 +49,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     /// The spelling of control information in this version.
     public func control(_ name: String, of property: String = "") -> String {
-        if version >= .v401 { return "\(property)@\(name)" }
+        if !isPrefixed { return "\(property)@\(name)" }
         guard version < .v4, property.isEmpty else { return "\(property)@odata.\(name)" }
         return name == "context" ? "odata.metadata" : "odata.\(name)"
     }
@@ -84,16 +89,22 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             guard let value = entity.values[ordinal] else { continue }
             if !annotations.isEmpty || metadata == .full {
                 let name = shape.properties[ordinal].name
-                write(annotations.take(name), of: name, &json)
-                if metadata == .full { writeType(of: name, shape.properties[ordinal].type, value, &json) }
+                let stated = annotations.take(name)
+                write(stated, of: name, &json)
+                if metadata == .full, !stated.contains(where: { $0.term == "odata.type" }) {
+                    writeType(of: name, shape.properties[ordinal].type, value, &json)
+                }
             }
             json.key(shape.propertyKeys[ordinal])
             writeValue(value, type: shape.properties[ordinal].type, to: &json)
         }
         let dynamic = entity.dynamicProperties
         for (name, value) in dynamic.isEmpty ? [] : dynamic.sorted(by: { $0.key < $1.key }) {
-            write(annotations.take(name), of: name, &json)
-            if metadata != .none { writeDynamicType(of: name, value, &json) }
+            let stated = annotations.take(name)
+            write(stated, of: name, &json)
+            if metadata != .none, !stated.contains(where: { $0.term == "odata.type" }) {
+                writeDynamicType(of: name, value, &json)
+            }
             json.key(name)
             writeValue(value, type: nil, to: &json)
         }
@@ -126,7 +137,8 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.string(reason)
             json.endObject()
         }
-        if shape != .untyped, shape.name != declared || metadata == .full {
+        // A type that transformations made is none that the metadata know.
+        if shape != .untyped, shape.name != declared || metadata == .full, model.structuredType(shape.name) != nil {
             write("type", typePrefix + "\(shape.name)", &json)
         }
         guard shape.kind == .entity || control.id != nil else {
@@ -207,11 +219,23 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         json.string(fragment(type))
     }
 
+    /// What `type` says of a property that no metadata declare, such as a computed or aggregated one; `nil` where JSON
+    /// tells it: of strings, truth values and finite doubles (OData JSON Format 4.01, 4.6.3).
+    public func statedType(_ type: TypeReference, ofFiniteValue isFinite: Bool = true) -> String? {
+        switch type {
+        case .primitive(.string), .primitive(.boolean), .complex, .entity, .untyped: nil
+        case .primitive(.double) where isFinite: nil
+        default: fragment(type)
+        }
+    }
+
     func fragment(_ type: TypeReference) -> String {
         if version < .v4 { return type.description }
+        // Since 4.01 built-in types go without the hash sign, where the reader is known to read 4.01.
+        let hash = isPrefixed ? "#" : ""
         return switch type {
-        case .primitive(let primitive): "#" + primitive.rawValue.dropFirst(4)
-        case .collection(.primitive(let primitive)): "#Collection(\(primitive.rawValue.dropFirst(4)))"
+        case .primitive(let primitive): hash + primitive.rawValue.dropFirst(4)
+        case .collection(.primitive(let primitive)): "\(hash)Collection(\(primitive.rawValue.dropFirst(4)))"
         default: "#\(type)"
         }
     }
@@ -309,7 +333,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         for id in property.isCollection ? ids[...] : ids.prefix(1) {
             if isNew {
                 json.beginObject()
-                json.key("@id")
+                json.key(control("id"))
                 json.string(id)
                 json.endObject()
             } else {

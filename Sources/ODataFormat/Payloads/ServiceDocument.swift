@@ -113,10 +113,12 @@ public struct ServiceDocument: Hashable, Sendable {
     }
 
     /// Writes the document.
-    public func write(version: ODataVersion = .v401, to json: inout JSONWriter) {
+    ///
+    /// - Parameter isPrefixed: whether 4.01 writes `@odata.context` as 4.0 does, for readers of both.
+    public func write(version: ODataVersion = .v401, isPrefixed: Bool = false, to json: inout JSONWriter) {
         json.beginObject()
         if let context {
-            json.key(version >= .v401 ? "@context" : "@odata.context")
+            json.key(version >= .v401 && !isPrefixed ? "@context" : "@odata.context")
             json.string(context)
         }
         json.key("value")

@@ -8,6 +8,10 @@ import ODataService
 struct AsynchronousExchange {
     /// The path of all monitors below the service root.
     static let path = "$async/"
+    /// The query option of a monitor's URL that says how many answers to a batch the client has already.
+    static let positionOption = "$skiptoken="
+    /// How long a batch may take before its monitor gives the answers that are there.
+    static let interimDelay = Duration.milliseconds(250)
     /// The longest that a connection is held open for `wait`, in seconds.
     static let maxWait = 60
     /// When to look again, in seconds.
@@ -26,15 +30,17 @@ struct AsynchronousExchange {
     ///
     /// - Parameters:
     ///   - wait: the seconds that the client is ready to wait for the answer itself.
+    ///   - progress: keeps the answers to a batch while others are under way.
     ///   - work: what answers.
     func begin(
-        wait: Int?, _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
+        wait: Int?, _ progress: BatchProgress? = nil,
+        _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) async -> (HTTPResponse, ByteStream) {
         // With too many under way already, the preference is not followed, as a service is free to do.
-        guard let id = await monitors.begin(for: principal, work) else { return await work() }
+        guard let id = await monitors.begin(for: principal, progress, work) else { return await work() }
         if let wait, wait > 0 {
             await monitors.wait(for: id, atMost: .seconds(min(wait, Self.maxWait)))
-            if case .finished(let answer) = await monitors.state(of: id, for: principal) {
+            if case .finished(let answer, _) = await monitors.state(of: id, for: principal) {
                 _ = await monitors.cancel(id, for: principal)
                 return (answer.head, ByteStream(answer.body))
             }
@@ -44,10 +50,14 @@ struct AsynchronousExchange {
         return (response, ByteStream([]))
     }
 
-    private func accepted(_ id: String) -> HTTPResponse {
+    private func address(_ id: String, from position: Int = 0) -> String {
+        serviceRoot.url(for: Self.path + id + (position > 0 ? "?\(Self.positionOption)\(position)" : ""))
+    }
+
+    private func accepted(_ id: String, from position: Int = 0) -> HTTPResponse {
         var response = HTTPResponse(status: .accepted)
         response.headerFields[.odataVersion] = version.rawValue
-        response.headerFields[.location] = serviceRoot.url(for: Self.path + id)
+        response.headerFields[.location] = address(id, from: position)
         response.headerFields[.retryAfter] = String(Self.retryAfter)
         return response
     }
@@ -55,9 +65,13 @@ struct AsynchronousExchange {
     // MARK: Monitors
 
     /// Answers a request to a monitor.
-    func answer(_ message: HTTPRequest, id: String) async throws(ODataError) -> (HTTPResponse, ByteStream) {
+    ///
+    /// - Parameter position: how many answers to a batch the client has already.
+    func answer(
+        _ message: HTTPRequest, id: String, from position: Int = 0
+    ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
         switch message.method {
-        case .get, .head: return try await result(of: id, for: message)
+        case .get, .head: return try await result(of: id, from: position, for: message)
         case .delete:
             guard await monitors.cancel(id, for: principal) else { throw Self.gone }
             var response = HTTPResponse(status: .noContent)
@@ -71,25 +85,46 @@ struct AsynchronousExchange {
     }
 
     private func result(
-        of id: String, for message: HTTPRequest
+        of id: String, from position: Int, for message: HTTPRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
-        switch await monitors.state(of: id, for: principal) {
-        case .gone: throw Self.gone
-        case .running: return (accepted(id), ByteStream([]))
-        case .finished(let answer):
-            var response = answer.head
-            var body = answer.body
-            if wantsMessage(message.headerFields) {
-                body = Self.message(answer)
-                response = HTTPResponse(status: .ok)
-                response.headerFields[.odataVersion] = version.rawValue
-                response.headerFields[.contentType] = "application/http"
-                response.headerFields[.contentTransferEncoding] = "binary"
-            }
-            response.headerFields[.asyncResult] = String(answer.head.status.code)
-            response.status = .ok
-            return (response, ByteStream(body))
+        var state = await monitors.state(of: id, for: principal)
+        if case .running(.some) = state {
+            // Most batches are done before anybody could make use of a part of them.
+            await monitors.wait(for: id, atMost: Self.interimDelay)
+            state = await monitors.state(of: id, for: principal)
         }
+        switch state {
+        case .gone: throw Self.gone
+        case .running(let progress):
+            if let answer = await progress?.interim(from: position, { address(id, from: $0) }) {
+                return finished(answer, message)
+            }
+            return (accepted(id, from: position), ByteStream([]))
+        case .finished(let answer, let progress):
+            guard position > 0, let progress, answer.head.status == .ok else { return finished(answer, message) }
+            let (head, rest) = try await progress.answer(from: position)
+            do {
+                return finished(.init(head: head, body: try await rest.collect(limit: .max)), message)
+            } catch {
+                throw ODataError.internalError
+            }
+        }
+    }
+
+    /// The answer of a monitor that has one to give.
+    private func finished(_ answer: StatusMonitors.Answer, _ message: HTTPRequest) -> (HTTPResponse, ByteStream) {
+        var response = answer.head
+        var body = answer.body
+        if wantsMessage(message.headerFields) {
+            body = Self.message(answer)
+            response = HTTPResponse(status: .ok)
+            response.headerFields[.odataVersion] = version.rawValue
+            response.headerFields[.contentType] = "application/http"
+            response.headerFields[.contentTransferEncoding] = "binary"
+        }
+        response.headerFields[.asyncResult] = String(answer.head.status.code)
+        response.status = .ok
+        return (response, ByteStream(body))
     }
 
     /// Whether the answer comes as a message within the message: for who asks for it, and for clients of 4.0, which

@@ -33,8 +33,8 @@ public actor StatusMonitors {
 
     /// What a monitor tells.
     enum State: Sendable {
-        case running
-        case finished(Answer)
+        case running(BatchProgress?)
+        case finished(Answer, BatchProgress?)
         /// There is no such request, or its answer is no longer kept.
         case gone
     }
@@ -43,11 +43,13 @@ public actor StatusMonitors {
         var owner: String?
         var task: Task<Void, Never>?
         var answer: Answer?
+        /// The answers to a batch that are there.
+        var progress: BatchProgress?
         var finished: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let limits: Limits
+    nonisolated let limits: Limits
     private let now: @Sendable () -> ContinuousClock.Instant
     private var jobs: [String: Job] = [:]
 
@@ -67,13 +69,14 @@ public actor StatusMonitors {
     ///
     /// - Returns: the id of its monitor, which nobody can guess; `nil` when there are too many already.
     func begin(
-        for principal: Principal? = nil, _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
+        for principal: Principal? = nil, _ progress: BatchProgress? = nil,
+        _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) -> String? {
         removeExpired()
         guard jobs.count < limits.maxCount else { return nil }
         let id = "\(ODataGuid.random())"
         let limit = limits.maxAnswerSize
-        jobs[id] = Job(owner: principal?.name)
+        jobs[id] = Job(owner: principal?.name, progress: progress)
         jobs[id]?.task = Task {
             let (head, stream) = await work()
             let answer: Answer
@@ -104,7 +107,7 @@ public actor StatusMonitors {
     func state(of id: String, for principal: Principal? = nil) -> State {
         removeExpired()
         guard let job = jobs[id], job.owner == principal?.name else { return .gone }
-        return job.answer.map { .finished($0) } ?? .running
+        return job.answer.map { .finished($0, job.progress) } ?? .running(job.progress)
     }
 
     /// Ends a request, or throws its answer away.

@@ -23,6 +23,13 @@ struct BatchResponseWriter {
         return (stream, incoming.answersAsJSON ? incoming.contentType : "multipart/mixed;boundary=\(boundary)")
     }
 
+    /// The answers to some requests of a batch, encoded.
+    func parts(_ results: [BatchResult], of incoming: IncomingRequest) async -> [BatchResponsePart] {
+        var parts: [BatchResponsePart] = []
+        for item in answers(results, incoming) { parts.append(await answer(item, incoming)) }
+        return parts
+    }
+
     /// One answer that is to be written.
     private struct Answer: Sendable {
         var result: BatchResult

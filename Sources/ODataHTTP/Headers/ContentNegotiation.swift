@@ -41,9 +41,15 @@ struct ContentNegotiation {
     var formatOption: String?
     /// The version that the response has.
     var version: ODataVersion
+    /// Whether the client may know 4.0 alone, so that control information has the names that both versions know.
+    var isPrefixed: Bool
 
     /// Takes the wishes of a request.
-    init(accept: String?, acceptCharset: String? = nil, formatOption: String?, version: ODataVersion) {
+    init(
+        accept: String?, acceptCharset: String? = nil, formatOption: String?, version: ODataVersion,
+        isPrefixed: Bool = false
+    ) {
+        self.isPrefixed = isPrefixed || version < .v401
         self.accept = accept
         self.acceptCharset = acceptCharset
         self.formatOption = formatOption
@@ -54,7 +60,7 @@ struct ContentNegotiation {
     init(_ fields: HTTPFields, formatOption: String?, version: ODataVersion) {
         self.init(
             accept: Self.joined(fields[values: .accept]), acceptCharset: Self.joined(fields[values: .acceptCharset]),
-            formatOption: formatOption, version: version)
+            formatOption: formatOption, version: version, isPrefixed: !VersionHeaders(fields).stateV401)
     }
 
     private static func joined(_ values: [String]) -> String? {
@@ -69,7 +75,9 @@ struct ContentNegotiation {
         // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
         if representation == .text || representation == .raw {
             let charset = accept.flatMap { MediaType.list($0) }?.contains { $0["charset"] != nil } ?? false
-            return agreement(FormatParameters([], version: version), isJSON: true, namesCharset: charset) ?? plain
+            return agreement(
+                FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: true, namesCharset: charset)
+                ?? plain
         }
         let ranges = try ranges()
         var best: (range: MediaType, agreement: Agreement)?
@@ -139,7 +147,7 @@ struct ContentNegotiation {
     }
 
     private var plain: Agreement {
-        let format = ResponseFormat(version: version)
+        let format = ResponseFormat(version: version, isPrefixed: isPrefixed)
         return Agreement(format: format, contentType: format.mediaType, isJSON: true, namesCharset: false)
     }
 
@@ -149,22 +157,28 @@ struct ContentNegotiation {
         case .json:
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         case .metadata:
             if range.matches("application", "xml"), onlyCharset(range) {
-                return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: charset)
+                return agreement(
+                    FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: charset
+                )
             }
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         case .text, .raw: return plain
         case .batch:
             if range.matches("multipart", "mixed") {
-                return agreement(FormatParameters([], version: version), isJSON: false, namesCharset: false)
+                return agreement(
+                    FormatParameters([], version: version, isPrefixed: isPrefixed), isJSON: false, namesCharset: false)
             }
             guard range.matches("application", "json") else { return nil }
             return agreement(
-                FormatParameters(range.parameters, version: version), isJSON: true, namesCharset: charset)
+                FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
+                namesCharset: charset)
         }
     }
 

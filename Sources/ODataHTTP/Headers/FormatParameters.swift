@@ -15,8 +15,10 @@ struct FormatParameters {
     /// Reads the parameters of a range.
     ///
     /// - Returns: `nil` when one is unknown or has an unknown value: such a range does not match (Protocol 8.2.1).
-    init?(_ parameters: [MediaType.Parameter], version: ODataVersion) {
-        format = ResponseFormat(version: version)
+    init?(_ parameters: [MediaType.Parameter], version: ODataVersion, isPrefixed: Bool) {
+        // Who writes the name of 4.01 reads 4.01.
+        let isPrefixed = isPrefixed && (version < .v401 || !parameters.contains { $0.name == "metadata" })
+        format = ResponseFormat(version: version, isPrefixed: isPrefixed)
         for parameter in parameters {
             let value = parameter.value.lowercased()
             switch parameter.name {
@@ -50,7 +52,8 @@ struct FormatParameters {
 
     /// What `Content-Type` says of a body written so.
     var contentType: String {
-        let name = format.version < .v401 ? "odata.metadata" : metadataName ?? "metadata"
+        let name =
+            format.version < .v401 ? "odata.metadata" : metadataName ?? (format.isPrefixed ? "odata." : "") + "metadata"
         var type = "application/json;\(name)=\(format.metadata.rawValue)"
         if format.isIEEE754Compatible { type += ";IEEE754Compatible=true" }
         for parameter in echoed { type += ";\(parameter.name)=\(parameter.value)" }
@@ -60,7 +63,7 @@ struct FormatParameters {
 
 extension ResponseFormat {
     /// The media type that says how a body in this format is written (OData JSON Format 4.01, 3).
-    public var mediaType: String { mediaType(prefix: version < .v401 ? "odata." : "") }
+    public var mediaType: String { mediaType(prefix: isPrefixed ? "odata." : "") }
 
     /// The media type for `Accept`: with the prefix, which services of every version understand.
     var acceptedMediaType: String { mediaType(prefix: "odata.") }

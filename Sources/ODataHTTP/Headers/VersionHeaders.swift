@@ -20,7 +20,7 @@ struct VersionHeaders {
     ///
     /// - Throws: 400 for a version that is not 4.0 or 4.01, and for a greatest version below 4.0.
     func responseVersion() throws(ODataError) -> ODataVersion {
-        if let version, parse(version) == nil || parse(version) == .v3 {
+        if let version, !isUnderstood(version) {
             throw ODataError(
                 status: 400, code: "UnsupportedVersion",
                 message: "OData-Version is \(version); 4.0 and 4.01 are understood.", target: "OData-Version")
@@ -37,13 +37,28 @@ struct VersionHeaders {
         }
     }
 
+    /// Whether the client says that it reads 4.01. Who says nothing gets 4.01 (Protocol 8.2.7), with the names of
+    /// control information that clients of 4.0 know too.
+    var stateV401: Bool { [maxVersion, version].contains { $0.flatMap(parse) == .v401 } }
+
+    /// Whether a request of a version can be read: what a later one means nobody knows yet.
+    private func isUnderstood(_ version: String) -> Bool {
+        guard let (major, minor) = numbers(version) else { return false }
+        return major == 4 && minor <= 1
+    }
+
     /// The greatest known version that a text does not go below; `.v3` stands for all before 4.0.
     private func parse(_ text: String) -> ODataVersion? {
+        guard let (major, minor) = numbers(text) else { return nil }
+        if major < 4 { return .v3 }
+        return major == 4 && minor == 0 ? .v4 : .v401
+    }
+
+    private func numbers(_ text: String) -> (major: Int, minor: Int)? {
         let parts = text.split(separator: ";").first.map(String.init) ?? text
         let numbers = HeaderTokens.trim(parts).split(separator: ".", omittingEmptySubsequences: false)
         guard numbers.count == 2, let major = Int(numbers[0]), let minor = Int(numbers[1]), major >= 1, minor >= 0
         else { return nil }
-        if major < 4 { return .v3 }
-        return major == 4 && minor == 0 ? .v4 : .v401
+        return (major, minor)
     }
 }

@@ -13,7 +13,7 @@ struct PayloadWriter {
         self.format = format
         entities = EntityPayloadWriter(
             model: model, metadata: MetadataLevel(format.metadata), version: format.version,
-            isIEEE754Compatible: format.isIEEE754Compatible)
+            isIEEE754Compatible: format.isIEEE754Compatible, isPrefixed: format.isPrefixed)
     }
 
     /// An entity that is sent to a service: its type only where it derives from what the URL tells, and none of
@@ -40,6 +40,11 @@ struct PayloadWriter {
         for entity in page.entities { writer.entity(entity) }
         for removed in page.removed {
             writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set)
+        }
+        for link in page.links {
+            writer.link(
+                DeltaLink(source: link.source, relationship: link.relationship, target: link.target),
+                isDeleted: link.isDeleted, set: set)
         }
         writer.end(nextLink: page.nextLink, deltaLink: page.deltaLink)
         return writer.json.bytes
@@ -76,7 +81,7 @@ struct PayloadWriter {
         let context = format.metadata == .none ? nil : format.serviceRoot + "$metadata"
         let document = ServiceDocument(model: model, context: context)
         var json = JSONWriter()
-        document.write(version: format.version, to: &json)
+        document.write(version: format.version, isPrefixed: format.isPrefixed, to: &json)
         return json.bytes
     }
 }

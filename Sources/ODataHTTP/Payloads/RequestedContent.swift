@@ -30,6 +30,8 @@ struct RequestedContent {
         case .page(var page):
             page.entities = page.entities.map(reduced)
             response.body = .page(page)
+        // A page in bytes has no annotations to choose from, and its provider has left out what was to be.
+        case .encoded where omitted == nil: break
         default: return response
         }
         let stated = response.preferencesApplied

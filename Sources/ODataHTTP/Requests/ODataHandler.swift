@@ -119,17 +119,19 @@ public struct ODataHandler: Sendable {
             let asynchronous = options.statusMonitors.map {
                 AsynchronousExchange(monitors: $0, version: version, serviceRoot: publicRoot, principal: principal)
             }
-            if let asynchronous, let id = try Self.monitor(in: decoder.relativeURL(of: message)) {
-                return try await asynchronous.answer(message, id: id)
+            if let asynchronous, let (id, position) = try Self.monitor(in: decoder.relativeURL(of: message)) {
+                return try await asynchronous.answer(message, id: id, from: position)
             }
             var incoming = try await decoder.decode(message, body: body)
             incoming.identify(principal)
-            let exchange = ProviderExchange(
+            var exchange = ProviderExchange(
                 provider: provider, model: model, metadata: metadata, incoming: incoming)
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
             if let asynchronous, preferences.respondAsync, !incoming.isUpload {
-                return await asynchronous.begin(wait: preferences.wait) {
+                let progress = BatchProgress(incoming, model, limit: asynchronous.monitors.limits.maxAnswerSize)
+                exchange.progress = progress
+                return await asynchronous.begin(wait: preferences.wait, progress) { [exchange] in
                     await exchange.answer(message.headerFields)
                 }
             }
@@ -146,9 +148,16 @@ public struct ODataHandler: Sendable {
         return options.trustsForwarded ? root.forwarded(ForwardedAddress(message.headerFields)) : root
     }
 
-    private static func monitor(in url: String) -> String? {
+    /// The id of a status monitor in a URL, and how many answers to a batch the client has already.
+    private static func monitor(in url: String) -> (id: String, position: Int)? {
         guard url.hasPrefix(AsynchronousExchange.path) else { return nil }
-        return String(url.dropFirst(AsynchronousExchange.path.count).prefix { $0 != "?" })
+        let parts = url.dropFirst(AsynchronousExchange.path.count).split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let option = parts.dropFirst().first?.split(separator: "&").first {
+            $0.hasPrefix(AsynchronousExchange.positionOption)
+        }
+        let position = option.flatMap { Int($0.dropFirst(AsynchronousExchange.positionOption.count)) } ?? 0
+        return (String(parts[0]), max(0, position))
     }
 
     /// What may be done with a resource (RFC 9110, 9.3.7).

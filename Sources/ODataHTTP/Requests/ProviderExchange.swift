@@ -9,10 +9,19 @@ struct ProviderExchange: Sendable {
     let model: EntityDataModel
     let metadata: PublishedMetadata
     let incoming: IncomingRequest
+    /// Keeps the answers to a batch that is answered later.
+    var progress: BatchProgress?
 
     /// Answers; `fields` are those of the request.
     func answer(_ fields: HTTPFields) async -> (HTTPResponse, ByteStream) {
         do {
+            if let progress {
+                var request = incoming.request
+                request.batchObserver = { await progress.add($0) }
+                let response = try await provider.execute(request)
+                if case .batch(let results) = response.body { await progress.addMissing(results) }
+                return try await progress.answer(from: 0)
+            }
             let answer = try await ResponseEncoder(model: model).encode(try await execute(), to: incoming)
             return try await begun(part(of: answer, fields))
         } catch {

@@ -118,7 +118,8 @@ struct RequestBodyDecoder {
                     page.removed.append(
                         RemovedEntity(
                             id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted))
-                case .link, .deletedLink: throw ODataError.notImplemented("changing links in a delta")
+                case .link(let link): page.links.append(try changed(link, isDeleted: false))
+                case .deletedLink(let link): page.links.append(try changed(link, isDeleted: true))
                 case .finished: isWhole = true
                 }
             }
@@ -129,6 +130,15 @@ struct RequestBodyDecoder {
             throw ODataError(status: 400, code: "InvalidBody", message: "The body has no end.")
         }
         return .delta(page)
+    }
+
+    /// A link of a delta; PUT has none, as it gives members and not changes.
+    private func changed(_ link: DeltaLink, isDeleted: Bool) throws(ODataError) -> ChangedLink {
+        guard method == .update else {
+            throw ODataError(status: 400, code: "InvalidBody", message: "PUT gives members, and no links.")
+        }
+        return ChangedLink(
+            source: link.source, relationship: link.relationship, target: link.target, isDeleted: isDeleted)
     }
 
     private func value(_ property: Property, _ body: ByteStream) async throws -> RequestBody {

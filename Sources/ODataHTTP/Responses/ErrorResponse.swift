@@ -15,7 +15,8 @@ enum ErrorResponse {
     static func head(_ error: ODataError, _ format: ResponseFormat) -> HTTPResponse {
         var response = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
         response.headerFields[.odataVersion] = format.version.rawValue
-        response.headerFields[.contentType] = ResponseFormat(version: format.version).mediaType
+        response.headerFields[.contentType] =
+            ResponseFormat(version: format.version, isPrefixed: format.isPrefixed).mediaType
         response.headerFields[.contentLanguage] = "en"
         if !error.allowedMethods.isEmpty {
             response.headerFields[.allow] = MethodRules.listed(error.allowedMethods)
@@ -45,6 +46,8 @@ struct RefusalWriter {
     func write(_ error: any Error, to message: HTTPRequest) -> (HTTPResponse, ByteStream) {
         let maxVersion = message.headerFields[.odataMaxVersion]
         let version = try? VersionHeaders(version: nil, maxVersion: maxVersion).responseVersion()
-        return ErrorResponse.write(Self.refusal(error), ResponseFormat(version: version ?? .v401))
+        let format = ResponseFormat(
+            version: version ?? .v401, isPrefixed: !VersionHeaders(message.headerFields).stateV401)
+        return ErrorResponse.write(Self.refusal(error), format)
     }
 }

@@ -141,7 +141,7 @@ public struct ResponseEncoder: Sendable {
         case .none: return nil
         case .entity(let entity):
             let bytes = writer.entity(
-                entity, declared: declaredType(incoming), context: context(incoming, ofEntity: true))
+                entity, declared: declaredType(incoming), context: context(incoming, of: entity.shape.name))
             return Body(bytes, incoming.contentType)
         case .page(let page):
             return Body(try self.page(page, incoming, writer), incoming.contentType)
@@ -152,7 +152,8 @@ public struct ResponseEncoder: Sendable {
             if case .rawValue = incoming.bound.resource.target {
                 return Body(try RawValue(value, type, model).bytes, text(RawValue.contentType(type), incoming))
             }
-            return Body(writer.value(value, type: type, context: context(incoming)), incoming.contentType)
+            let context = context(incoming, owner: response.owner)
+            return Body(writer.value(value, type: type, context: context), incoming.contentType)
         case .count(let count): return Body(Array(String(count).utf8), text("text/plain", incoming))
         case .raw(let stream, let contentType): return Body(stream, contentType)
         case .references(let ids, let isCollection):
@@ -227,16 +228,18 @@ public struct ResponseEncoder: Sendable {
         }
     }
 
-    private func context(_ incoming: IncomingRequest, ofEntity: Bool = false, isDelta: Bool = false) -> String? {
+    private func context(
+        _ incoming: IncomingRequest, of instance: QualifiedName? = nil, isDelta: Bool = false, owner: String? = nil
+    ) -> String? {
         guard
             let context = PayloadContext(
-                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta,
-                version: incoming.format.version)
+                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta, owner: owner,
+                instance: instance, version: incoming.format.version)
         else {
             return nil
         }
         // What POST to a collection creates is one of its entities.
         let isInCollection = if case .entities = incoming.bound.resource.target { true } else { false }
-        return incoming.format.serviceRoot + context.text + (ofEntity && isInCollection ? "/$entity" : "")
+        return incoming.format.serviceRoot + context.text + (instance != nil && isInCollection ? "/$entity" : "")
     }
 }

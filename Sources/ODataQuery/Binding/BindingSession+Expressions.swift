@@ -41,7 +41,9 @@ extension BindingSession {
     ) throws(QueryError) -> BoundExpression {
         if let node = try rollupNode(name, arguments, in: scope) { return .path(node.path) }
         if let test = try hierarchyTest(name, arguments, in: scope) { return test }
-        guard let call = try custom(name, on: nil, arguments, in: scope) else {
+        var call = try custom(name, on: nil, arguments, in: scope)
+        if call == nil { call = try declared(name, on: Self.current(of: scope), arguments, in: scope) }
+        guard let call else {
             throw unsupported("The function \(name) in an expression", at: name.offset)
         }
         return call

@@ -7,6 +7,9 @@ extension BindingSession {
         guard let function = CanonicalFunction(name: name.text) else {
             if name.text.lowercased() == "isdefined" { return try isDefined(arguments, at: name.offset, in: scope) }
             if let call = try custom(name, arguments, in: scope) { return call }
+            if arguments.isEmpty, let call = try declared(name, on: Self.current(of: scope), [], in: scope) {
+                return call
+            }
             let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys
             throw QueryError(
                 .unknownName, "There is no function \(name).", offset: name.offset,
@@ -74,7 +77,7 @@ extension BindingSession {
         return try custom(function, bound, at: name.offset)
     }
 
-    private func custom(
+    func custom(
         _ function: ScalarFunction, _ arguments: [BoundExpression], at offset: Int?
     ) throws(QueryError) -> BoundExpression {
         var bound: [BoundExpression] = []

@@ -94,9 +94,11 @@ extension BindingSession {
         {
             return value
         }
-        throw typeError(
+        // Neither a key nor anything else that may stand there.
+        throw QueryError(
+            .unknownName,
             "\u{201C}\(text.prefix(40))\u{201D} is no value of the key \(property.name) of \(shape.name), which is of type \(type).",
-            at: offset)
+            offset: offset)
     }
 
     /// The key's names and types for messages.

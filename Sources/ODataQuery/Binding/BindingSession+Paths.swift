@@ -335,7 +335,9 @@ extension BindingSession {
             try append(.compound(arguments), to: &state, at: name.offset)
             return nil
         }
-        guard let call = try custom(name, on: .path(state.path), arguments, in: scope) else {
+        var call = try custom(name, on: .path(state.path), arguments, in: scope)
+        if call == nil { call = try declared(name, on: state, arguments, in: scope) }
+        guard let call else {
             throw unsupported("The function \(name) in an expression", at: name.offset)
         }
         guard isLast else { throw unsupported("A path after the function \(name)", at: name.offset) }

@@ -273,7 +273,9 @@ extension BindingSession {
         }
         if shape.navigationProperty(first.text) != nil {
             guard path.count == 1 else {
-                throw unsupported("$select through a navigation property", at: first.offset)
+                throw typeError(
+                    "What is selected of \(first) stands within $expand: $expand=\(first)($select=…).", at: first.offset
+                )
             }
             // What transformations made is a value of the row like any other.
             if model.shape(shape.name) != shape { names.append(first.text) }

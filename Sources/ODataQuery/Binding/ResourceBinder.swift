@@ -346,7 +346,15 @@ struct ResourceBinder {
     private mutating func filter(_ condition: Expression) throws(QueryError) {
         guard case .entities(let shape, _) = place else { throw misplaced("$filter", "a collection of entities") }
         let scope = Scope(shape: shape, source: source)
-        steps.append(.filter(try session.condition(condition, in: scope), scope.current))
+        let bound: BoundExpression
+        do throws(QueryError) {
+            bound = try session.condition(condition, in: scope)
+        } catch {
+            guard error.kind == .unknownName else { throw error }
+            // The resource is there; its condition is wrong.
+            throw QueryError(.type, error.message, offset: error.offset, suggestions: error.suggestions)
+        }
+        steps.append(.filter(bound, scope.current))
     }
 
     // MARK: Keys
@@ -364,12 +372,39 @@ struct ResourceBinder {
         guard case .entities(let shape, let set) = place else {
             throw QueryError(.syntax, "A key is for a collection of entities, not for \(current).", offset: offset)
         }
+        let key = completed(key, of: shape)
         if let alternate = try session.alternateKey(key, of: shape, set: set, at: offset) {
             steps.append(.alternateKey(alternate.key, alternate.condition, alternate.variable))
         } else {
             steps.append(.key(try session.key(key, of: shape, at: offset)))
         }
         place = .entity(shape, set: set)
+    }
+
+    /// A key that leaves out what the path says already: the values that a referential constraint takes from the key
+    /// of the entity before (OData URL Conventions 4.01, 4.3.4).
+    private func completed(_ key: KeyPredicate, of shape: Shape) -> KeyPredicate {
+        guard case .navigation(let navigation, _, _)? = steps.last, steps.count > 1,
+            case .key(let owner) = steps[steps.count - 2], let partner = navigation.partner,
+            let constraints = shape.navigationProperty(partner)?.constraints
+        else { return key }
+        var given: [Expression.NamedArgument] = []
+        for constraint in constraints {
+            guard let part = shape.key.first(where: { $0.path == constraint.property }),
+                let value = owner[constraint.referencedProperty]
+            else { continue }
+            given.append(.init(name: Identifier(part.name), value: .literal(Literal(value))))
+        }
+        guard !given.isEmpty else { return key }
+        switch key {
+        case .compound(let parts):
+            let missing = given.filter { argument in !parts.contains { $0.name.text == argument.name.text } }
+            return .compound(parts + missing)
+        case .single(let value):
+            let rest = shape.key.filter { part in !given.contains { $0.name.text == part.name } }
+            guard shape.key.count > 1, rest.count == 1 else { return key }
+            return .compound([.init(name: Identifier(rest[0].name), value: value)] + given)
+        }
     }
 
     /// A key value as a path segment (4.3.6 *Key-as-Segment*); a compound key takes one segment for each part.

@@ -26,6 +26,8 @@ public struct ScalarFunction: Hashable, Sendable {
     public let returnType: TypeReference
     /// Whether it is called with null arguments; otherwise its result is null when an argument is.
     public let acceptsNull: Bool
+    /// Whether the model declares it, and not an app: only the service itself can compute it.
+    public internal(set) var isDeclared = false
     /// Computes the result from arguments of the declared types.
     public let body: @Sendable ([ODataValue]) throws -> ODataValue
 

@@ -42,6 +42,11 @@ public struct ODataRequest: Sendable {
     public var isolation: Isolation?
     /// Who asks, where the way here has found out; `nil` for nobody known.
     public var principal: Principal?
+    /// Is told of the answers to a batch while others are still under way; a provider need not tell.
+    public var batchObserver: BatchObserver?
+
+    /// Gets the answers to one request of a batch, or to one change set, as soon as they are there.
+    public typealias BatchObserver = @Sendable ([BatchResult]) async -> Void
 
     /// How far a result is kept apart from changes that are made while it is read.
     public enum Isolation: String, Hashable, Sendable {
@@ -218,16 +223,23 @@ public struct ResponseFormat: Hashable, Sendable {
     public var metadata: Metadata
     /// Whether 64-bit integers and decimals are written as strings.
     public var isIEEE754Compatible: Bool
-    /// 4.0 writes `@odata.` where 4.01 writes `@`.
+    /// The version of the response.
     public var version: ODataVersion
+    /// Whether control information is written `@odata.…`: 4.0 demands it, 4.01 allows `@…` too, and who reads 4.01
+    /// reads both (OData JSON Format 4.01, 4.5).
+    public var isPrefixed: Bool
     /// The absolute URL of the service root, with a slash at the end, for context, next and delta links.
     public var serviceRoot: String
 
     /// Makes a format.
+    ///
+    /// - Parameter isPrefixed: whether control information is written `@odata.…`; where nothing is said, as the version
+    ///   has it.
     public init(
         metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false, version: ODataVersion = .v401,
-        serviceRoot: String = ""
+        isPrefixed: Bool? = nil, serviceRoot: String = ""
     ) {
+        self.isPrefixed = isPrefixed ?? (version < .v401)
         self.metadata = metadata
         self.isIEEE754Compatible = isIEEE754Compatible
         self.version = version

@@ -12,6 +12,9 @@ public struct ODataResponse: Sendable {
     public var location: String?
     /// `OData-EntityId`: the id of what was created, where no body is returned.
     public var entityID: String?
+    /// The id of the entity that a property in the body belongs to, where the request led there by navigation: the
+    /// context URL names it (OData Protocol 4.01, 10.15).
+    public var owner: String?
     /// The preferences that were followed, such as `track-changes` and `maxpagesize=100`.
     public var preferencesApplied: [String]
     /// `Repeatability-Result`.
@@ -69,6 +72,8 @@ public struct EntityPage: Sendable {
     public var entities: [Entity]
     /// The entities that a delta says are gone.
     public var removed: [RemovedEntity]
+    /// The relations that a delta says were made or taken away.
+    public var links: [ChangedLink]
     /// The total number, where it was asked for.
     public var count: Int64?
     /// The link to the next page.
@@ -78,14 +83,35 @@ public struct EntityPage: Sendable {
 
     /// Makes a page.
     public init(
-        entities: [Entity] = [], removed: [RemovedEntity] = [], count: Int64? = nil, nextLink: String? = nil,
-        deltaLink: String? = nil
+        entities: [Entity] = [], removed: [RemovedEntity] = [], links: [ChangedLink] = [], count: Int64? = nil,
+        nextLink: String? = nil, deltaLink: String? = nil
     ) {
         self.entities = entities
         self.removed = removed
+        self.links = links
         self.count = count
         self.nextLink = nextLink
         self.deltaLink = deltaLink
+    }
+}
+
+/// A relation between two entities that a delta says was made or taken away (OData JSON Format 4.01, 15.4 and 15.5).
+public struct ChangedLink: Hashable, Sendable {
+    /// The id of the entity that the navigation property belongs to.
+    public var source: String
+    /// The path of the navigation property.
+    public var relationship: String
+    /// The id of the related entity; `nil` where a relation to a single entity is taken away.
+    public var target: String?
+    /// Whether the relation was taken away.
+    public var isDeleted: Bool
+
+    /// Makes a changed relation.
+    public init(source: String, relationship: String, target: String?, isDeleted: Bool) {
+        self.source = source
+        self.relationship = relationship
+        self.target = target
+        self.isDeleted = isDeleted
     }
 }
 

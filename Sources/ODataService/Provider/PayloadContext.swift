@@ -34,9 +34,14 @@ public struct PayloadContext: Hashable, Sendable {
     ///   - url: the request as written: key values and the selection are taken from it.
     ///   - bound: the same request resolved.
     ///   - isDelta: whether the payload has changes instead of entities.
+    ///   - owner: the id of the entity that a property belongs to, where the URL does not name it.
+    ///   - instance: the type of the one entity that the payload is, which may derive from what the URL tells.
     ///   - version: the version of the response: 4.0 names fewer of the expanded properties.
-    public init?(for url: ODataURL, bound: BoundURL, isDelta: Bool = false, version: ODataVersion = .v401) {
-        let writer = PayloadContextWriter(url: url, bound: bound, version: version)
+    public init?(
+        for url: ODataURL, bound: BoundURL, isDelta: Bool = false, owner: String? = nil,
+        instance: QualifiedName? = nil, version: ODataVersion = .v401
+    ) {
+        let writer = PayloadContextWriter(url: url, bound: bound, owner: owner, instance: instance, version: version)
         guard let fragment = writer.fragment(isDelta: isDelta) else { return nil }
         text = fragment.isEmpty ? "$metadata" : "$metadata#\(fragment)"
     }

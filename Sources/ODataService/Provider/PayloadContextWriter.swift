@@ -5,6 +5,10 @@ import ODataQuery
 struct PayloadContextWriter {
     let url: ODataURL
     let bound: BoundURL
+    /// The id of the entity that a property belongs to, where the URL does not name it.
+    let owner: String?
+    /// The type of the one entity that the payload is; `nil` for other payloads.
+    let instance: QualifiedName?
     let version: ODataVersion
 
     private var resource: BoundResource { bound.resource }
@@ -33,7 +37,8 @@ struct PayloadContextWriter {
             guard let type = operation.returnType else { return nil }
             guard case .entity(let name?) = type.element, let set = bound.query?.set else { return "\(type)" }
             // Entities of a set are what they are wherever they are read (10.14).
-            let cast = name == set.type ? "" : "/\(name)"
+            let own = instance ?? name
+            let cast = own == set.type ? "" : "/\(own)"
             return set.name + cast + selection + (type.isCollection ? "" : "/$entity")
         }
     }
@@ -41,10 +46,24 @@ struct PayloadContextWriter {
     /// A property of an entity of a set or of a singleton is named by its path, of anything else the type alone
     /// (10.15).
     private func property(_ property: Property) -> String {
-        switch resource.steps.first {
+        if let owner { return "\(owner)/\(propertyPath)" + selection }
+        return switch resource.steps.first {
         case .entitySet?, .singleton?: hasOperation ? "\(property.type)" : path(canonicalPath) + selection
         default: "\(property.type)"
         }
+    }
+
+    /// The properties and casts below the last entity.
+    private var propertyPath: String {
+        var names: [String] = []
+        for step in resource.steps {
+            switch step {
+            case .property(let property, _, _): names.append(property.name)
+            case .cast(let shape): names.append("\(shape.name)")
+            default: names = []
+            }
+        }
+        return names.joined(separator: "/")
     }
 
     private var hasOperation: Bool {
@@ -64,8 +83,10 @@ struct PayloadContextWriter {
                 default: true
                 }
             }
-            if case .cast(let shape)? = last { return "\(set.name)/\(shape.name)" }
-            return set.name
+            let cast: QualifiedName? = if case .cast(let shape)? = last { shape.name } else { nil }
+            // An entity of a derived type says so, whether or not the URL does (10.6).
+            guard let type = instance ?? cast, type != set.type else { return set.name }
+            return "\(set.name)/\(type)"
         }
         if hasOperation { return "Collection(\(shape.name))" }
         // Contained entities are known by their path.
@@ -115,16 +136,38 @@ struct PayloadContextWriter {
     private var selection: String {
         if let query = bound.query, !query.apply.isEmpty {
             let names =
-                query.resultShape.properties.map(\.name) + query.resultShape.navigationProperties.map { "\($0.name)()" }
+                Self.grouped(query.resultShape.properties.map(\.name), of: query.shape)
+                + query.resultShape.navigationProperties.map { "\($0.name)()" }
             return query.resultShape == query.shape || names.isEmpty ? "" : "(\(names.joined(separator: ",")))"
         }
         let items = items(url.options, bound.query?.expand ?? [])
         return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
     }
 
+    /// What is grouped by a path through a related entity stands in its parentheses, as it does in an expanded one
+    /// (OData Data Aggregation 4.0, 3.2.3).
+    private static func grouped(_ names: [String], of shape: Shape) -> [String] {
+        var result: [String] = []
+        var done: Set<Substring> = []
+        for name in names {
+            let first = name.prefix { $0 != "/" }
+            guard first.count < name.count, let navigation = shape.navigationProperty(String(first)) else {
+                result.append(name)
+                continue
+            }
+            guard done.insert(first).inserted else { continue }
+            let inner = names.filter { $0.hasPrefix("\(first)/") }.map { String($0.dropFirst(first.count + 1)) }
+            result.append("\(navigation.name)(\(inner.joined(separator: ",")))")
+        }
+        return result
+    }
+
     private func items(_ options: QueryOptions, _ expands: [BoundExpand]) -> [String] {
         var items: [String] = []
-        let expanded = Set(options.expand.map { Self.text($0.path) })
+        // A stream that is selected and comes along too is no less selected.
+        let related = Set(expands.map(\.navigation.name))
+        let expanded = Set(
+            options.expand.filter { related.contains($0.path.last?.text ?? "") }.map { Self.text($0.path) })
         for item in options.select {
             switch item.kind {
             case .all: items.append("*")

@@ -13,6 +13,8 @@ public struct StorageMapping: Sendable {
     /// What functions without parameters mean that queries call to ask of a row what no property of it tells, by the
     /// functions' names; the binder must know them too (``StoreProvider/Options/functions``).
     public var rowConditions: [String: RowCondition] = [:]
+    /// The functions of the model that the connections can compute, by ``ScalarFunction/name(declared:)``.
+    var computedFunctions: Set<String> = []
 
     /// Makes a mapping.
     public init(model: EntityDataModel, tables: [TableStorage]) {

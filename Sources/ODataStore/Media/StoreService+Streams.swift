@@ -198,14 +198,16 @@ extension StoreService {
 
     /// Adds media type, ETag and read link of streams to what is given back
     /// (OData JSON Format 4.01, 4.6.12 to 4.6.14).
-    func withStreams(_ body: ResponseBody, root: String) async throws -> ResponseBody {
+    func withStreams(
+        _ body: ResponseBody, _ selection: StreamSelection = StreamSelection(), root: String
+    ) async throws -> ResponseBody {
         switch body {
         case .entity(let entity):
-            return .entity(try await database.read { [self] in try withStreams(entity, in: $0) })
+            return .entity(try await database.read { [self] in try withStreams(entity, selection, in: $0) })
         case .page(let page):
             var result = page
             result.entities = try await database.read { [self] database in
-                try page.entities.map { try withStreams($0, in: database) }
+                try page.entities.map { try withStreams($0, selection, in: database) }
             }
             if let next = page.nextLink, !next.hasPrefix(root) { result.nextLink = root + next }
             return .page(result)
@@ -213,14 +215,17 @@ extension StoreService {
         }
     }
 
-    private func withStreams(_ entity: Entity, in database: Database) throws -> Entity {
+    private func withStreams(
+        _ entity: Entity, _ selection: StreamSelection, in database: Database
+    ) throws -> Entity {
         var entity = entity
         for (name, related) in entity.related {
+            let selection = selection.related[name] ?? StreamSelection()
             switch related {
-            case .one(let other): entity.related[name] = .one(try withStreams(other, in: database))
+            case .one(let other): entity.related[name] = .one(try withStreams(other, selection, in: database))
             case .many(let others, let count, let next):
                 entity.related[name] = .many(
-                    try others.map { try withStreams($0, in: database) }, count: count, nextLink: next)
+                    try others.map { try withStreams($0, selection, in: database) }, count: count, nextLink: next)
             case .none, .references: break
             }
         }
@@ -228,16 +233,32 @@ extension StoreService {
             let row = try row(withID: id, core.writer, database), let rowID = row.rowID
         else { return entity }
         if entity.shape.hasStream {
+            let isInline = selection.inline.contains(StreamSelection.media)
+            if isInline { entity.dynamicProperties[StreamSelection.media] = .null }
             entity.control.mediaReadLink = "\(id)/$value"
             if let info = try streams.info(.init(set: row.set, rowID: rowID), in: database) {
                 entity.control.mediaContentType = info.contentType
                 entity.control.mediaEtag = info.etag
+                if isInline {
+                    let name = StreamSelection.media
+                    entity.dynamicProperties[name] = StreamStore.value(
+                        of: try streams.whole(info, in: database), contentType: info.contentType, in: model)
+                    entity.control.annotations["\(name)@odata.mediaContentType"] = .string(info.contentType)
+                }
             }
         }
-        for property in entity.shape.streamProperties {
+        for property in entity.shape.streamProperties where selection.includes(property.name) {
             let owner = StreamStore.Owner(set: row.set, rowID: rowID, property: property.name)
-            guard let info = try streams.info(owner, in: database) else { continue }
             let name = property.name
+            let isInline = selection.inline.contains(name)
+            guard let info = try streams.info(owner, in: database) else {
+                if isInline { entity[name] = .null }
+                continue
+            }
+            if isInline {
+                entity[name] = StreamStore.value(
+                    of: try streams.whole(info, in: database), contentType: info.contentType, in: model)
+            }
             entity.control.annotations["\(name)@odata.mediaReadLink"] = .string("\(id)/\(name)")
             entity.control.annotations["\(name)@odata.mediaContentType"] = .string(info.contentType)
             entity.control.annotations["\(name)@odata.mediaEtag"] = .string(info.etag)

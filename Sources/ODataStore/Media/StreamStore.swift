@@ -198,6 +198,23 @@ struct StreamStore: Sendable {
             arguments: [set]) ?? false
     }
 
+    /// All bytes at once, in the transaction of a read.
+    ///
+    /// - Throws: ``ODataError`` 413 for a stream beyond the limit of values.
+    func whole(_ stream: StreamInfo, in database: Database) throws -> [UInt8] {
+        guard stream.length <= options.valueSizeLimit else {
+            throw ODataError(
+                status: 413, code: "StreamTooLarge",
+                message: "A stream of \(stream.length) bytes does not fit within an entity; read it by its URL.",
+                target: "$expand")
+        }
+        return try Data.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT bytes FROM \(Self.chunks) WHERE stream = ? ORDER BY position"),
+            arguments: [stream.id]
+        ).flatMap { Array($0) }
+    }
+
     /// The bytes, read from the store only as fast as they are asked for, from any place on.
     func bytes(of stream: StreamInfo) -> ByteStream { bytes(of: stream, 0..<stream.length) }
 

@@ -14,6 +14,8 @@ struct BatchRun {
     /// Answers the requests of a change set in one transaction, with their references resolved by the function that
     /// is given along.
     let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
+    /// Told of the answers when they are there.
+    var observer: ODataRequest.BatchObserver?
 
     /// Resolves what a request of a change set refers to, performs it, and notes what it created or addressed.
     typealias Resolver = @Sendable ((ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
@@ -38,6 +40,7 @@ struct BatchRun {
                 outcome = await answer(unit, &references)
             }
             results += outcome
+            await observer?(outcome)
             for result in outcome { outcomes[result.id] = result.result }
             if let group = unit.first?.atomicityGroup, let last = outcome.last { outcomes[group] = last.result }
             guard outcome.contains(where: { (try? $0.result.get()) == nil }) else { continue }

@@ -6,15 +6,15 @@ import ODataService
 /// Batches: requests in order, change sets as one transaction each.
 extension StoreProvider {
     /// Answers the requests of a batch in order.
-    func batch(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+    func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         try await BatchRun(
             model: model, single: { try await self.execute($0) },
             changeSet: { _, resolve in
                 try await self.database.write { [self] database in
                     try resolve { try perform($0, try bind($0), in: database) }
                 }
-            }
-        ).run(items, continueOnError: continueOnError)
+            }, observer: request.batchObserver
+        ).run(items, continueOnError: request.preferences.continueOnError)
     }
 }
 

@@ -48,6 +48,12 @@ extension StoreProvider {
                 return nil
             }
         }
+        for link in page.links {
+            try run(Entity(shape: change.shape), link.isDeleted ? "unlink" : "link") {
+                try change.change(link)
+                return nil
+            }
+        }
         if request.method == .replace { try change.keepOnly(kept) }
         guard change.failures > 0 || request.preferences.returns == .representation else {
             return ODataResponse(status: 204)
@@ -134,6 +140,30 @@ private final class CollectionChange {
             return
         }
         try writer.delete(key: key, in: target.set, parent: target.parent, request: request, database: database)
+    }
+
+    /// Makes or takes away a relation of one of the members (OData JSON Format 4.01, 15.4 and 15.5).
+    ///
+    /// - Throws: 404 when an entity is not there, 400 when the link says too little or its source is no member.
+    func change(_ link: ChangedLink) throws {
+        let source = try EntityID.parse(link.source, model: writer.mapping.model)
+        guard target.set == source.set else {
+            throw ODataError(
+                status: 400, code: "InvalidLink", message: "\(link.source) is not of \(target.set).", target: "source")
+        }
+        guard let row = try writer.read(key: source.key, in: target.set, parent: target.parent, database: database)
+        else { throw ODataError.notFound(link.source) }
+        let isCollection = row.entity.shape.navigationProperty(link.relationship)?.isCollection ?? false
+        guard link.target != nil || (link.isDeleted && !isCollection) else {
+            throw ODataError(status: 400, code: "InvalidLink", message: "The link needs its target.", target: "target")
+        }
+        if link.isDeleted {
+            return try writer.unlink(
+                row, navigation: link.relationship, from: link.target, request: request, database: database)
+        }
+        if let target = link.target {
+            try writer.link(row, navigation: link.relationship, to: target, request: request, database: database)
+        }
     }
 
     /// Takes away all members but some.

@@ -221,6 +221,7 @@ extension StoreProvider {
         let target = try WriteTarget(resource, writer: writer, database: database)
         let row = try target.row(writer: writer, database: database)
         guard let property = target.properties.last else { throw ODataError.notFound(row.id) }
+        try checkUpdatable(target, row)
         let value: ODataValue
         switch (request.method, request.body) {
         case (.delete, _): value = property.type.isCollection ? .collection([]) : .null
@@ -256,6 +257,26 @@ extension StoreProvider {
         var response = ODataResponse(body: .value(value, property.type), etag: changed.etag)
         response.preferencesApplied.append("return=representation")
         return response
+    }
+
+    /// What an update of an entity leaves alone cannot be changed alone either: there nothing would be left to do
+    /// (OData Protocol 4.01, 11.4.9; Core vocabulary).
+    ///
+    /// - Throws: 400 with the property as target for a part of the key and for what the service gives or never changes.
+    private func checkUpdatable(_ target: WriteTarget, _ row: RowWriter.WrittenRow) throws {
+        let reserved = writer.rules.reserved[target.set] ?? []
+        let path = target.properties.map(\.name).joined(separator: "/")
+        let (code, reason): (String, String)
+        if row.entity.shape.key.contains(where: { $0.path == path }) {
+            (code, reason) = ("KeyProperty", "is part of the key")
+        } else if target.properties.contains(where: \.isComputed) || reserved.contains(target.properties[0].name) {
+            (code, reason) = ("ComputedProperty", "is given by the service")
+        } else if target.properties.contains(where: \.isImmutable) {
+            (code, reason) = ("ImmutableProperty", "stays as it was created")
+        } else {
+            return
+        }
+        throw ODataError(status: 400, code: code, message: "\(path) \(reason).", target: path)
     }
 
     /// The value at the end of a path of properties.

@@ -132,7 +132,7 @@ public final class StoreProvider: ODataProvider {
         do {
             let request = try request.parsingLink()
             if case .batch(let items) = request.body {
-                return try await batch(items, continueOnError: request.preferences.continueOnError)
+                return try await batch(items, of: request)
             }
             if request.method == .read { return try await read(request) }
             let bound = try bind(request)

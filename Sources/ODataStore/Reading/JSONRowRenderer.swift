@@ -1,4 +1,5 @@
 import GRDBSQLite
+import ODataFormat
 import ODataModel
 import ODataQuery
 import ODataService
@@ -9,8 +10,10 @@ struct JSONRowRenderer: RowRenderer {
     let format: ResponseFormat
     /// Whether null values are left out (`omit-values=nulls`).
     let omitsNulls: Bool
-    /// What control information starts with: `@odata.` in 4.0, `@` in 4.01.
+    /// What control information starts with: `@odata.` or `@`.
     let prefix: String
+    /// Writes what is decoded before it is written.
+    let entities: EntityPayloadWriter
     private let etagKey: JSONWriter.Key
     private let idKey: JSONWriter.Key
     private let typeKey: JSONWriter.Key
@@ -19,7 +22,10 @@ struct JSONRowRenderer: RowRenderer {
         self.model = model
         self.format = format
         self.omitsNulls = omitsNulls
-        prefix = format.version >= .v401 ? "@" : "@odata."
+        prefix = format.isPrefixed ? "@odata." : "@"
+        entities = EntityPayloadWriter(
+            model: model, metadata: format.metadata == .full ? .full : format.metadata == .none ? .none : .minimal,
+            version: format.version, isIEEE754Compatible: format.isIEEE754Compatible, isPrefixed: format.isPrefixed)
         etagKey = JSONWriter.Key("\(prefix)etag")
         idKey = JSONWriter.Key("\(prefix)id")
         typeKey = JSONWriter.Key("\(prefix)type")
@@ -128,6 +134,7 @@ struct JSONRowRenderer: RowRenderer {
                 key(name)
                 writer.null()
             } else {
+                if slot.isDynamic, format.metadata != .none { writeType(of: name, slot, row, to: &writer) }
                 key(name)
                 try StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
                     .write(slot, row, plan, to: &writer)
@@ -168,6 +175,16 @@ struct JSONRowRenderer: RowRenderer {
             for field in fields { try write(field, nil, row, plan, to: &writer) }
             writer.endObject()
         }
+    }
+
+    /// States the type of what no metadata declare, unless JSON tells it.
+    private func writeType(
+        of name: String, _ slot: ResultPlan.Slot, _ row: StoredRow, to writer: inout JSONWriter
+    ) {
+        let isFinite = row.kind(slot.index) == SQLITE_INTEGER || row.double(slot.index).isFinite
+        guard let type = entities.statedType(slot.storage.type, ofFiniteValue: isFinite) else { return }
+        writer.key("\(name)\(prefix)type")
+        writer.string(type)
     }
 
     private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {

@@ -1,3 +1,4 @@
+import ODataFormat
 import ODataModel
 import ODataQuery
 import ODataService
@@ -32,6 +33,17 @@ enum RelatedItems<Item> {
 /// Makes entities.
 struct EntityRenderer: RowRenderer {
     let model: EntityDataModel
+    /// Says which types are stated.
+    private let types: EntityPayloadWriter
+
+    /// Makes a renderer.
+    ///
+    /// - Parameter isPrefixed: whether the reader may know 4.0 alone, so that stated types are written as both versions
+    ///   understand them.
+    init(model: EntityDataModel, isPrefixed: Bool = true) {
+        self.model = model
+        types = EntityPayloadWriter(model: model, isPrefixed: isPrefixed)
+    }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
         let (derived, fields) = row.variant(plan)
@@ -66,7 +78,11 @@ struct EntityRenderer: RowRenderer {
             if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
                 entity.values[ordinal] = value
             } else {
-                entity[slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name] = value
+                let name = slot.storage.name.hasSuffix("/\(name)") ? slot.storage.name : name
+                entity[name] = value
+                if slot.isDynamic, !value.isNull, let type = types.statedType(slot.storage.type) {
+                    entity.control.annotations["\(name)@odata.type"] = .string(type)
+                }
             }
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {

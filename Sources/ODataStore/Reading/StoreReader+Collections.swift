@@ -133,7 +133,7 @@ extension StoreReader {
 
     /// The media type of an encoded page.
     static func contentType(_ format: ResponseFormat) -> String {
-        let prefix = format.version >= .v401 ? "" : "odata."
+        let prefix = format.isPrefixed ? "odata." : ""
         let compatible = format.isIEEE754Compatible ? ";IEEE754Compatible=true" : ""
         return "application/json;\(prefix)metadata=\(format.metadata.rawValue)\(compatible)"
     }

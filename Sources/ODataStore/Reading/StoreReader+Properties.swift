@@ -31,7 +31,18 @@ extension StoreReader {
         let (value, type) = try Self.follow(resource.steps[first...], in: entity)
         if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
         guard isRaw else {
-            return ODataResponse(body: .value(try narrowed(value, by: options), type), etag: entity.control.etag)
+            var response = ODataResponse(
+                body: .value(try narrowed(value, by: options), type), etag: entity.control.etag)
+            let isRelated = segments.contains {
+                if case .navigation(let navigation, _, _) = $0 { !navigation.isContainment } else { false }
+            }
+            if isRelated { response.owner = entity.control.id }
+            return response
+        }
+        if case .binary(let bytes) = value, case .rawValue(let property?) = resource.target,
+            case .constant(_, let mediaType)? = property.annotations.annotation("Org.OData.Core.V1.MediaType")?.value
+        {
+            return ODataResponse(body: .raw(ByteStream(bytes), contentType: mediaType), etag: entity.control.etag)
         }
         return ODataResponse(body: try Self.raw(value, type, mapping.model), etag: entity.control.etag)
     }

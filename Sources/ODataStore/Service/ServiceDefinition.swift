@@ -96,6 +96,11 @@ public struct ServiceDefinition: Sendable {
     /// Registers a function and adds it, and its import when it is unbound, to the model
     /// (OData Protocol 4.01, 11.5.4). Several with one name are overloads.
     ///
+    /// One that gives a single value, and is unbound or bound to an entity, can be called in `$filter`, `$orderby` and
+    /// `$compute` too: `$filter=Shop.GetTotalPrice(taxRate=0.1) gt 100`. There it is called for each row that the query
+    /// comes by, so that its cost is the query's, and it does not know who asks (``ServiceCall/principal``). Results
+    /// that hang on it have no delta links.
+    ///
     /// - Parameters:
     ///   - name: the name, in the namespace of the container.
     ///   - binding: what it is called on; `nil` for an unbound one.

@@ -22,7 +22,9 @@ struct ServiceSchema {
             table.notLoaded = nil
             return table
         }
-        mapping = StorageMapping(model: definition.model, tables: tables)
+        var mapping = StorageMapping(model: definition.model, tables: tables)
+        mapping.computedFunctions = ExpressionFunctions(definition).names
+        self.mapping = mapping
         changes = ChangeLog(mapping: mapping)
         var statements = layout.statements
         statements.append("CREATE TABLE \(Self.metaTable) (name TEXT PRIMARY KEY, value) WITHOUT ROWID")

@@ -129,6 +129,12 @@ extension StoreService {
         _ requests: [ODataRequest], _ bound: [BoundURL] = [],
         _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
+        try await gate.change { try await transactNow(requests, bound, body) }
+    }
+
+    private func transactNow(
+        _ requests: [ODataRequest], _ bound: [BoundURL], _ body: @escaping @Sendable (Database) throws -> [Performed]
+    ) async throws -> Outcome {
         if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
             try await forgetOldChanges()
         }
@@ -229,11 +235,19 @@ extension StoreService {
     // MARK: Batches
 
     /// Answers the requests of a batch in order; each change set is one transaction.
-    func batch(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+    ///
+    /// Under snapshot isolation all of them show one state, but for what they change themselves.
+    func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
+        guard request.isolation == .snapshot, !ChangeGate.isOwner else { return try await run(items, of: request) }
+        return try await gate.alone { try await run(items, of: request) }
+    }
+
+    private func run(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         try await BatchRun(
             model: model, single: { try await self.execute($0) },
-            changeSet: { requests, resolve in try await self.changeSet(requests, resolve) }
-        ).run(items, continueOnError: continueOnError)
+            changeSet: { requests, resolve in try await self.changeSet(requests, resolve) },
+            observer: request.batchObserver
+        ).run(items, continueOnError: request.preferences.continueOnError)
     }
 
     private func changeSet(

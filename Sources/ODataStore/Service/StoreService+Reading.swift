@@ -40,13 +40,21 @@ extension StoreService {
         if request.isolation == .snapshot, case .entities = bound.resource.target {
             return try await snapshots.start(bound, request, provider.reader, in: database)
         }
-        var plain = request
-        let hasStreams = try await hasStreams(bound)
+        var (plain, bound) = (request, bound)
+        var selection = StreamSelection()
+        if var query = bound.query {
+            selection = try StreamSelection(taking: &query)
+            bound.query = query
+        }
+        var hasStreams = selection.isInline
+        if !hasStreams { hasStreams = try await self.hasStreams(bound) }
         // Encoded pages leave the store as they are; what streams have beside them is added to entities.
-        if hasStreams { plain.format = nil }
+        // What a batch shows under snapshot isolation is read while nobody changes anything.
+        if hasStreams || ChangeGate.isOwner { plain.format = nil }
         var response = try await provider.reader.read(bound, request: plain, in: database, cache: entry)
         if hasStreams {
-            response.body = try await withStreams(response.body, root: request.format?.serviceRoot ?? "")
+            response.body = try await withStreams(
+                response.body, selection, root: request.format?.serviceRoot ?? "")
         }
         return response
     }

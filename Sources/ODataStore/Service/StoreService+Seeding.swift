@@ -37,7 +37,9 @@ extension StoreService {
     /// - Throws: ``ODataError``; nothing is changed then.
     public func seed(_ rows: SeedRows, replacesAll: Bool = false) async throws {
         do {
-            try await database.write { [self] in try rows.insert(into: self, replacesAll: replacesAll, in: $0) }
+            try await gate.change {
+                try await database.write { [self] in try rows.insert(into: self, replacesAll: replacesAll, in: $0) }
+            }
         } catch {
             throw ODataError(translating: error)
         }

@@ -63,6 +63,8 @@ public final class StoreService: ODataProvider {
     let schema: ServiceSchema
     let streams: StreamStore
     let snapshots: SnapshotSpool
+    /// Keeps changes and batches under snapshot isolation apart.
+    let gate = ChangeGate()
     /// What has been resolved and compiled for all callers alike.
     let cache = QueryCache()
     /// Whether the tables were made when the service was opened: then it has no rows yet.
@@ -107,6 +109,7 @@ public final class StoreService: ODataProvider {
 
     private init(_ definition: ServiceDefinition, _ place: Place, _ options: Options) async throws {
         schema = ServiceSchema(definition)
+        let functions = ExpressionFunctions(definition)
         let path: String
         switch place {
         case .memory:
@@ -117,6 +120,7 @@ public final class StoreService: ODataProvider {
             configuration.prepareDatabase { database in
                 StoreFunctions.register(in: database)
                 ServiceSchema.register(in: database, now: options.now)
+                functions.register(in: database)
             }
             database = try DatabaseQueue(configuration: configuration)
         case .file(let file, let protection):
@@ -125,6 +129,7 @@ public final class StoreService: ODataProvider {
             let prepare = settings.prepare
             settings.prepare = { database in
                 ServiceSchema.register(in: database, now: options.now)
+                functions.register(in: database)
                 try prepare?(database)
             }
             let opened = try StoreDatabase.open(path: file, protection: protection, options: settings)
@@ -133,6 +138,7 @@ public final class StoreService: ODataProvider {
         }
         isNew = try await database.write { [schema] in try schema.prepare(in: $0, path: path) }
         core = ServiceCore(definition, options, mapping: schema.mapping)
+        functions.begin(with: core)
         streams = StreamStore(database: database, options: options)
         snapshots = SnapshotSpool(options: options)
         try await streams.removeLeftovers()
@@ -152,7 +158,7 @@ public final class StoreService: ODataProvider {
         do {
             var request = try request.parsingLink()
             if case .batch(let items) = request.body {
-                return try await batch(items, continueOnError: request.preferences.continueOnError)
+                return try await batch(items, of: request)
             }
             for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
             var response = request.method == .read ? try await read(request) : try await change(request)
@@ -179,7 +185,9 @@ public final class StoreService: ODataProvider {
     ///
     /// - Throws: ``StoreError``.
     public func removeAll() async throws {
-        try await database.write { [core] in try ServiceSchema.removeAllRows(core.mapping, in: $0) }
+        try await gate.change { [database, core] in
+            try await database.write { try ServiceSchema.removeAllRows(core.mapping, in: $0) }
+        }
         await snapshots.removeAll()
     }
 

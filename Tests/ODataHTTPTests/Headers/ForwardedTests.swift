@@ -29,9 +29,9 @@ import Testing
     func publicURL() async throws {
         let options = ODataHandler.Options(publicURL: "https://api.example/shop")
         let text = try await answer("GET /service/Products\nX-Forwarded-Host: evil.example\n\n", options)
-        #expect(text.contains("\"@context\":\"https://api.example/shop/$metadata#Products\""))
-        #expect(text.contains("\"@nextLink\":\"https://api.example/shop/Products?$skiptoken=1\""))
-        #expect(text.contains("\"@deltaLink\":\"https://api.example/shop/Products?$deltatoken=2\""))
+        #expect(text.contains("\"@odata.context\":\"https://api.example/shop/$metadata#Products\""))
+        #expect(text.contains("\"@odata.nextLink\":\"https://api.example/shop/Products?$skiptoken=1\""))
+        #expect(text.contains("\"@odata.deltaLink\":\"https://api.example/shop/Products?$deltatoken=2\""))
     }
 
     @Test(arguments: [

@@ -63,9 +63,9 @@ final class ScriptedProvider: ODataProvider {
             text == """
                 200
                 OData-Version: 4.01
-                Content-Type: application/json;metadata=minimal
+                Content-Type: application/json;odata.metadata=minimal
 
-                {"@context":"http://host/service/$metadata","value":[\
+                {"@odata.context":"http://host/service/$metadata","value":[\
                 {"name":"Products","kind":"EntitySet","url":"Products"},\
                 {"name":"Categories","kind":"EntitySet","url":"Categories"},\
                 {"name":"Customers","kind":"EntitySet","url":"Customers"},\
@@ -114,10 +114,10 @@ final class ScriptedProvider: ODataProvider {
                 200
                 OData-Version: 4.01
                 Preference-Applied: maxpagesize=1
-                Content-Type: application/json;metadata=minimal
+                Content-Type: application/json;odata.metadata=minimal
 
-                {"@context":"http://host/service/$metadata#Products","@count":3,"value":[\
-                {"@etag":"W/\\"1\\"","ID":1,"Name":"Bread","Stock":5}],"@nextLink":"Products?$skiptoken=1"}
+                {"@odata.context":"http://host/service/$metadata#Products","@odata.count":3,"value":[\
+                {"@odata.etag":"W/\\"1\\"","ID":1,"Name":"Bread","Stock":5}],"@odata.nextLink":"Products?$skiptoken=1"}
                 """)
         let old = try await answer(
             "GET /service/Products?$count=true\nOData-MaxVersion: 4.0\nAccept: application/json;IEEE754Compatible=true\n\n",
@@ -145,7 +145,7 @@ final class ScriptedProvider: ODataProvider {
     func contexts(_ url: String, _ context: String) async throws {
         let path = url.replacing(" ", with: "%20")
         let text = try await answer("GET /service/\(path)\n\n") { _, _ in ODataResponse(body: .page(EntityPage())) }
-        #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
+        #expect(text.contains(#"{"@odata.context":"http://host/service/\#(context)","#), "\(text)")
     }
 
     @Test(
@@ -160,7 +160,7 @@ final class ScriptedProvider: ODataProvider {
         let text = try await answer("GET /service/\(url)\n\n") { provider, _ in
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
         }
-        #expect(text.contains(#"{"@context":"http://host/service/\#(context)","#), "\(text)")
+        #expect(text.contains(#"{"@odata.context":"http://host/service/\#(context)","#), "\(text)")
         #expect(PayloadContext("x/" + context).content(in: try ExampleService.model()) != nil)
     }
 
@@ -179,9 +179,9 @@ final class ScriptedProvider: ODataProvider {
                 OData-Version: 4.01
                 ETag: "5"
                 Location: http://host/service/Products(9)
-                Content-Type: application/json;metadata=minimal
+                Content-Type: application/json;odata.metadata=minimal
 
-                {"@context":"http://host/service/$metadata#Products/$entity","ID":9}
+                {"@odata.context":"http://host/service/$metadata#Products/$entity","ID":9}
                 """)
         let minimal = try await answer(request) { _, _ in
             var response = ODataResponse(status: 201)
@@ -209,7 +209,7 @@ final class ScriptedProvider: ODataProvider {
         let name = try await answer("GET /service/Products(1)/Name\n\n") { _, _ in
             ODataResponse(body: .value("Bread", .primitive(.string)))
         }
-        #expect(name.hasSuffix(#"{"@context":"http://host/service/$metadata#Products(1)/Name","value":"Bread"}"#))
+        #expect(name.hasSuffix(#"{"@odata.context":"http://host/service/$metadata#Products(1)/Name","value":"Bread"}"#))
         let null = try await answer("GET /service/Products(1)/Name\n\n") { _, _ in
             ODataResponse(body: .value(.null, .primitive(.string)))
         }
@@ -225,11 +225,12 @@ final class ScriptedProvider: ODataProvider {
         }
         #expect(
             references.hasSuffix(
-                #"{"@context":"http://host/service/$metadata#Collection($ref)","value":[{"@id":"Products(1)"}]}"#))
+                #"{"@odata.context":"http://host/service/$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"}]}"#
+            ))
         let sum = try await answer("GET /service/Sum(a=1,b=2)\n\n") { _, _ in
             ODataResponse(body: .value(3, .primitive(.int32)))
         }
-        #expect(sum.hasSuffix(#"{"@context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
+        #expect(sum.hasSuffix(#"{"@odata.context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
     }
 
     @Test("11.2.7 304 for what the client has already")
@@ -280,7 +281,7 @@ final class ScriptedProvider: ODataProvider {
             conflict == """
                 412
                 OData-Version: 4.01
-                Content-Type: application/json;metadata=minimal
+                Content-Type: application/json;odata.metadata=minimal
                 Content-Language: en
                 Retry-After: 3
                 X-Request-ID: r7

@@ -65,15 +65,15 @@ extension ServedDatabase {
     // MARK: Batches
 
     /// Answers the requests of a batch in order; each change set is one transaction.
-    func batch(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+    func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         try await BatchRun(
             model: model, single: { try await self.execute($0) },
             changeSet: { requests, resolve in
                 try await self.transact(requests) { [writing = self.writing] database in
                     try resolve { try writing.perform($0, try writing.bind($0), in: database) }
                 }
-            }
-        ).run(items, continueOnError: continueOnError)
+            }, observer: request.batchObserver
+        ).run(items, continueOnError: request.preferences.continueOnError)
     }
 
     // MARK: After a crash

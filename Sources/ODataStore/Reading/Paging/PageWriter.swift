@@ -111,6 +111,8 @@ actor PageWriter {
         typealias Result = (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int)
 
         func read(_ database: Database) throws -> Result {
+            // All that full metadata say is said of entities.
+            if renderer.format.metadata == .full { return try readEntities(database) }
             var run = run
             var count = 0
             let plan = run.compiled.plan
@@ -145,6 +147,59 @@ actor PageWriter {
                 bytes += item.bytes
             }
             return (bytes, run, outcome, items.count)
+        }
+
+        private func readEntities(_ database: Database) throws -> Result {
+            var run = run
+            let plan = run.compiled.plan
+            let entityRenderer = EntityRenderer(model: mapping.model, isPrefixed: renderer.format.isPrefixed)
+            var entities: [Entity] = []
+            var sources: [[[DatabaseValue]]] = []
+            let outcome = try run.run(database) { row in
+                entities.append(try entityRenderer.item(row, plan))
+                sources.append(plan.expandSources.map { $0.map { row.value($0) } })
+                return entities.count < PageWriter.expandedRows
+            }
+            try ExpandRunner(
+                renderer: entityRenderer, mapping: mapping, options: options, database: database, paging: paging
+            ).expand(&entities, sources, run.compiled.expand, of: plan.set)
+            var writer = JSONWriter(reservingCapacity: PageWriter.readSize)
+            for var entity in entities {
+                if renderer.omitsNulls { entity.omitNulls() }
+                renderer.entities.write(entity, declared: plan.shape.name, to: &writer)
+            }
+            let comma = needsComma && !entities.isEmpty ? [UInt8(ascii: ",")] : []
+            return (comma + writer.bytes, run, outcome, entities.count)
+        }
+    }
+}
+
+extension Entity {
+    /// Takes null values out, those within complex values and related entities too (OData Protocol 4.01, 8.2.8.6).
+    fileprivate mutating func omitNulls() {
+        for ordinal in values.indices {
+            if values[ordinal]?.isNull == true {
+                values[ordinal] = nil
+            } else if case .complex(var inner)? = values[ordinal] {
+                inner.omitNulls()
+                values[ordinal] = .complex(inner)
+            }
+        }
+        dynamicProperties = dynamicProperties.filter { !$0.value.isNull }
+        related = related.mapValues { related in
+            switch related {
+            case .one(var entity):
+                entity.omitNulls()
+                return .one(entity)
+            case .many(let entities, let count, let nextLink):
+                let reduced = entities.map { entity in
+                    var entity = entity
+                    entity.omitNulls()
+                    return entity
+                }
+                return .many(reduced, count: count, nextLink: nextLink)
+            case .none, .references: return related
+            }
         }
     }
 }

@@ -251,6 +251,9 @@ final class ExpressionCompiler {
             else { throw Self.unsupported("\(function.name) here") }
             return boolean(sql)
         }
+        if function.isDeclared, !mapping.computedFunctions.contains(function.name) {
+            throw Self.unsupported("The function \(function.name.prefix { $0 != "(" }) in an expression")
+        }
         let values = try zip(arguments, function.parameters).map { argument, type in
             try converted(try value(argument), to: Operand.canonicalCodec(type)).sql
         }

@@ -12,6 +12,8 @@ public struct ResultPlan: Sendable {
         public var storage: ColumnStorage
         /// The bit of ``TableStorage/notLoaded`` that tells whether it is loaded; `nil` when it always is.
         public var notLoadedBit: Int?
+        /// Whether no metadata declare the property: it is computed or aggregated.
+        public var isDynamic = false
     }
 
     /// One property of the result.

@@ -6,6 +6,8 @@ import ODataService
 /// Chooses the result columns of a statement and describes them in a ``ResultPlan``.
 struct ResultPlanBuilder {
     let builder: StatementBuilder
+    /// The type of the rows before they are transformed.
+    let declared: Shape
     var compiler: ExpressionCompiler { builder.compiler }
     var scope: SQLScope { builder.scope }
 
@@ -81,6 +83,8 @@ struct ResultPlanBuilder {
                 remaining.append(property.name)
                 continue
             }
+            // What is known of a stream is added to the entity; its bytes are in no column of the row.
+            if property.type.primitive == .stream { continue }
             if case .absent = storage { throw ODataError.notImplemented("the property \(property.name)") }
             let own = shape.ordinal(of: property.name) ?? ordinal
             if let nested = query.nestedQueries[ordinal] {
@@ -394,10 +398,28 @@ struct ResultPlanBuilder {
         nest(names.map { ($0.split(separator: "/").map(String.init), $0) }, scope ?? self.scope, &select)
     }
 
+    /// Whether the metadata declare the type of what a name or a path leads to.
+    private func isDeclared(_ name: String) -> Bool {
+        var shape: Shape? = declared
+        for part in name.split(separator: "/") {
+            guard let current = shape else { return false }
+            if let property = current.properties.first(where: { $0.name == part }) {
+                guard case .complex(let type?) = property.type else { return true }
+                shape = compiler.mapping.model.shape(type)
+            } else if let navigation = current.navigationProperties.first(where: { $0.name == part }) {
+                shape = compiler.mapping.model.shape(navigation.target)
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
     private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
         ResultPlan.Slot(
             index: select.index(of: operand.sql),
-            storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil)
+            storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil,
+            isDynamic: !isDeclared(name))
     }
 
     // MARK: Aggregated rows

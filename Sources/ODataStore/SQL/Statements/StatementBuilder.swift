@@ -206,7 +206,7 @@ final class StatementBuilder {
 
     private func finish(_ query: BoundQuery) throws -> CompiledQuery {
         var select = SelectList()
-        var plan = try ResultPlanBuilder(builder: self).plan(query, &select)
+        var plan = try ResultPlanBuilder(builder: self, declared: query.shape).plan(query, &select)
         let keys = keyTerms
         let all = order(with: keys)
         plan.sort = all.map { select.index(of: $0.sql) }

@@ -1,0 +1,79 @@
+import ODataModel
+
+/// Functions that the service declares, within expressions (OData URL Conventions 4.01, 5.1.1.14 and
+/// Protocol 4.01, 11.5.4.1).
+extension BindingSession {
+    /// A call of a declared function with its parameters by name: one that is bound to the entity at a path, or,
+    /// where the path has no steps, an unbound one.
+    ///
+    /// - Returns: `nil` when the model declares no such function.
+    /// - Throws: when no overload fits, what it gives cannot stand in an expression, or the entity is of no entity set.
+    func declared(
+        _ name: Identifier, on state: PathState, _ arguments: [Expression.NamedArgument], in scope: Scope
+    ) throws(QueryError) -> BoundExpression? {
+        let given = Set(arguments.map(\.name.text))
+        let functions = qualified(name.text).flatMap { model.operations($0) }.filter { $0.kind == .function }
+        guard !functions.isEmpty else { return nil }
+        let overloads = functions.filter { Set($0.ownParameters.map(\.name)) == given }
+        let unbound = state.steps.isEmpty ? overloads.first { !$0.isBound } : nil
+        guard let overload = overloads.first(where: { isBound($0, to: state) }) ?? unbound else {
+            throw typeError("No overload of \(name) takes these parameters here.", at: name.offset)
+        }
+        switch overload.returnType {
+        case .primitive, .enumeration, .typeDefinition: break
+        default:
+            throw unsupported("The function \(name), which gives no single value, in an expression", at: name.offset)
+        }
+        var values: [BoundExpression] = []
+        var types: [TypeReference] = []
+        if overload.isBound {
+            guard let shape = state.shape, let set = state.source, model.entitySet(set) != nil else {
+                throw unsupported("The function \(name) on an entity of no entity set", at: name.offset)
+            }
+            values.append(.constant(.string(set), .primitive(.string)))
+            types.append(.primitive(.string))
+            for part in shape.key {
+                var key = state
+                for step in part.path.split(separator: "/") {
+                    try append(Identifier(String(step), at: name.offset), to: &key, in: scope)
+                }
+                values.append(.path(key.path))
+                types.append(key.type)
+            }
+        }
+        for parameter in overload.ownParameters {
+            guard let argument = arguments.first(where: { $0.name.text == parameter.name }) else { continue }
+            values.append(try bind(argument.value, expecting: parameter.type, in: scope))
+            types.append(parameter.type)
+        }
+        return try custom(ScalarFunction(declared: overload, types), values, at: name.offset)
+    }
+
+    private func isBound(_ operation: Operation, to state: PathState) -> Bool {
+        guard operation.isBound, case .entity(let wanted?)? = operation.parameters.first?.type,
+            case .entity = state.type,
+            let shape = state.shape
+        else { return false }
+        return model.isType(shape.name, wanted)
+    }
+}
+
+extension ScalarFunction {
+    /// A function that the service declares: its arguments are, for one that is bound, the entity set and the key of the
+    /// entity, then the parameters in the order of the declaration. Only the service can compute it.
+    ///
+    /// - Parameter types: the types of all these arguments.
+    public init(declared operation: Operation, _ types: [TypeReference]) {
+        let name = Self.name(declared: operation)
+        self.init(name, types, returns: operation.returnType ?? .primitive(.string)) { _ in
+            throw QueryError(.unsupported(feature: name), "\(name) can be computed by its service alone.")
+        }
+        isDeclared = true
+    }
+
+    /// The name of a function that the service declares, which no other overload has.
+    public static func name(declared operation: Operation) -> String {
+        let binding = operation.isBound ? operation.parameters.first.map { "\($0.type)" } ?? "" : ""
+        return "\(operation.name)(\(binding);\(operation.ownParameters.map(\.name).joined(separator: ",")))"
+    }
+}

@@ -1,0 +1,62 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What a query wants to know of the streams of its entities: which of them are told of, and which come along with
+/// their bytes (`$expand=Photo`, `$expand=$value`; OData Protocol 4.01, 11.2.5.2; JSON Format 4.01, 9 and 10).
+struct StreamSelection {
+    /// The name under which a media entity has its own bytes.
+    static let media = "$value"
+
+    /// The stream properties that `$select` leaves; `nil` for all.
+    private var selected: Set<String>?
+    /// The stream properties whose bytes are wanted, ``media`` for the stream of a media entity.
+    private(set) var inline: Set<String> = []
+    /// The same for related entities, by navigation property.
+    private(set) var related: [String: StreamSelection] = [:]
+
+    /// Tells of all streams, and takes none along.
+    init() {}
+
+    /// Takes what concerns streams out of a query: its statement knows nothing of them.
+    ///
+    /// - Throws: 501 for a stream within a complex value.
+    init(taking query: inout BoundQuery) throws {
+        for steps in query.expandedStreams {
+            switch steps.last {
+            case nil: inline.insert(Self.media)
+            case .property(let property, _, _) where steps.count == 1: inline.insert(property.name)
+            default: throw ODataError.notImplemented("$expand of a stream within a complex value")
+            }
+        }
+        query.expandedStreams = []
+        if case .some(let ordinals, _) = query.projection, query.apply.isEmpty {
+            let properties = query.resultShape.properties
+            selected = Set(ordinals.filter(properties.indices.contains).map { properties[$0].name }).union(inline)
+        }
+        for index in query.expand.indices where query.expand[index].form == .entities {
+            related[query.expand[index].navigation.name] = try StreamSelection(taking: &query.expand[index].query)
+        }
+    }
+
+    /// Whether any bytes are wanted.
+    var isInline: Bool { !inline.isEmpty || related.values.contains(where: \.isInline) }
+
+    /// Whether a stream property is told of.
+    func includes(_ property: String) -> Bool { selected?.contains(property) ?? true }
+}
+
+extension StreamStore {
+    /// A stream as a value in JSON: text as text, JSON as itself, anything else as bytes
+    /// (OData JSON Format 4.01, 9).
+    static func value(of bytes: [UInt8], contentType: String, in model: EntityDataModel) -> ODataValue {
+        let type = contentType.prefix { $0 != ";" }.lowercased()
+        if type.hasPrefix("text/"), let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
+        if type == "application/json" || type.hasSuffix("+json"),
+            let value = try? ODataValue(json: bytes, type: .untyped("Edm.Untyped"), model: model)
+        {
+            return value
+        }
+        return .binary(bytes)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import ODataModel
+import ODataService
+import ODataStore
+import Testing
+
+@Suite("OData 2.0, operations and what SAP's clients ask for")
+struct V2OperationTests {
+    private static let metadata = """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
+        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">
+          <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Name" Type="Edm.String"/>
+            <Property Name="Made" Type="Edm.DateTimeOffset">
+              <Annotation Term="Org.OData.Core.V1.Computed" Bool="true"/></Property>
+          </EntityType>
+          <ComplexType Name="Size"><Property Name="Width" Type="Edm.Int32"/></ComplexType>
+          <EntityContainer Name="C"><EntitySet Name="Items" EntityType="Shop.Item">
+            <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions">
+              <Record><PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
+            <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions">
+              <Record><PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
+          </EntitySet></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    private struct V2 {
+        let handler: ODataV2Handler
+
+        func send(_ method: HTTPRequest.Method, _ path: String) async throws -> (Int, String) {
+            let message = HTTPRequest(method: method, scheme: "http", authority: "host", path: "/v2/\(path)")
+            let (response, stream) = await handler.handle(message, ByteStream([]))
+            return (response.status.code, String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self))
+        }
+    }
+
+    private func service(_ body: (V2) async throws -> Void) async throws {
+        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
+        let (item, size) = (QualifiedName("Shop", "Item"), QualifiedName("Shop", "Size"))
+        let width = OperationParameter("width", .primitive(.int32))
+        @Sendable func complex(_ call: ServiceCall) throws -> ODataValue {
+            let width: Int64 = try call.argument("width")
+            let shape = try #require(call.transaction.model.shape(size))
+            return .complex(Entity(shape: shape, ["Width": .integer(width)]))
+        }
+        try definition.function("One", [width], returns: .primitive(.int32)) { call in
+            .value(.integer(try call.argument("width")))
+        }
+        try definition.function("Many", [width], returns: .collection(.primitive(.int32))) { call in
+            .value(.collection([.integer(try call.argument("width")), .integer(7)]))
+        }
+        try definition.function("OneSize", [width], returns: .complex(size)) { .value(try complex($0)) }
+        try definition.function("ManySizes", [width], returns: .collection(.complex(size))) { call in
+            .value(.collection([try complex(call)]))
+        }
+        try definition.function("OneItem", returns: .entity(item), in: "Items") { call in
+            try call.transaction.entity("Items(1)").map { .entity($0) } ?? .none
+        }
+        try definition.function("ManyItems", returns: .collection(.entity(item)), in: "Items") { _ in
+            .query("Items?$orderby=ID desc")
+        }
+        try definition.action("Nothing") { _ in .none }
+        let service = try await StoreService.open(definition, at: .memory)
+        try await service.seed(json: Array(#"{"Items":[{"ID":1,"Name":"a"},{"ID":2,"Name":"b"}]}"#.utf8))
+        try await body(V2(handler: try ODataV2Handler(provider: service, serviceRoot: "/v2/")))
+        try await service.close()
+    }
+
+    @Test(
+        "MS-ODATA 2.2.3.11 function imports of all seven kinds: nothing, values, complex values and entities, one or many"
+    )
+    func functionImports() async throws {
+        try await service { v2 in
+            let (_, metadata) = try await v2.send(.get, "$metadata")
+            for name in ["One", "Many", "OneSize", "ManySizes", "OneItem", "ManyItems", "Nothing"] {
+                #expect(metadata.contains("<FunctionImport Name=\"\(name)\""), "\(name)")
+            }
+            let answers = [
+                ("One?width=3", #""One":3"#), ("Many?width=3", "[3,7]"), ("OneSize?width=3", #""Width":3"#),
+                ("ManySizes?width=3", #""Width":3"#), ("OneItem?", #""Name":"a""#), ("ManyItems?", #""Name":"b""#),
+            ]
+            for (call, expected) in answers {
+                let (status, text) = try await v2.send(.get, "\(call)&$format=json")
+                #expect(status == 200 && text.hasPrefix("{\"d\":") && text.contains(expected), "\(call): \(text)")
+                let (atom, xml) = try await v2.send(.get, call)
+                #expect(atom == 200 && xml.hasPrefix("<?xml"), "\(call): \(xml)")
+            }
+            #expect(try await v2.send(.post, "Nothing").0 == 204)
+            #expect(try await v2.send(.get, "One?$format=json").0 == 400)
+            #expect(try await v2.send(.get, "Nothing").0 == 405)
+        }
+    }
+
+    @Test("sap: attributes tell what can be done, sap-language and other custom options are no error")
+    func attributes() async throws {
+        try await service { v2 in
+            let (_, metadata) = try await v2.send(.get, "$metadata?sap-language=DE&sap-client=100")
+            let set = try #require(
+                metadata.firstRange(of: /<EntitySet Name="Items"[^>]*>/).map { String(metadata[$0]) })
+            #expect(set.contains("sap:creatable=\"false\"") && set.contains("sap:deletable=\"false\""), "\(set)")
+            #expect(!set.contains("sap:updatable"), "\(set)")
+            let made = try #require(metadata.firstRange(of: /<Property Name="Made"[^>]*>/).map { String(metadata[$0]) })
+            #expect(made.contains("sap:creatable=\"false\"") && made.contains("sap:updatable=\"false\""), "\(made)")
+            for option in ["sap-language=DE", "sap-client=100", "sap-ds-debug=true"] {
+                #expect(try await v2.send(.get, "Items?\(option)&$format=json").0 == 200)
+            }
+        }
+    }
+}
