@@ -14,9 +14,11 @@ struct Exchange: Sendable {
         var head = request.head
         head.scheme = configuration.tls == nil ? "http" : "https"
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
+        var giveLeave: (@Sendable () -> Void)?
+        if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
         let body = RequestBodyReader(
             request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
-            giveLeave: head.expectsContinue ? { connection.giveLeaveToSend() } : nil)
+            giveLeave: giveLeave)
         let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
         if let answer = await ownAnswer(to: head) { return await outgoing.response(answer, record) }
         if let refusal = refusal(of: head) { return await outgoing.response(refusal, record) }
