@@ -43,7 +43,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ])
     func `what is no request ends its connection alone`(_ text: String) async throws {
-        try await withServer(.init(idleTimeout: .seconds(4)), handler: Self.collect) { server in
+        try await withServer(.init(idleTimeout: .seconds(8)), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(text.utf8)
             let answer = await connection.readToEnd()

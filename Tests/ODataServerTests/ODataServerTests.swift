@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import MetricsTestKit
 import ODataHTTP
 import ODataServer
 import ODataService
@@ -191,6 +192,24 @@ import Testing
             }
             try await transport.shutdown()
         }
+    }
+
+    @Test func `requests are counted and timed by method and status, whatever methods somebody invents`() async throws {
+        let metrics = TestMetrics()
+        var configuration = ODataServer.Configuration(pathPrefix: "/s/")
+        configuration.metricsFactory = metrics
+        try await with(configuration) { server in
+            for path in ["/s/a", "/s/b", "/elsewhere"] { _ = try await exchange(server, path) }
+            for name in ["FROB", "NICATE"] {
+                _ = try await exchange(server, "/s/", method: try #require(HTTPRequest.Method(name)))
+            }
+        }
+        let label = "http.server.request.duration"
+        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "200")]).values.count == 2)
+        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "404")]).values.count == 1)
+        #expect(try metrics.expectTimer(label, [("method", "other"), ("status", "200")]).values.count == 2)
+        let bytes = try metrics.expectCounter("http.server.response.bytes", [("method", "GET"), ("status", "200")])
+        #expect(bytes.totalValue == 2 * Int64("/s/a 0".utf8.count))
     }
 
     @Test func `the access log shows paths, not queries or credentials`() async throws {
