@@ -62,9 +62,9 @@ struct ServerBenchmarks {
         return figures
     }
 
-    /// Both servers must do the same work: the rows of a page are the same, whatever stands around them.
+    /// Both servers must do the same work: the values of a page are the same, whatever stands around them.
     private static func requireSameRows(_ servers: [ServerKind: RunningProcess]) throws {
-        var rows: [NSArray] = []
+        var pages: [Data] = []
         for kind in [ServerKind.outpost, .handwritten] {
             guard let server = servers[kind], let connection = Connection(port: server.port),
                 let answer = connection.page(after: 4711), let start = answer.firstIndex(of: UInt8(ascii: "{")),
@@ -72,10 +72,13 @@ struct ServerBenchmarks {
             else { throw CocoaError(.fileReadUnknown) }
             connection.close()
             let page = try JSONSerialization.jsonObject(with: Data(answer[start...end])) as? [String: Any]
-            rows.append(page?["value"] as? NSArray ?? [])
+            let rows = page?["value"] as? [[String: Any]] ?? []
+            // Outpost gives each row its ETag besides.
+            let values = rows.map { $0.filter { !$0.key.hasPrefix("@") } }
+            pages.append(try JSONSerialization.data(withJSONObject: values, options: [.sortedKeys]))
         }
-        guard rows[0].count == 50, rows[0] == rows[1] else {
-            print("The pages differ: \(rows[0].firstObject ?? "none") and \(rows[1].firstObject ?? "none")")
+        guard pages[0].count > 5000, pages[0] == pages[1] else {
+            for page in pages { print("The pages differ: \(String(decoding: page.prefix(400), as: UTF8.self))") }
             throw CocoaError(.fileReadCorruptFile)
         }
     }
@@ -103,7 +106,8 @@ struct ServerBenchmarks {
                 String(
                     format: "  %@: %.0f MB in %.1f s, %.0f rows/s", name, Double(bytes) / 1e6, seconds,
                     Double(rows) / seconds))
-            let verdict = !isWhole || bytes < rows * 100 ? "missed: not whole" : grown <= streamLimit ? "holds" : "missed"
+            let verdict =
+                !isWhole || bytes < rows * 100 ? "missed: not whole" : grown <= streamLimit ? "holds" : "missed"
             print(
                 String(
                     format: "memory while all rows stream as %@: %.1f MiB more, limit %.0f: %@", name, grown,

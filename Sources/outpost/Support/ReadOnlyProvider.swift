@@ -32,7 +32,8 @@ struct ReadOnlyProvider: ODataProvider {
             if let refusal = refusal(of: item.request) {
                 refused[item.id] = refusal
                 if let group = item.atomicityGroup { groups.insert(group) }
-            } else if item.condition == nil, item.dependsOn.contains(where: { refused[$0] != nil || groups.contains($0) })
+            } else if item.condition == nil,
+                item.dependsOn.contains(where: { refused[$0] != nil || groups.contains($0) })
             {
                 refused[item.id] = ODataError(
                     status: 424, code: "FailedDependency",
