@@ -200,7 +200,7 @@ import Testing
         configuration.metricsFactory = metrics
         try await with(configuration) { server in
             for path in ["/s/a", "/s/b", "/elsewhere"] { _ = try await exchange(server, path) }
-            for name in ["FROB", "NICATE"] {
+            for name in ["PROPFIND", "LOCK"] {
                 _ = try await exchange(server, "/s/", method: try #require(HTTPRequest.Method(name)))
             }
         }
