@@ -166,6 +166,25 @@ import Testing
         }
     }
 
+    @Test func `a page of one chunk is sent with its length, a longer one as it comes`() async throws {
+        try await with(.init()) { request, _ in
+            let left = Mutex(request.path == "/short" ? 1 : 3)
+            let body = ByteStream {
+                let isOver = left.withLock { left in
+                    left -= 1
+                    return left < 0
+                }
+                return isOver ? nil : Array(#"{"value":[]}"#.utf8)
+            }
+            return (HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), body)
+        } _: { server in
+            let short = try await exchange(server, "/short")
+            #expect(short.text == #"{"value":[]}"# && short.fields[.contentLength] == "12")
+            let long = try await exchange(server, "/long")
+            #expect(long.text.count == 36 && long.fields[.contentLength] == nil)
+        }
+    }
+
     @Test func `HEAD gets the head alone`() async throws {
         try await with(.init()) { server in
             let head = try await exchange(server, "/", method: .head)

@@ -36,29 +36,44 @@ struct OutgoingResponse: Sendable {
             return finished(message, ResponseBody(), record)
         }
         let first: [UInt8]?
+        var second: [UInt8]?
+        var isWhole = false
         do {
             first = try await stream.next()
+            if let first { isWhole = stream.length == Int64(first.count) }
+            if let first, Self.mayBeWhole(first, stream, message) {
+                second = try await stream.next()
+                isWhole = second == nil
+            }
         } catch {
             // Nothing has been sent yet, so the failure can still be told in full.
             return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record, failure: error)
         }
         guard let first else { return finished(message, ResponseBody(), record) }
         // A body of one chunk goes out in one write with its head, which is what most responses are.
-        if let length = stream.length, length == Int64(first.count) {
+        if isWhole {
+            message.headerFields[.contentLength] = String(first.count)
             return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: first)), record, bytes: first.count)
         }
-        return streamed(message, first, stream, record)
+        return streamed(message, [first] + (second.map { [$0] } ?? []), stream, record)
+    }
+
+    /// Whether a first chunk may be all there is: a short page of JSON whose length nobody said. The second is then
+    /// looked for before the head is sent.
+    private static func mayBeWhole(_ first: [UInt8], _ stream: ByteStream, _ message: HTTPResponse) -> Bool {
+        stream.length == nil && first.count < 65_536
+            && message.headerFields[.contentType]?.hasPrefix("application/json") == true
     }
 
     private func streamed(
-        _ message: HTTPResponse, _ first: [UInt8], _ stream: ByteStream, _ record: AccessRecord
+        _ message: HTTPResponse, _ begun: [[UInt8]], _ stream: ByteStream, _ record: AccessRecord
     ) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
         let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { writer in
-            var bytes = first.count
+            var bytes = begun.reduce(0) { $0 + $1.count }
             do {
-                try await writer.write(ByteBuffer(bytes: first))
+                for chunk in begun { try await writer.write(ByteBuffer(bytes: chunk)) }
                 while let chunk = try await stream.next() {
                     bytes += chunk.count
                     try await writer.write(ByteBuffer(bytes: chunk))
