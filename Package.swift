@@ -222,7 +222,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
-            dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
+            dependencies: [
+                "ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",
@@ -268,7 +271,8 @@ let package = Package(
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
-            name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
+            name: "outpostTests",
+            dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes, jwtKit],
             swiftSettings: settings),
     ]
 )
