@@ -16,6 +16,8 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -63,6 +65,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -114,7 +118,7 @@ let package = Package(
             name: "ODataServer",
             dependencies: [
                 "ODataHTTP", "CLinux", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509, hummingbird,
-                hummingbirdCore, hummingbirdHTTP2, nioCore, nioSSL, serviceLifecycle,
+                hummingbirdCore, hummingbirdHTTP2, nioCore, nioHTTP2, nioHTTPTypes, nioSSL, serviceLifecycle,
             ],
             swiftSettings: settings),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -218,7 +222,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ODataServerTests",
-            dependencies: ["ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging],
+            dependencies: [
+                "ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",
@@ -264,7 +271,8 @@ let package = Package(
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
-            name: "outpostTests", dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes],
+            name: "outpostTests",
+            dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes, jwtKit],
             swiftSettings: settings),
     ]
 )

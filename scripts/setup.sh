@@ -24,6 +24,7 @@ need 'pkg-config --exists libxml-2.0' libxml2-dev
 need 'pkg-config --exists zlib' zlib1g-dev
 need 'command -v openssl' openssl
 need 'python3 -c "import cryptography"' python3-cryptography
+need 'python3 -c "import ensurepip"' python3-venv # for the clients from PyPI that tests run
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3
 

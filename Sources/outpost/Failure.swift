@@ -129,7 +129,7 @@ struct Failure: Error {
         let advice: String
         switch error {
         case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host that is this machine's."
-        case .unusableCertificate: advice = "Give PEM files with --tls-certificate and --tls-key."
+        case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
         }
         self.init(message: error.description, advice: advice)
     }

@@ -43,7 +43,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ])
     func `what is no request ends its connection alone`(_ text: String) async throws {
-        try await withServer(.init(idleTimeout: .seconds(4)), handler: Self.collect) { server in
+        try await withServer(.init(idleTimeout: .seconds(8)), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(text.utf8)
             let answer = await connection.readToEnd()
@@ -100,8 +100,8 @@ import Testing
             let chunk = [UInt8](repeating: 65, count: 65_536)
             var sent: Int64 = 0
             while sent < 1 << 28, connection.send(chunk) { sent += Int64(chunk.count) }
-            // What the two sockets hold between them, and what is read for courtesy.
-            #expect(sent < 1 << 26, "\(sent) bytes were taken")
+            // What is thrown away for courtesy, and what the two sockets hold between them.
+            #expect(sent < 1 << 27, "\(sent) bytes were taken")
             connection.close()
             #expect(try await isAlive(server))
         }
@@ -128,21 +128,8 @@ import Testing
     }
 
     @Test func `a handshake that does not come to an end is given up`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("handshake-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let certificate = folder.appendingPathComponent("c.pem").path
-        let key = folder.appendingPathComponent("k.pem").path
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        openssl.arguments =
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            + ["-keyout", key, "-out", certificate, "-days", "1", "-subj", "/CN=localhost"]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        var configuration = ODataServer.Configuration(
-            tls: .init(certificateChainFile: certificate, privateKeyFile: key))
+        let certificate = try await SelfSignedCertificate()
+        var configuration = ODataServer.Configuration(tls: certificate.tls)
         configuration.handshakeTimeout = .seconds(1)
         try await withServer(configuration, handler: Self.collect) { server in
             let start = ContinuousClock.now

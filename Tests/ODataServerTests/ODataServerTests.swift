@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import MetricsTestKit
 import ODataHTTP
 import ODataServer
 import ODataService
@@ -165,6 +166,25 @@ import Testing
         }
     }
 
+    @Test func `a page of one chunk is sent with its length, a longer one as it comes`() async throws {
+        try await with(.init()) { request, _ in
+            let left = Mutex(request.path == "/short" ? 1 : 3)
+            let body = ByteStream {
+                let isOver = left.withLock { left in
+                    left -= 1
+                    return left < 0
+                }
+                return isOver ? nil : Array(#"{"value":[]}"#.utf8)
+            }
+            return (HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), body)
+        } _: { server in
+            let short = try await exchange(server, "/short")
+            #expect(short.text == #"{"value":[]}"# && short.fields[.contentLength] == "12")
+            let long = try await exchange(server, "/long")
+            #expect(long.text.count == 36 && long.fields[.contentLength] == nil)
+        }
+    }
+
     @Test func `HEAD gets the head alone`() async throws {
         try await with(.init()) { server in
             let head = try await exchange(server, "/", method: .head)
@@ -191,6 +211,24 @@ import Testing
             }
             try await transport.shutdown()
         }
+    }
+
+    @Test func `requests are counted and timed by method and status, whatever methods somebody invents`() async throws {
+        let metrics = TestMetrics()
+        var configuration = ODataServer.Configuration(pathPrefix: "/s/")
+        configuration.metricsFactory = metrics
+        try await with(configuration) { server in
+            for path in ["/s/a", "/s/b", "/elsewhere"] { _ = try await exchange(server, path) }
+            for name in ["PROPFIND", "LOCK"] {
+                _ = try await exchange(server, "/s/", method: try #require(HTTPRequest.Method(name)))
+            }
+        }
+        let label = "http.server.request.duration"
+        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "200")]).values.count == 2)
+        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "404")]).values.count == 1)
+        #expect(try metrics.expectTimer(label, [("method", "other"), ("status", "200")]).values.count == 2)
+        let bytes = try metrics.expectCounter("http.server.response.bytes", [("method", "GET"), ("status", "200")])
+        #expect(bytes.totalValue == 2 * Int64("/s/a 0".utf8.count))
     }
 
     @Test func `the access log shows paths, not queries or credentials`() async throws {

@@ -94,21 +94,70 @@ struct RawConnection: Sendable {
 
     /// Everything until the other side closes, or nothing comes for twenty seconds; the head of a response alone where
     /// the rest does not matter.
-    func readToEnd(untilHead: Bool = false) async -> String {
+    func readToEnd(untilHead: Bool = false) async -> String { await read { untilHead && $0.contains(0x0D) }.text }
+
+    /// Everything until it is enough or the other side closes, and whether it did so in peace.
+    func read(
+        until isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
+    ) async -> (text: String, isClosed: Bool) {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var text: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 4096)
-                while true {
-                    let count = recv(descriptor, &buffer, buffer.count, 0)
-                    guard count > 0 else { break }
-                    text += buffer[..<count]
-                    if untilHead, text.contains(0x0D) { break }
-                }
-                continuation.resume(returning: String(decoding: text, as: UTF8.self))
+                var count = 0
+                repeat {
+                    count = recv(descriptor, &buffer, buffer.count, 0)
+                    text += buffer[..<max(0, count)]
+                } while count > 0 && !isEnough(text)
+                continuation.resume(returning: (String(decoding: text, as: UTF8.self), count == 0))
             }
         }
     }
 
     func close() { _ = Foundation.close(descriptor) }
+}
+
+/// A certificate for this machine that nobody trusts, made by another tool; its files go with it.
+final class SelfSignedCertificate {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+    var tls: ODataServer.TLS {
+        .init(
+            certificateChainFile: folder.appendingPathComponent("c.pem").path,
+            privateKeyFile: folder.appendingPathComponent("k.pem").path)
+    }
+
+    init() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let outcome = try await Command.run(
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+            tls.privateKeyFile, "-out", tls.certificateChainFile, "-days", "1", "-subj", "/CN=localhost")
+        guard outcome.status == 0 else { throw CocoaError(.executableLoad) }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// Programs of this machine.
+enum Command {
+    /// Runs a program to its end, beside the threads that the server's tasks need.
+    static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                let process = Process()
+                let output = Pipe()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                process.arguments = arguments
+                process.standardOutput = output
+                process.standardError = FileHandle.nullDevice
+                do {
+                    try process.run()
+                } catch {
+                    return continuation.resume(throwing: error)
+                }
+                let data = output.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, String(decoding: data, as: UTF8.self)))
+            }
+        }
+    }
 }

@@ -32,6 +32,22 @@ final class RunningProcess {
         return (Double(fields[12]) ?? 0) / 100 + (Double(fields[13]) ?? 0) / 100
     }
 
+    /// The most memory it has held since ``beginPeak()``, and what it holds, in bytes.
+    func memory() -> (peak: Int, current: Int) {
+        let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+        func bytes(_ field: String) -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(field) } ?? ""
+            return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+        }
+        return (bytes("VmHWM:"), bytes("VmRSS:"))
+    }
+
+    /// Forgets how much memory it held (proc(5)).
+    func beginPeak() {
+        try? "5".write(
+            toFile: "/proc/\(process.processIdentifier)/clear_refs", atomically: false, encoding: .utf8)
+    }
+
     func stop() {
         process.terminate()
         process.waitUntilExit()
@@ -47,30 +63,44 @@ struct Load {
     let writesPerHundred: Int
 
     func run(seconds: Double, _ server: RunningProcess) -> Figure {
-        let done = Atomic<Int>(0)
-        let failed = Atomic<Int>(0)
+        let done = Tally()
+        let failed = Tally()
         let before = server.processorSeconds
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
-        DispatchQueue.concurrentPerform(iterations: connections) { number in
-            guard let connection = Connection(port: port) else {
-                failed.add(1, ordering: .relaxed)
-                return
+        let clients = DispatchGroup()
+        // Threads of their own: a queue runs no more than there are processors.
+        for number in 0..<connections {
+            clients.enter()
+            Thread.detachNewThread { [self] in
+                defer { clients.leave() }
+                guard let connection = Connection(port: port) else {
+                    failed.add()
+                    return
+                }
+                var random = Random(state: UInt64(number + 1))
+                while ContinuousClock.now < end {
+                    let id = 1 + Int(random.next() % UInt64(max(1, rows - 60)))
+                    let isWrite = Int(random.next() % 100) < writesPerHundred
+                    let isAnswered = isWrite ? connection.patch(id) : connection.page(after: id) != nil
+                    if isAnswered { done.add() } else { failed.add() }
+                }
+                connection.close()
             }
-            var random = Random(state: UInt64(number + 1))
-            while ContinuousClock.now < end {
-                let id = 1 + Int(random.next() % UInt64(max(1, rows - 60)))
-                let isWrite = Int(random.next() % 100) < writesPerHundred
-                let isAnswered = isWrite ? connection.patch(id) : connection.page(after: id)
-                if isAnswered { done.add(1, ordering: .relaxed) } else { failed.add(1, ordering: .relaxed) }
-            }
-            connection.close()
         }
+        clients.wait()
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         return Figure(
-            requests: done.load(ordering: .relaxed), failures: failed.load(ordering: .relaxed), seconds: elapsed,
+            requests: done.count, failures: failed.count, seconds: elapsed,
             processorSeconds: server.processorSeconds - before)
     }
+}
+
+/// A count that many threads add to.
+private final class Tally: Sendable {
+    private let value = Atomic<Int>(0)
+    var count: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
 }
 
 /// The same numbers in each run (SplitMix64).
@@ -87,7 +117,7 @@ private struct Random {
 }
 
 /// A connection that is kept open, and reads no more of an answer than where it ends.
-private final class Connection {
+final class Connection {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 262_144)
 
@@ -106,7 +136,8 @@ private final class Connection {
         guard descriptor >= 0, status == 0 else { return nil }
     }
 
-    func page(after id: Int) -> Bool {
+    /// A page, head and all.
+    func page(after id: Int) -> ArraySlice<UInt8>? {
         let path = "/Items?$filter=ID%20gt%20\(id)&$orderby=ID&$top=50"
         return exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", expects: 200)
     }
@@ -115,22 +146,22 @@ private final class Connection {
         let body = "{\"Quantity\":\(id % 400)}"
         return exchange(
             "PATCH /Items(\(id)) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", expects: 204)
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", expects: 204) != nil
     }
 
-    private func exchange(_ request: String, expects status: Int) -> Bool {
+    private func exchange(_ request: String, expects status: Int) -> ArraySlice<UInt8>? {
         var text = request
         let isSent = text.withUTF8 { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
-        guard isSent else { return false }
+        guard isSent else { return nil }
         var count = 0
         while true {
             let received = buffer.withUnsafeMutableBytes { bytes in
                 recv(descriptor, bytes.baseAddress.map { $0 + count }, bytes.count - count, 0)
             }
-            guard received > 0 else { return false }
+            guard received > 0 else { return nil }
             count += received
-            if let isGood = isComplete(count, status) { return isGood }
-            if count == buffer.count { return false }
+            if let isGood = isComplete(count, status) { return isGood ? buffer[..<count] : nil }
+            if count == buffer.count { return nil }
         }
     }
 
@@ -148,6 +179,25 @@ private final class Connection {
             return bytes.suffix(5).elementsEqual("0\r\n\r\n".utf8) ? isGood : nil
         }
         return isGood
+    }
+
+    /// Reads a whole answer of any length and throws it away, but for its end.
+    ///
+    /// - Returns: how many bytes there were, and the last of them; `nil` unless it is 200.
+    func drain(_ path: String) -> (bytes: Int, end: String)? {
+        var text = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        _ = text.withUTF8 { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        var total = 0
+        var (start, end): ([UInt8], [UInt8]) = ([], [])
+        while true {
+            let received = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            guard received > 0 else { break }
+            total += received
+            if start.count < 12 { start += buffer[..<min(received, 12)] }
+            end = Array((end + buffer[max(0, received - 1024)..<received]).suffix(1024))
+        }
+        guard start.starts(with: "HTTP/1.1 200".utf8) else { return nil }
+        return (total, String(decoding: end, as: UTF8.self))
     }
 
     func close() { _ = Foundation.close(descriptor) }

@@ -11,6 +11,8 @@ enum ServerKind: String, CaseIterable {
     case outpost
     case handwritten
     case constant
+    /// Outpost without a limit of its pages, V2 beside V4.
+    case streaming
 
     /// Serves until the process ends, and writes the port into a file when it listens.
     func serve(database: String, announcement: String) async throws {
@@ -20,6 +22,18 @@ enum ServerKind: String, CaseIterable {
             let running = try await ODataServer(
                 configuration: .init(), handler: ODataHandler(provider: served, serviceRoot: "/").handle
             ).start()
+            try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
+            await running.waitUntilStopped()
+        case .streaming:
+            var options = ServedDatabase.Options()
+            options.pageSize = nil
+            let served = try await ServedDatabase.open(path: database, options: options)
+            let v4 = try ODataHandler(provider: served, serviceRoot: "/")
+            let v2 = try ODataV2Handler(provider: served, serviceRoot: "/v2/")
+            let running = try await ODataServer { message, body in
+                message.path?.hasPrefix("/v2/") == true
+                    ? await v2.handle(message, body) : await v4.handle(message, body)
+            }.start()
             try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
             await running.waitUntilStopped()
         case .handwritten:

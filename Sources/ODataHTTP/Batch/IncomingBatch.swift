@@ -78,17 +78,16 @@ struct IncomingBatch {
                 message: "A batch is multipart/mixed or application/json, not \(contentType.prefix(80)).",
                 target: "Content-Type")
         }
+        let tooLarge = ODataError(
+            status: 413, code: "PayloadTooLarge", message: "The body exceeds \(decoder.maxBodySize) bytes.")
+        guard body.length.map({ $0 <= decoder.maxBodySize }) ?? true else { throw tooLarge }
         do {
             var reader = try BatchRequestReader(contentType: contentType)
             var parts: [BatchRequestPart] = []
             var size = 0
             while let chunk = try await body.next() {
                 size += chunk.count
-                guard size <= decoder.maxBodySize else {
-                    throw ODataError(
-                        status: 413, code: "PayloadTooLarge",
-                        message: "The body exceeds \(decoder.maxBodySize) bytes.")
-                }
+                guard size <= decoder.maxBodySize else { throw tooLarge }
                 reader.append(chunk)
                 while let part = try reader.next() { parts.append(part) }
             }

@@ -34,6 +34,10 @@ struct V2RequestDecoder {
 
     private var model: V2Model { addresses.model }
 
+    /// The most entities of a page, whatever the service gives in one; the rest is behind next links
+    /// (MS-ODATA, 2.2.6.3.2.1).
+    static let maxPageSize = 1000
+
     /// Reads a request.
     ///
     /// - Parameter references: in a batch, the requests before this one by their content ids; else `nil`.
@@ -60,6 +64,8 @@ struct V2RequestDecoder {
         request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
         // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
+        // A feed is written from the entities of a page, so a page has a bound even where V4 streams without one.
+        if request.method == .read { request.preferences.maxPageSize = Self.maxPageSize }
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var result = V2Request(request: request, bound: bound, resolvedURL: resolvedURL, format: format)
         if isBatch {

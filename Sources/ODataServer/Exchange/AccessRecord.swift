@@ -9,6 +9,7 @@ import ODataService
 /// `http.server.response.bytes`, both by method and status.
 struct AccessRecord: Sendable {
     private let logger: Logger?
+    private let metricsFactory: any MetricsFactory
     private let method: String
     private let target: String
     private let requestID: String?
@@ -18,6 +19,7 @@ struct AccessRecord: Sendable {
 
     init(request: HTTPRequest, configuration: ODataServer.Configuration) {
         logger = configuration.accessLog
+        metricsFactory = configuration.metricsFactory ?? MetricsSystem.factory
         method = request.method.rawValue
         let path = request.path ?? "/"
         target = configuration.logsQueries ? path : String(path.prefix { $0 != "?" })
@@ -42,8 +44,10 @@ struct AccessRecord: Sendable {
 
     private func measure(_ status: Int, _ bytes: Int, _ duration: Duration) {
         let dimensions = [("method", Self.known(method)), ("status", "\(status)")]
-        Timer(label: "http.server.request.duration", dimensions: dimensions).record(duration: duration)
-        Counter(label: "http.server.response.bytes", dimensions: dimensions).increment(by: bytes)
+        Timer(label: "http.server.request.duration", dimensions: dimensions, factory: metricsFactory)
+            .record(duration: duration)
+        Counter(label: "http.server.response.bytes", dimensions: dimensions, factory: metricsFactory)
+            .increment(by: bytes)
     }
 
     /// A method that a metric may be named by: anybody can invent others, and each would be a metric of its own.

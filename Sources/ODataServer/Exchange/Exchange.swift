@@ -13,8 +13,13 @@ struct Exchange: Sendable {
         var record = AccessRecord(request: request.head, configuration: configuration)
         var head = request.head
         head.scheme = configuration.tls == nil ? "http" : "https"
-        let body = RequestBodyReader(request.body.makeAsyncIterator(), limit: configuration.maxBodySize)
-        let outgoing = OutgoingResponse(head: head, body: body, configuration: configuration)
+        let length = head.headerFields[.contentLength].flatMap { Int64($0) }
+        var giveLeave: (@Sendable () -> Void)?
+        if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
+        let body = RequestBodyReader(
+            request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
+            giveLeave: giveLeave)
+        let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
         if let answer = await ownAnswer(to: head) { return await outgoing.response(answer, record) }
         if let refusal = refusal(of: head) { return await outgoing.response(refusal, record) }
         var principal: Principal?
@@ -27,7 +32,6 @@ struct Exchange: Sendable {
         }
         record.principal = principal
         if let refusal = configuration.csrf?.refusal(of: head) { return await outgoing.response(refusal, record) }
-        let length = head.headerFields[.contentLength].flatMap { Int64($0) }
         if let length, length > configuration.maxBodySize {
             let refusal = Refusal(
                 status: .contentTooLarge, code: "PayloadTooLarge",

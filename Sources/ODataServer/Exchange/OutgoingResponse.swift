@@ -8,6 +8,7 @@ import ODataService
 struct OutgoingResponse: Sendable {
     let head: HTTPRequest
     let body: RequestBodyReader
+    let connection: ConnectionContext
     let configuration: ODataServer.Configuration
 
     /// A response without asking the handler.
@@ -29,35 +30,50 @@ struct OutgoingResponse: Sendable {
         if head.method == .head, let length = message.headerFields[.contentLength].flatMap({ Int($0) }) {
             // The length is that of the body a GET would get; none is written.
             let body = ResponseBody(contentLength: length) { writer in try await writer.finish(nil) }
-            return finished(message, body, record, bytes: 0)
+            return finished(message, body, record)
         }
         if head.method == .head || status.code == 204 || status.code == 304 || status.code < 200 {
-            return finished(message, ResponseBody(), record, bytes: 0)
+            return finished(message, ResponseBody(), record)
         }
         let first: [UInt8]?
+        var second: [UInt8]?
+        var isWhole = false
         do {
             first = try await stream.next()
+            if let first { isWhole = stream.length == Int64(first.count) }
+            if let first, Self.mayBeWhole(first, stream, message) {
+                second = try await stream.next()
+                isWhole = second == nil
+            }
         } catch {
             // Nothing has been sent yet, so the failure can still be told in full.
-            record.write(status: 500, bytes: 0, failure: error)
-            return Response(status: .internalServerError, headers: [:], body: ResponseBody())
+            return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record, failure: error)
         }
-        guard let first else { return finished(message, ResponseBody(), record, bytes: 0) }
+        guard let first else { return finished(message, ResponseBody(), record) }
         // A body of one chunk goes out in one write with its head, which is what most responses are.
-        if let length = stream.length, length == Int64(first.count) {
+        if isWhole {
+            message.headerFields[.contentLength] = String(first.count)
             return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: first)), record, bytes: first.count)
         }
-        return Response(
-            status: status, headers: message.headerFields, body: streamed(first, stream, status.code, record))
+        return streamed(message, [first] + (second.map { [$0] } ?? []), stream, record)
+    }
+
+    /// Whether a first chunk may be all there is: a short page of JSON whose length nobody said. The second is then
+    /// looked for before the head is sent.
+    private static func mayBeWhole(_ first: [UInt8], _ stream: ByteStream, _ message: HTTPResponse) -> Bool {
+        stream.length == nil && first.count < 65_536
+            && message.headerFields[.contentType]?.hasPrefix("application/json") == true
     }
 
     private func streamed(
-        _ first: [UInt8], _ stream: ByteStream, _ status: Int, _ record: AccessRecord
-    ) -> ResponseBody {
-        ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { writer in
-            var bytes = first.count
+        _ message: HTTPResponse, _ begun: [[UInt8]], _ stream: ByteStream, _ record: AccessRecord
+    ) -> Response {
+        let status = message.status.code
+        let (message, unread) = announcingEnd(message)
+        let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { writer in
+            var bytes = begun.reduce(0) { $0 + $1.count }
             do {
-                try await writer.write(ByteBuffer(bytes: first))
+                for chunk in begun { try await writer.write(ByteBuffer(bytes: chunk)) }
                 while let chunk = try await stream.next() {
                     bytes += chunk.count
                     try await writer.write(ByteBuffer(bytes: chunk))
@@ -69,25 +85,32 @@ struct OutgoingResponse: Sendable {
             }
             record.write(status: status, bytes: bytes, failure: nil)
             try await writer.finish(nil)
-            if mayHaveRest { try await body.skipRest() }
+            try await unread?.dispose()
         }
+        return Response(status: message.status, headers: message.headerFields, body: body)
     }
 
-    /// A response that is ready as a whole, after which what is left of the request's body is skipped.
+    /// A response that is ready as a whole.
     private func finished(
-        _ message: HTTPResponse, _ whole: ResponseBody, _ record: AccessRecord, bytes: Int
+        _ message: HTTPResponse, _ whole: ResponseBody, _ record: AccessRecord, bytes: Int = 0,
+        failure: (any Error)? = nil
     ) -> Response {
-        record.write(status: message.status.code, bytes: bytes, failure: nil)
-        guard mayHaveRest else { return Response(status: message.status, headers: message.headerFields, body: whole) }
-        let body = body
+        record.write(status: message.status.code, bytes: bytes, failure: failure)
+        let (message, unread) = announcingEnd(message)
+        guard let unread else { return Response(status: message.status, headers: message.headerFields, body: whole) }
         return Response(
             status: message.status, headers: message.headerFields,
             body: ResponseBody(contentLength: whole.contentLength) { writer in
                 try await whole.write(writer)
-                try await body.skipRest()
+                try await unread.dispose()
             })
     }
 
-    /// Whether the handler may have left a part of the request's body unread.
-    private var mayHaveRest: Bool { ![.get, .head, .delete, .options].contains(head.method) }
+    /// What of the request's body is unread, and the answer that says what this does to the connection.
+    private func announcingEnd(_ message: HTTPResponse) -> (HTTPResponse, UnreadBody?) {
+        guard let unread = UnreadBody(of: head, body, on: connection) else { return (message, nil) }
+        var message = message
+        if unread.endsConnection { message.headerFields[.connection] = "close" }
+        return (message, unread)
+    }
 }

@@ -5,70 +5,100 @@ import Synchronization
 
 /// Reads a request body and stops at the limit.
 ///
-/// `@unchecked Sendable`: the iterator is touched only by the caller that set `isReading`, and a second
-/// caller meanwhile gets an error, so no two tasks ever use it at once.
+/// `@unchecked Sendable`: iterator, count and leave are touched only by the caller that set `isReading`, and a second
+/// caller meanwhile gets an error, so no two tasks ever use them at once.
 final class RequestBodyReader: @unchecked Sendable {
-    /// The most bytes that are read of a body which nobody wants, so that the connection can be used again.
-    static let maxUnwanted: Int64 = 1 << 20
+    /// What others may know while somebody reads.
+    private struct State {
+        var isReading = false
+        var isAtEnd = false
+        /// Whether somebody has begun to read, or wanted to.
+        var hasBegun = false
+    }
 
     private var iterator: RequestBody.AsyncIterator
     private var received: Int64 = 0
-    private var isAtEnd = false
+    private let announced: Int64?
     private let limit: Int64
-    private let isReading = Mutex(false)
+    /// Tells a client to send its body, where it waits for that.
+    private var giveLeave: (@Sendable () -> Void)?
+    private let state: Mutex<State>
 
-    init(_ iterator: RequestBody.AsyncIterator, limit: Int64) {
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - iterator: the body.
+    ///   - announced: its length, where the request says it.
+    ///   - limit: the most bytes that a handler gets.
+    ///   - giveLeave: tells the client to send, where it waits for that (RFC 9110, 10.1.1).
+    init(
+        _ iterator: RequestBody.AsyncIterator, announced: Int64?, limit: Int64,
+        giveLeave: (@Sendable () -> Void)? = nil
+    ) {
         self.iterator = iterator
+        self.announced = announced
         self.limit = limit
+        self.giveLeave = giveLeave
+        state = Mutex(State(isAtEnd: announced == 0))
     }
+
+    /// Whether all of the body has been read.
+    var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
+    /// Whether anybody has asked for the body.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// The next bytes; `nil` at the end.
     ///
     /// - Throws: ``ODataError`` with status 413 beyond the limit, and what the connection throws.
     func next() async throws -> [UInt8]? {
         try await exclusively {
-            while let buffer = try await iterator.next() {
+            if let giveLeave { giveLeave() }
+            giveLeave = nil
+            while let buffer = try await advance() {
                 guard buffer.readableBytes > 0 else { continue }
-                received += Int64(buffer.readableBytes)
                 guard received <= limit else {
                     throw ODataError(status: 413, code: "PayloadTooLarge", message: "The body exceeds \(limit) bytes.")
                 }
                 return Array(buffer.readableBytesView)
             }
-            isAtEnd = true
             return nil
         }
     }
 
-    /// Reads what a handler left unread, if it is not much.
+    /// Reads what a handler left unread, up to some bytes.
     ///
-    /// - Throws: ``UnwantedBody`` when there is more: closing the connection is cheaper than taking it all.
-    func skipRest() async throws {
+    /// - Returns: whether that was all; the end of the connection is the end of the body.
+    func skip(upTo limit: Int64) async throws -> Bool {
         try await exclusively {
             var skipped: Int64 = 0
-            while !isAtEnd {
-                guard let buffer = try await iterator.next() else {
-                    isAtEnd = true
-                    return
-                }
+            while skipped <= limit {
+                guard let buffer = try await advance() else { return true }
                 skipped += Int64(buffer.readableBytes)
-                guard skipped <= Self.maxUnwanted else { throw UnwantedBody() }
             }
+            return false
         }
     }
 
+    private func advance() async throws -> ByteBuffer? {
+        guard !isAtEnd else { return nil }
+        guard let buffer = try await iterator.next() else {
+            state.withLock { $0.isAtEnd = true }
+            return nil
+        }
+        received += Int64(buffer.readableBytes)
+        if received == announced { state.withLock { $0.isAtEnd = true } }
+        return buffer
+    }
+
     private func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let wasReading = isReading.withLock { reading in
-            defer { reading = true }
-            return reading
+        let wasReading = state.withLock { state in
+            defer { (state.isReading, state.hasBegun) = (true, true) }
+            return state.isReading
         }
         guard !wasReading else {
             throw ODataError(status: 500, code: "InternalError", message: "Two readers of one request body.")
         }
-        defer { isReading.withLock { $0 = false } }
+        defer { state.withLock { $0.isReading = false } }
         return try await body()
     }
 }
-
-/// Ends a connection on which a body is still coming that was refused.
-struct UnwantedBody: Error {}

@@ -19,8 +19,17 @@ public struct BasicAuthentication: Authentication {
 
     /// Authentication of a single user.
     public init(realm: String = "OData", user: String, password: String) {
-        let expected = Array("\(user):\(password)".utf8)
-        self.init(realm: realm) { Self.isEqual(Array("\($0):\($1)".utf8), expected) }
+        self.init(realm: realm, users: [user: password])
+    }
+
+    /// Authentication of some users, by name with their passwords.
+    public init(realm: String = "OData", users: [String: String]) {
+        let expected = users.mapValues { Array($0.utf8) }
+        self.init(realm: realm) { user, password in
+            // An unknown user's password is compared as well: the time that takes tells nobody who is known.
+            let isEqual = Self.isEqual(Array(password.utf8), expected[user] ?? [0])
+            return isEqual && expected[user] != nil
+        }
     }
 
     /// The user whose name and password the request has, if they are right.

@@ -1,8 +1,11 @@
+import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOHTTP2
+import NIOHTTPTypes
 import NIOSSL
 
-/// What is known of the connection that a request came by.
+/// What is known of the connection that a request came by, and what can be done with it beside answering.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel
@@ -12,6 +15,10 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
+    /// Whether the request came by a stream of HTTP/2: a channel within that of the connection, which is itself within
+    /// the one that listens.
+    var isStreamOfHTTP2: Bool { channel.parent?.parent != nil }
+
     /// The certificate that the client showed, once TLS has verified it.
     func clientCertificate() async -> NIOSSLCertificate? {
         // A stream of HTTP/2 is a channel within the one that speaks TLS.
@@ -19,5 +26,31 @@ struct ConnectionContext: RequestContext {
             if let certificate = try? await candidate.nioSSL_peerCertificate().get() { return certificate }
         }
         return nil
+    }
+
+    /// Tells a client that waits for it to send its body (RFC 9110, 15.2.1).
+    func giveLeaveToSend() {
+        channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
+    }
+
+    /// Says that no more answers come, and leaves the other direction open.
+    func closeOutput() { channel.close(mode: .output, promise: nil) }
+
+    /// Closes the connection in a while, unless that is cancelled.
+    func close(after time: TimeAmount) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: time) { [channel] in channel.close(promise: nil) }
+    }
+
+    /// Asks a client of HTTP/2 to send no more on this stream; that is no error.
+    func resetStream() async {
+        // The frame is none of HTTP's parts, so it is written below the handler that knows those.
+        try? await channel.pipeline.addHandler(StreamReset(), position: .first).get()
+    }
+}
+
+/// Resets the stream that it is added to.
+private final class StreamReset: ChannelHandler, Sendable {
+    func handlerAdded(context: ChannelHandlerContext) {
+        context.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(.noError)), promise: nil)
     }
 }

@@ -2,6 +2,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
+import Metrics
 import NIOCore
 import NIOSSL
 
@@ -36,6 +37,8 @@ extension ODataServer {
         public var accessLog: Logger?
         /// Whether the access log shows query strings, which often hold personal data.
         public var logsQueries: Bool
+        /// Where the metrics go; to those of the whole process when `nil`.
+        public var metricsFactory: (any MetricsFactory)?
         /// How long a connection may be silent, and how long it may take to send the head of a request.
         public var idleTimeout: Duration
         /// How long a client may take to agree on TLS.
@@ -56,6 +59,7 @@ extension ODataServer {
             self.port = port
             self.pathPrefix = pathPrefix
             furtherPrefixes = []
+            metricsFactory = nil
             self.tls = tls
             self.maxBodySize = maxBodySize
             self.limits = limits

@@ -55,11 +55,12 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
     /// - Parameter limit: the most bytes to take.
     /// - Throws: ``ODataError`` with status 413 when there are more, and what the producer throws.
     public func collect(limit: Int) async throws -> [UInt8] {
+        let tooLarge = ODataError(status: 413, code: "PayloadTooLarge", message: "The body exceeds \(limit) bytes.")
+        // What is announced to be too much is not begun with.
+        guard length.map({ $0 <= limit }) ?? true else { throw tooLarge }
         var all: [UInt8] = []
         while let chunk = try await next() {
-            guard all.count + chunk.count <= limit else {
-                throw ODataError(status: 413, code: "PayloadTooLarge", message: "The body exceeds \(limit) bytes.")
-            }
+            guard all.count + chunk.count <= limit else { throw tooLarge }
             if all.isEmpty { all = chunk } else { all += chunk }
         }
         return all

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// A digest of what a row's columns hold: the ETag of rows that have no version of their own
 /// (``ETagStorage/contentDigest``). Any change by anybody changes it.
@@ -9,10 +10,14 @@ import GRDB
 /// class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB), then eight bytes big-endian of the integer, the bits
 /// of the real, or the length, then the bytes of text and blob; cut to sixteen bytes.
 public struct RowDigest {
-    private var hasher = SHA256()
+    /// What is not digested yet: most rows are digested at once.
+    private var pending: [UInt8] = []
+    private var hasher: SHA256?
+    /// The bytes from which on values are digested as they come.
+    private static let maxPending = 4096
 
     /// Makes a digest of no values.
-    public init() {}
+    public init() { pending.reserveCapacity(256) }
 
     /// Adds the next column's value.
     public mutating func add(_ value: DatabaseValue) {
@@ -27,24 +32,88 @@ public struct RowDigest {
         }
     }
 
+    /// Adds the next column's value as SQLite holds it: the same as its `DatabaseValue`, which need not be made.
+    mutating func add(sqliteValue value: OpaquePointer?) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: add(tag: 1, UInt64(bitPattern: sqlite3_value_int64(value)))
+        case SQLITE_FLOAT: add(tag: 2, sqlite3_value_double(value).bitPattern)
+        case SQLITE_TEXT:
+            let start = sqlite3_value_text(value)
+            // A value's text ends at its first zero, and is repaired where it is no UTF-8.
+            let text = UnsafeBufferPointer(start: start, count: start.map { strlen($0) } ?? 0)
+            if text.allSatisfy({ $0 < 0x80 }) {
+                add(tag: 3, UnsafeRawBufferPointer(text))
+            } else {
+                add(String(decoding: text, as: UTF8.self).databaseValue)
+            }
+        case SQLITE_BLOB:
+            let start = sqlite3_value_blob(value)
+            let count = start == nil ? 0 : Int(sqlite3_value_bytes(value))
+            add(tag: 4, UnsafeRawBufferPointer(start: start, count: count))
+        default: add(tag: 0, 0)
+        }
+    }
+
     /// Adds NULL, an integer or the bits of a real.
     private mutating func add(tag: UInt8, _ number: UInt64) {
-        hasher.update(data: [tag])
-        withUnsafeBytes(of: number.bigEndian) { hasher.update(bufferPointer: $0) }
+        pending.append(tag)
+        withUnsafeBytes(of: number.bigEndian) { pending.append(contentsOf: $0) }
     }
 
     private mutating func add(tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
         add(tag: tag, UInt64(bytes.count))
+        guard pending.count + bytes.count > Self.maxPending else { return pending.append(contentsOf: bytes) }
+        var hasher = self.hasher ?? SHA256()
+        hasher.update(data: pending)
         hasher.update(bufferPointer: bytes)
+        pending.removeAll(keepingCapacity: true)
+        self.hasher = hasher
     }
 
     /// The sixteen bytes.
-    public func bytes() -> [UInt8] { Array(hasher.finalize().prefix(16)) }
+    public func bytes() -> [UInt8] {
+        guard var hasher else { return Array(SHA256.hash(data: pending).prefix(16)) }
+        hasher.update(data: pending)
+        return Array(hasher.finalize().prefix(16))
+    }
 
     /// The weak ETag, quotes included: `W/"` and 32 hexadecimal digits.
     public func etag() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return "W/\"\(String(decoding: text, as: UTF8.self))\""
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var count = 0
+            func put(_ byte: UInt8) {
+                buffer[count] = byte
+                count += 1
+            }
+            func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+            for byte in [0x57, 0x2F, 0x22] as [UInt8] { put(byte) }
+            for byte in bytes() {
+                put(digit(byte >> 4))
+                put(digit(byte & 15))
+            }
+            put(0x22)
+            return count
+        }
+    }
+
+    // MARK: SQL
+
+    /// Adds the SQL function `outpost_digest` to a connection: the ETag of the values of its arguments.
+    ///
+    /// With SQLite's own interface, as it is called for each row of a page. It fails for lack of memory only; the
+    /// statement that misses the function says so then.
+    static func register(in connection: OpaquePointer?) {
+        _ = sqlite3_create_function_v2(
+            connection, "outpost_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { context, count, values in
+                var digest = RowDigest()
+                for index in 0..<Int(count) { digest.add(sqliteValue: values?[index]) }
+                var etag = digest.etag()
+                etag.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        sqlite3_result_text(context, $0.baseAddress, Int32($0.count), Accumulator.transient)
+                    }
+                }
+            }, nil, nil, nil)
     }
 }

@@ -24,6 +24,7 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLE
               outpost serve northwind.db --port 8080
+              outpost serve northwind.db --tls server.pem --tls-key server.key --auth users.txt --log
               outpost serve northwind.db --cors https://app.example --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
               outpost serve my-clone
@@ -159,7 +160,8 @@ struct Serve: AsyncParsableCommand {
             options.localPageSize = pageSize == 0 ? nil : pageSize
             let store = try await OfflineODataProvider.open(
                 at: path, protection: try key.protection(ofCloneIn: path), options: options)
-            return Source(provider: store, close: { try store.close() })
+            return Source(
+                provider: readOnly ? ReadOnlyProvider(base: store) : store, close: { try store.close() })
         }
         if let text = FileManager.default.contents(atPath: path), Self.isMetadata(text) { return try await model(text) }
         guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }

@@ -5,6 +5,12 @@ import ODataTransportNIO
 
 /// Who may use a service, and how they show who they are.
 struct AccessOptions: ParsableArguments {
+    @Option(
+        name: .customLong("auth"),
+        help: ArgumentHelp(
+            "Ask for a user of this file, which has a line 'name:password' for each.", valueName: "file"))
+    var usersFile: String?
+
     @Option(help: ArgumentHelp("Ask for this user; the password comes from --password-file.", valueName: "name"))
     var user: String?
 
@@ -29,13 +35,14 @@ struct AccessOptions: ParsableArguments {
     var tokenKeys: String?
 
     @Option(
-        name: .customLong("tls-certificate"),
-        help: ArgumentHelp("Serve over TLS with this PEM certificate chain.", valueName: "file"))
+        name: [.customLong("tls"), .customLong("tls-certificate")],
+        help: ArgumentHelp("Serve over TLS and HTTP/2 with this PEM certificate chain.", valueName: "file"))
     var certificate: String?
 
     @Option(
         name: .customLong("tls-key"),
-        help: ArgumentHelp("The PEM private key of --tls-certificate.", valueName: "file"))
+        help: ArgumentHelp(
+            "The PEM private key of --tls, when it is not in the same file.", valueName: "file"))
     var certificateKey: String?
 
     @Option(
@@ -53,11 +60,9 @@ struct AccessOptions: ParsableArguments {
     var csrf = false
 
     func validate() throws {
-        guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
-        }
+        guard certificateKey == nil || certificate != nil else { throw ValidationError("--tls-key needs --tls.") }
         guard clientAuthorities == nil || certificate != nil else {
-            throw ValidationError("--tls-clients needs --tls-certificate.")
+            throw ValidationError("--tls-clients needs --tls.")
         }
         guard (user == nil) == (passwordFile == nil) else {
             throw ValidationError("--user and --password-file go together.")
@@ -72,9 +77,10 @@ struct AccessOptions: ParsableArguments {
 
     /// The files for TLS.
     var tls: ODataServer.TLS? {
-        guard let certificate, let certificateKey else { return nil }
-        return ODataServer.TLS(
-            certificateChainFile: certificate, privateKeyFile: certificateKey, clientAuthorities: clientAuthorities)
+        certificate.map {
+            ODataServer.TLS(
+                certificateChainFile: $0, privateKeyFile: certificateKey ?? $0, clientAuthorities: clientAuthorities)
+        }
     }
 
     /// What scripts of other origins may do.
@@ -88,16 +94,37 @@ struct AccessOptions: ParsableArguments {
     /// The ways to find out who asks; none lets everybody in.
     func authentication() async throws -> [any Authentication] {
         var ways: [any Authentication] = []
-        if let user, let passwordFile {
-            let password = String(decoding: try contents(of: passwordFile), as: UTF8.self)
-            ways.append(BasicAuthentication(user: user, password: password.trimmingCharacters(in: .newlines)))
-        }
+        let users = try users()
+        if !users.isEmpty { ways.append(BasicAuthentication(users: users)) }
         if let tokenIssuer, let tokenAudience, let tokenKeys {
             ways.append(
                 BearerAuthentication(issuer: tokenIssuer, audience: tokenAudience, keys: try await keys(tokenKeys)))
         }
         if clientAuthorities != nil { ways.append(ClientCertificateAuthentication()) }
         return ways
+    }
+
+    /// The users by name with their passwords.
+    private func users() throws -> [String: String] {
+        var users: [String: String] = [:]
+        if let usersFile {
+            let text = String(decoding: try contents(of: usersFile), as: UTF8.self)
+            for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
+            where !line.isEmpty {
+                guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+                    throw Failure(
+                        message: "\(usersFile), line \(index + 1): a name, a colon and a password are expected.")
+                }
+                users[String(line[..<colon])] = String(line[line.index(after: colon)...])
+            }
+            // Nobody asked for would mean that everybody gets in.
+            guard !users.isEmpty else { throw Failure(message: "\(usersFile) names no user.") }
+        }
+        if let user, let passwordFile {
+            let password = String(decoding: try contents(of: passwordFile), as: UTF8.self)
+            users[user] = password.trimmingCharacters(in: .newlines)
+        }
+        return users
     }
 
     private func keys(_ source: String) async throws -> BearerAuthentication.Keys {

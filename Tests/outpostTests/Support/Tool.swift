@@ -131,9 +131,17 @@ final class Site {
                 try SQLite.execute(sql, in: database)
             }
         }
-        let (process, output, _) = tool.process(
-            ["serve", database, "--port", String(port), "--json"] + arguments)
-        process.standardError = FileHandle.nullDevice
+        try await serve(path: database, arguments + ["--port", String(port)])
+    }
+
+    /// Serves what is at a path.
+    func serve(path: String, _ arguments: String...) async throws { try await serve(path: path, arguments) }
+
+    func serve(path: String, _ arguments: [String]) async throws {
+        let port = arguments.contains("--port") ? [] : ["--port", "0"]
+        let (process, output, _) = tool.process(["serve", path, "--json"] + port + arguments)
+        FileManager.default.createFile(atPath: self.path("serve.log"), contents: nil)
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: self.path("serve.log")))
         try process.run()
         server = process
         var text = ""
@@ -145,12 +153,22 @@ final class Site {
         url = try ServeReport(text).url
     }
 
+    /// What the server wrote to its standard error.
+    var errors: String { (try? String(contentsOfFile: path("serve.log"), encoding: .utf8)) ?? "" }
+
+    /// The process that serves, while it does.
+    var processIdentifier: Int32 { server?.processIdentifier ?? 0 }
+
     var port: Int { Int(url.split(separator: ":").last?.split(separator: "/").first ?? "") ?? 0 }
 
-    func stop() {
-        server?.terminate()
-        server?.waitUntilExit()
-        server = nil
+    /// Stops the server as Ctrl-C does, and gives its exit code.
+    @discardableResult
+    func stop() -> Int32 {
+        guard let server else { return 0 }
+        server.terminate()
+        server.waitUntilExit()
+        self.server = nil
+        return server.terminationStatus
     }
 }
 

@@ -134,5 +134,5 @@ class Accumulator {
     }
 
     /// SQLITE_TRANSIENT: SQLite copies what it is given.
-    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

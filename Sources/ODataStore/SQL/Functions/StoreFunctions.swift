@@ -17,6 +17,8 @@ public enum StoreFunctions {
     /// Adds all functions to a connection; adding them again does nothing new.
     public static func register(in database: Database) {
         for function in all { database.add(function: function) }
+        // The ETag of a row; a digest of digests where a table has more columns than a function takes.
+        RowDigest.register(in: database.sqliteConnection)
         for (name, count, make) in Sums.all {
             Accumulator.register(name, count, in: database.sqliteConnection, make: make)
         }
@@ -40,12 +42,6 @@ public enum StoreFunctions {
         text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions + SearchFunctions.all
         + CollectionFunctions.all
         + [
-            // The ETag of a row; a digest of digests where a table has more columns than a function takes.
-            DatabaseFunction("outpost_digest", pure: true) { values in
-                var digest = RowDigest()
-                for value in values { digest.add(value) }
-                return digest.etag()
-            },
             // Each shape comes with 1 before it where it lies on the round earth.
             function("geo_equal", 4) { try geo($0, 0) == geo($0, 2) },
             function("geo_length", 2) { try shape($0, 0).length },

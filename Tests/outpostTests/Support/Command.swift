@@ -1,0 +1,35 @@
+import Foundation
+
+/// Programs of this machine, as foreign clients.
+enum Command {
+    /// Runs a program to its end, and gives what it wrote.
+    static func run(_ arguments: String...) async throws -> (status: Int32, output: String) { try await run(arguments) }
+
+    static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                let process = Process()
+                let output = Pipe()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                process.arguments = arguments
+                process.standardOutput = output
+                process.standardError = FileHandle.nullDevice
+                do {
+                    try process.run()
+                } catch {
+                    return continuation.resume(throwing: error)
+                }
+                let data = output.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, String(decoding: data, as: UTF8.self)))
+            }
+        }
+    }
+
+    /// What curl gets.
+    static func curl(_ arguments: String...) async throws -> String { try await curl(arguments) }
+
+    static func curl(_ arguments: [String]) async throws -> String {
+        try await run(["curl", "--silent", "--globoff", "--max-time", "120"] + arguments).output
+    }
+}
