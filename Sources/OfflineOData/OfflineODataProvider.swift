@@ -20,44 +20,6 @@ import ODataStore
 /// let service = DataService(store)
 /// ```
 public final class OfflineODataProvider: ODataProvider {
-    /// How a store is opened.
-    public struct Options: Sendable {
-        /// The most rows that a download asks for in one page.
-        public var downloadPageSize = 2000
-        /// How many defining queries are read from the service at once, 1 or more.
-        public var parallelQueries = 3
-        /// The most rows in one page of a local read; `nil` for no limit.
-        public var localPageSize: Int?
-        /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
-        /// both.
-        public var undoesLocalCreation = false
-        /// Whether deleting one entity of the error archive gives all archived changes up, as the older products do,
-        /// and not that one with what depends on it.
-        public var revertsErrorsTogether = false
-        /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
-        public var meter: TransferMeter?
-        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
-        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
-        public var clientOnlyModel: EntityDataModel?
-        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
-        public var localDrafts: [String: String] = [:]
-        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
-        public var purgesClientOnlyData = false
-        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
-        public var indexes: [String: [[String]]] = [:]
-        /// What is known of the service.
-        public var service = StatedCapabilities()
-        /// Who is told of each SQL statement; nobody by default.
-        public var trace: SQLTrace?
-        /// Caches and connections.
-        public var database = StoreDatabase.Options()
-        /// Time and randomness.
-        public var environment = Environment.system
-
-        /// Makes options with the defaults.
-        public init() {}
-    }
-
     /// The directory of the store's files.
     public let directory: String
     /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
@@ -145,14 +107,17 @@ public final class OfflineODataProvider: ODataProvider {
         guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
             throw OfflineError.storeExists(path: directory)
         }
-        let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
+        let wanted = queries.isEmpty ? DefiningQuery.all(of: model, options) : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
+        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
+        let collation = TextCollation(options.collation ?? .codePoints)
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
             let database = try StoreDatabase.open(
-                path: path, protection: protection, options: SQLTrace.adding(options.trace, to: options.database))
+                path: path, protection: protection,
+                options: collation.adding(to: SQLTrace.adding(options.trace, to: options.database)))
             let combined = try LocalModel.combined(model, options)
-            let layout = OfflineLayout(model: combined)
+            let layout = OfflineLayout(model: combined, textCollation: collation.nameInLayout)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
@@ -162,12 +127,14 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try LocalModel.keep(combined, in: database)
+                try collation.keep(in: database)
                 try ServiceKnowledge.state(options.service, in: database)
                 for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
                 }
                 let indexes = PropertyIndexes(mapping: layout.mapping)
-                for (set, lists) in options.indexes.sorted(by: { $0.key < $1.key }) {
+                let lists = try IndexedTypes(options.indexedTypes, model: combined).adding(to: options.indexes)
+                for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
@@ -195,7 +162,8 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
+        let collation = TextCollation(options.collation)
+        var databaseOptions = collation.adding(to: SQLTrace.adding(options.trace, to: options.database))
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
         let (root, metadata, version) = try await database.read { database in
@@ -209,6 +177,7 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
+            try collation.settle(in: database)
             return (root, metadata, max(version, 1))
         }
         let model = try CSDLReader.read(metadata)
@@ -248,7 +217,9 @@ public final class OfflineODataProvider: ODataProvider {
         let rewritten = StateFunctions.rewriting(request)
         if let answer = try await answerCall(rewritten) { return answer }
         if let answer = try await answerStream(rewritten) { return answer }
-        if request.method == .read { return try await annotating(try await answer(rewritten)) }
+        if request.method == .read {
+            return try await annotating(Containment.identifying(try await answer(rewritten), at: rewritten.url))
+        }
         return try await answer(try markingDeepChange(rewritten))
     }
 

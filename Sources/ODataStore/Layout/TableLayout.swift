@@ -17,8 +17,10 @@ struct TableLayout {
     private(set) var statements: [String]
     private let keyColumns: [String]
 
-    init(set: String, shape: Shape, table: String, role: Role, model: EntityDataModel) {
-        var columns = ColumnCollector(model: model)
+    init(
+        set: String, shape: Shape, table: String, role: Role, model: EntityDataModel, textCollation: String? = nil
+    ) {
+        var columns = ColumnCollector(model: model, textCollation: textCollation)
         let hasDerivedTypes = !model.derivedTypes(of: shape.name).isEmpty
         let required = Self.requiredPaths(of: shape)
         let properties = columns.storages(of: shape.properties[...], required: required)
@@ -100,6 +102,7 @@ private struct ColumnCollector {
     }
 
     let model: EntityDataModel
+    let textCollation: String?
     private(set) var definitions: [Definition] = []
     private var names = DistinctNames(
         reserved: [
@@ -108,7 +111,10 @@ private struct ColumnCollector {
             OfflineLayout.parentColumn,
         ])
 
-    init(model: EntityDataModel) { self.model = model }
+    init(model: EntityDataModel, textCollation: String?) {
+        self.model = model
+        self.textCollation = textCollation
+    }
 
     mutating func storages(of properties: ArraySlice<Property>, required: Set<String>) -> [PropertyStorage] {
         properties.map { storage(of: $0, path: $0.name, column: $0.name, required: required, within: []) }
@@ -132,7 +138,10 @@ private struct ColumnCollector {
         stated.facets = model.facets(of: property)
         guard let codec = CodecChoice.codec(for: stated) else { return .absent }
         let name = names.name(column)
-        definitions.append(Definition(name: name, type: CodecChoice.declaredType(codec)))
+        var type = CodecChoice.declaredType(codec)
+        // Keys and what refers to them are the same or not whatever a language says.
+        if let textCollation, codec == .string, !required.contains(path) { type += " COLLATE \(textCollation)" }
+        definitions.append(Definition(name: name, type: type))
         return .column(
             ColumnStorage(
                 name: name, type: property.type, codec: codec, isOptionallyLoaded: !required.contains(path)))

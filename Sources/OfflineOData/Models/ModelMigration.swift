@@ -16,9 +16,10 @@ struct ModelMigration {
     private let oldStatements: [Statement]
     private let newStatements: [Statement]
 
-    init(from old: EntityDataModel, to new: EntityDataModel, rebuilds: Bool) {
-        self.old = OfflineLayout(model: old)
-        self.new = OfflineLayout(model: new)
+    init(from old: EntityDataModel, to new: EntityDataModel, rebuilds: Bool, in database: Database) throws {
+        let collation = try TextCollation.nameInLayout(of: database)
+        self.old = OfflineLayout(model: old, textCollation: collation)
+        self.new = OfflineLayout(model: new, textCollation: collation)
         self.rebuilds = rebuilds
         oldStatements = self.old.statements.compactMap(Statement.init)
         newStatements = self.new.statements.compactMap(Statement.init)
