@@ -82,6 +82,11 @@ struct StoreSalvage {
     private let source: Database
     private let target: Database
     private var report = SalvageReport(damagedFile: "")
+    /// How often nothing could be read of a table, whatever the range.
+    private var failures = 0
+
+    /// After so many failures the rest of a table is given up: its upper pages are gone, and each row would be tried.
+    static let maximumFailures = 200_000
 
     /// Tables in the order in which they are saved: what only this device has comes first.
     private static let first = [
@@ -120,14 +125,27 @@ struct StoreSalvage {
             sql:
                 "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         )
-        let tables = statements.filter { $0["type"] == "table" }
+        // Indexes for text search are made again by whoever wants them.
+        let virtual = statements.filter { ($0["sql"] as String).hasPrefix("CREATE VIRTUAL") }.map {
+            $0["name"] as String
+        }
+        let kept = statements.filter { statement in
+            let (name, sql): (String, String) = (statement["name"], statement["sql"])
+            return !virtual.contains { name == $0 || name.hasPrefix($0 + "_") || sql.contains("\"\($0)\"") }
+        }
+        let tables = kept.filter { $0["type"] == "table" }
         guard !tables.isEmpty else { throw OfflineError.damagedQueue(reason: "no table can be found") }
         for table in tables { try target.execute(sql: table["sql"]) }
         let names = tables.map { $0["name"] as String }
         let ordered = Self.first.filter(names.contains) + names.filter { !Self.first.contains($0) }
         for name in ordered { try copy(name) }
-        for statement in statements where statement["type"] != "table" {
-            try target.execute(sql: statement["sql"])
+        for statement in kept where statement["type"] != "table" { try target.execute(sql: statement["sql"]) }
+        // No internal id is given twice, also of rows that are lost.
+        let given = (try? Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence")) ?? []
+        for row in given where names.contains(row["name"]) {
+            let (name, last): (String, Int64) = (row["name"], row["seq"])
+            try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
+            try target.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
         }
         for pragma in ["application_id", "user_version"] {
             let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
@@ -150,6 +168,7 @@ struct StoreSalvage {
         let insert =
             "INSERT OR IGNORE INTO \(name)(\(list)) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
         report.saved[table] = 0
+        failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
             let ends = bounds(name, rowID)
             try copy(name, table, list, insert, rowID, ends.lowerBound, ends.upperBound)
@@ -190,7 +209,8 @@ struct StoreSalvage {
         let sql = "SELECT \(list) FROM \(name) WHERE \(rowID) BETWEEN \(from) AND \(to)"
         let before = report.saved[table]
         if try copyAll(sql, insert, table) { return }
-        guard from < to else {
+        failures += 1
+        guard from < to, failures < Self.maximumFailures else {
             report.losses[table, default: 0] += 1
             return
         }

@@ -326,6 +326,8 @@ struct QueueHook: WriteHook {
         if let parent = change.parent, let slash = change.table.set.lastIndex(of: "/") {
             detail = detail ?? RequestDetail()
             detail?.parentRow = parent
+            detail?.container = try? Containment(mapping: mapping).place(in: change.table.set, of: parent, database)
+                .url.description
             let container = String(change.table.set[..<slash])
             depends.formUnion(
                 try queue.requests(set: container, rowID: parent, in: database).filter { $0.kind == .create }.map(\.id))

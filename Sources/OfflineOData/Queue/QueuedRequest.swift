@@ -132,6 +132,8 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var parameters: String?
     /// The row of the entity that contains the one that is changed.
     var parentRow: Int64?
+    /// The URL of what that row contains, as it was.
+    var container: String?
     /// What the request was, once the model has no place for it.
     var former: FormerRequest?
 
@@ -139,6 +141,7 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var isOfPropertiesAlone: Bool {
         var rest = self
         rest.parentRow = nil
+        rest.container = nil
         return rest == RequestDetail()
     }
 }
@@ -164,7 +167,8 @@ extension QueuedRequest {
     public var entityText: String {
         if let former = detail.former { return former.entity }
         guard kind != .call else { return detail.url ?? entitySet }
-        let entity = KeyURL.url(set: entitySet, key: key).description
+        var entity = KeyURL.url(set: entitySet, key: key).description
+        if let container = detail.container { entity = container + entity.dropFirst(entitySet.count) }
         switch kind {
         case .stream: return "\(entity)/\(detail.property ?? "$value")"
         case .link, .unlink: return "\(entity)/\(detail.navigation ?? "")"

@@ -63,7 +63,9 @@ struct Repair: AsyncParsableCommand {
             }
             done.append("The damaged files are kept as \(report.damagedFile).")
         }
-        done += try await store.reading { try await $0.repair() }
+        let opened = try await OfflineODataProvider.open(at: store.directory, protection: protection)
+        defer { try? opened.close() }
+        done += try await opened.repair()
         if json {
             print(JSONText(done).text)
             return

@@ -39,6 +39,9 @@ struct ContainedTests {
         #expect(changed.isUpdated && changed.changeFlags == .updated, "\(changed.control)")
         #expect(try await store.rows("Albums(2)/Pages(1)").first?.isCreated == true)
         #expect(try await pages(studio.service) == ["Cover"])
+        #expect(
+            try await store.status().pending.map(\.url)
+                == ["Albums(1)/Pages", "Albums(2)/Pages", "Albums(1)/Pages(1)"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.count == 3)
