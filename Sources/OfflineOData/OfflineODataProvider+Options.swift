@@ -31,9 +31,6 @@ extension OfflineODataProvider {
         /// The same by type, a line for each: `Shop.Customer: City, CompanyName DESC`. Every entity set of the type gets
         /// the index.
         public var indexedTypes: [String] = []
-        /// How texts other than keys are compared and ordered; `nil` for what the store was made with, which for a new one
-        /// is by code points. A store stays as it was made: another value is ``OfflineError/lateChange(option:)``.
-        public var collation: StoreCollation?
         /// Whether keys that are texts or bytes must state how long they may get, as older engines want it.
         public var requiresMaxLengthOfKeys = false
         /// How many seconds a change may wait before an upload puts it into the error archive instead of sending it,

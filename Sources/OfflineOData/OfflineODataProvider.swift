@@ -110,14 +110,13 @@ public final class OfflineODataProvider: ODataProvider {
         let wanted = queries.isEmpty ? DefiningQuery.all(of: model, options) : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
-        let collation = TextCollation(options.collation ?? .codePoints)
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
             let database = try StoreDatabase.open(
                 path: path, protection: protection,
-                options: collation.adding(to: SQLTrace.adding(options.trace, to: options.database)))
+                options: SQLTrace.adding(options.trace, to: options.database))
             let combined = try LocalModel.combined(model, options)
-            let layout = OfflineLayout(model: combined, textCollation: collation.nameInLayout)
+            let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             try await database.write { database in
@@ -127,7 +126,6 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try LocalModel.keep(combined, in: database)
-                try collation.keep(in: database)
                 try ServiceKnowledge.state(options.service, in: database)
                 for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
@@ -162,8 +160,7 @@ public final class OfflineODataProvider: ODataProvider {
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        let collation = TextCollation(options.collation)
-        var databaseOptions = collation.adding(to: SQLTrace.adding(options.trace, to: options.database))
+        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
         databaseOptions.createsFile = false
         let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
         let (root, metadata, version) = try await database.read { database in
@@ -177,7 +174,6 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            try collation.settle(in: database)
             return (root, metadata, max(version, 1))
         }
         let model = try CSDLReader.read(metadata)

@@ -4,17 +4,13 @@ import ODataModel
 /// Builds the tables of an offline store one after the other, then what joins them.
 struct LayoutBuilder {
     let model: EntityDataModel
-    let textCollation: String?
     private(set) var tables: [TableLayout] = []
     private(set) var statements: [String] = []
     private var tableNames = DistinctNames(reserved: [OfflineLayout.hiddenOwnerTable])
     /// Link tables by the property that leads through them, `set/property`.
     private var links: [String: NavigationStorage] = [:]
 
-    init(model: EntityDataModel, textCollation: String?) {
-        self.model = model
-        self.textCollation = textCollation
-    }
+    init(model: EntityDataModel) { self.model = model }
 
     mutating func build() {
         statements.append("CREATE TABLE \(quoted(OfflineLayout.hiddenOwnerTable)) (id INTEGER PRIMARY KEY) STRICT")
@@ -36,9 +32,7 @@ struct LayoutBuilder {
         set: String, shape: Shape, role: TableLayout.Role, within ancestors: [QualifiedName]
     ) {
         let name = tableNames.name(Self.tableName(for: set))
-        tables.append(
-            TableLayout(
-                set: set, shape: shape, table: name, role: role, model: model, textCollation: textCollation))
+        tables.append(TableLayout(set: set, shape: shape, table: name, role: role, model: model))
         let chain = ancestors + [shape.name]
         for navigation in shape.navigationProperties where navigation.isContainment {
             guard let target = model.shape(navigation.target), !chain.contains(navigation.target) else { continue }

@@ -55,13 +55,8 @@ public struct OfflineLayout: Sendable {
     public let statements: [String]
 
     /// Lays a model out.
-    ///
-    /// - Parameters:
-    ///   - model: the model.
-    ///   - textCollation: the name of the collation by which texts are compared and ordered, keys and what refers to
-    ///     them excepted; every connection must have it registered. By code points where it is left out.
-    public init(model: EntityDataModel, textCollation: String? = nil) {
-        var builder = LayoutBuilder(model: model, textCollation: textCollation)
+    public init(model: EntityDataModel) {
+        var builder = LayoutBuilder(model: model)
         builder.build()
         mapping = StorageMapping(model: model, tables: builder.tables.map(\.storage))
         statements = builder.statements

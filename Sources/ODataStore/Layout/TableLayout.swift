@@ -17,10 +17,8 @@ struct TableLayout {
     private(set) var statements: [String]
     private let keyColumns: [String]
 
-    init(
-        set: String, shape: Shape, table: String, role: Role, model: EntityDataModel, textCollation: String? = nil
-    ) {
-        var columns = ColumnCollector(model: model, textCollation: textCollation)
+    init(set: String, shape: Shape, table: String, role: Role, model: EntityDataModel) {
+        var columns = ColumnCollector(model: model)
         let hasDerivedTypes = !model.derivedTypes(of: shape.name).isEmpty
         let required = Self.requiredPaths(of: shape)
         let properties = columns.storages(of: shape.properties[...], required: required)
@@ -102,7 +100,6 @@ private struct ColumnCollector {
     }
 
     let model: EntityDataModel
-    let textCollation: String?
     private(set) var definitions: [Definition] = []
     private var names = DistinctNames(
         reserved: [
@@ -111,10 +108,7 @@ private struct ColumnCollector {
             OfflineLayout.parentColumn,
         ])
 
-    init(model: EntityDataModel, textCollation: String?) {
-        self.model = model
-        self.textCollation = textCollation
-    }
+    init(model: EntityDataModel) { self.model = model }
 
     mutating func storages(of properties: ArraySlice<Property>, required: Set<String>) -> [PropertyStorage] {
         properties.map { storage(of: $0, path: $0.name, column: $0.name, required: required, within: []) }
@@ -138,10 +132,7 @@ private struct ColumnCollector {
         stated.facets = model.facets(of: property)
         guard let codec = CodecChoice.codec(for: stated) else { return .absent }
         let name = names.name(column)
-        var type = CodecChoice.declaredType(codec)
-        // Keys and what refers to them are the same or not whatever a language says.
-        if let textCollation, codec == .string, !required.contains(path) { type += " COLLATE \(textCollation)" }
-        definitions.append(Definition(name: name, type: type))
+        definitions.append(Definition(name: name, type: CodecChoice.declaredType(codec)))
         return .column(
             ColumnStorage(
                 name: name, type: property.type, codec: codec, isOptionallyLoaded: !required.contains(path)))

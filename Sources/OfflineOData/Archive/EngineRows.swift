@@ -127,6 +127,7 @@ extension QueuedRequest {
     /// The URL that it is sent to, relative to the service root.
     public var url: String {
         if let former = detail.former { return former.url }
-        return kind == .create ? detail.container ?? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
+        return kind == .create
+            ? detail.container ?? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
     }
 }

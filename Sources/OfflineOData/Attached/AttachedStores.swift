@@ -64,20 +64,14 @@ public final class AttachedStores: ODataProvider {
         guard (1...maximumCount).contains(named.count) else {
             throw OfflineError.cannotAttach(reason: "between 1 and \(maximumCount) stores can be read at once.")
         }
-        var collations: Set<StoreCollation> = []
-        for store in named { collations.insert(try await store.value.database.read { try TextCollation.kept(in: $0) }) }
-        guard collations.count == 1 else {
-            throw OfflineError.cannotAttach(reason: "the stores order texts by different collations.")
-        }
         let model = try AttachedModel(named, relations).model
         let mapping = OfflineLayout(model: model).mapping
         var views = [
             "CREATE TEMP VIEW \(OfflineLayout.hiddenOwnerTable.quotedDatabaseIdentifier) AS SELECT 0 AS id WHERE 0"
         ]
         for (name, store) in named { views += Self.views(of: store, name, in: mapping) }
-        let options = TextCollation(collations.first).adding(to: named[0].value.options.database)
         let connection = try StoreDatabase.attached(
-            named.map { ($0.key, $0.value.database) }, views: views, options: options)
+            named.map { ($0.key, $0.value.database) }, views: views, options: named[0].value.options.database)
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.pageSizeLimit = Int(Int32.max)

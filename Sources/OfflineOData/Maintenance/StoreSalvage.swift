@@ -95,9 +95,7 @@ struct StoreSalvage {
 
     static func copy(from path: String, to newPath: String, _ protection: StoreProtection) async throws -> SalvageReport
     {
-        // Comparisons of texts need not be right to read them.
-        let collation = TextCollation(nil)
-        var options = collation.adding(to: StoreDatabase.Options())
+        var options = StoreDatabase.Options()
         options.createsFile = false
         let source = try StoreDatabase.open(path: path, protection: protection, options: options)
         defer { try? source.close() }
@@ -105,7 +103,8 @@ struct StoreSalvage {
         let target = try StoreDatabase.open(path: newPath, protection: protection, options: options)
         do {
             let report = try await target.write { target in
-                try source.pool.read { source in
+                // Not in one transaction: SQLite ends that at the first page that cannot be read.
+                try source.pool.unsafeRead { source in
                     var salvage = StoreSalvage(source: source, target: target)
                     try salvage.run()
                     return salvage.report

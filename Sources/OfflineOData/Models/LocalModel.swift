@@ -80,7 +80,7 @@ enum LocalModel {
             guard purges else { throw OfflineError.invalidClientModel(reason: breaking.description) }
             try purge(old, in: database)
         }
-        _ = try ModelMigration(from: old, to: model, rebuilds: false, in: database).run(in: database)
+        _ = try ModelMigration(from: old, to: model, rebuilds: false).run(in: database)
         try keep(model, in: database)
     }
 

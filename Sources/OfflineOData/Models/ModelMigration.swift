@@ -16,10 +16,9 @@ struct ModelMigration {
     private let oldStatements: [Statement]
     private let newStatements: [Statement]
 
-    init(from old: EntityDataModel, to new: EntityDataModel, rebuilds: Bool, in database: Database) throws {
-        let collation = try TextCollation.nameInLayout(of: database)
-        self.old = OfflineLayout(model: old, textCollation: collation)
-        self.new = OfflineLayout(model: new, textCollation: collation)
+    init(from old: EntityDataModel, to new: EntityDataModel, rebuilds: Bool) {
+        self.old = OfflineLayout(model: old)
+        self.new = OfflineLayout(model: new)
         self.rebuilds = rebuilds
         oldStatements = self.old.statements.compactMap(Statement.init)
         newStatements = self.new.statements.compactMap(Statement.init)

@@ -37,7 +37,9 @@ struct Containment {
     static func identifying(_ response: ODataResponse, at url: ODataURL) -> ODataResponse {
         guard url.path.segments.count > 1, case .name(let name, _)? = url.path.segments.last else { return response }
         func identified(_ entity: Entity) -> Entity {
-            guard entity.control.id == nil, let key = entity.key, !key.parts.isEmpty else { return entity }
+            // What is contained is known to its table by the path alone, without the keys on the way.
+            let isComplete = entity.control.id.map { !$0.prefix { $0 != "(" }.contains("/") } ?? false
+            guard !isComplete, let key = entity.key, !key.parts.isEmpty else { return entity }
             var path = url.path
             path.segments[path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
             var entity = entity

@@ -28,8 +28,6 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case notConnected
     /// Some stores cannot be read together.
     case cannotAttach(reason: String)
-    /// An option that shapes the store was given another value than the store was made with.
-    case lateChange(option: String)
     /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
     case withoutPlace(request: Int64)
     /// The engine's own tables do not hold what they must; nothing was changed.
@@ -52,7 +50,6 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
-        case .lateChange(let option): "The store was made with another \(option), which cannot be changed any more."
         case .withoutPlace(let request):
             "The service has nothing any more that request \(request) could be sent to."
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"

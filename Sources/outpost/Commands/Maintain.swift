@@ -57,7 +57,8 @@ struct Repair: AsyncParsableCommand {
         var done: [String] = []
         if try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty {
             let report = try await OfflineODataProvider.salvage(at: store.directory, protection: protection)
-            done.append("\(report.savedChanges) changes and \(report.savedRows) rows were saved into new files.")
+            let changes = report.savedChanges == 1 ? "change" : "changes"
+            done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
             for (table, places) in report.losses.sorted(by: { $0.key < $1.key }) {
                 done.append("\(table) could not be read in \(places) \(places == 1 ? "place" : "places").")
             }

@@ -140,7 +140,9 @@ struct ExpandTests {
     func unsupported() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("t", "Tags")])
-        for text in ["Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums)", "Albums?$expand=Tags/$ref"] {
+        for text in [
+            "Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums($top=1))", "Albums?$expand=Tags/$ref",
+        ] {
             await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("x", text)) }
         }
     }

@@ -9,10 +9,13 @@ import Testing
 
 @Suite("Stores of one app, read together")
 struct AttachedStoresTests {
-    private func encrypted(_ remote: any ODataProvider, _ path: String) async throws -> OfflineODataProvider {
+    private func encrypted(
+        _ remote: any ODataProvider, _ path: String, _ queries: [DefiningQuery] = []
+    ) async throws -> OfflineODataProvider {
         let store = try await OfflineODataProvider.create(
             at: path, protection: .encrypted(.key(EncryptionKey.generate())), serviceRoot: Shop.serviceRoot,
-            remote: remote)
+            remote: remote,
+            queries: queries)
         try await store.download()
         return store
     }
@@ -24,7 +27,9 @@ struct AttachedStoresTests {
     func joined() async throws {
         let (shop, studio) = (try await Shop(), try await Studio())
         let orders = try await encrypted(try shop.client(), shop.directory.appendingPathComponent("orders").path)
-        let albums = try await encrypted(try studio.client(), shop.directory.appendingPathComponent("albums").path)
+        let albums = try await encrypted(
+            try studio.client(), shop.directory.appendingPathComponent("albums").path,
+            [DefiningQuery("albums", "Albums?$expand=Tags")])
         let both = try await AttachedStores.open(["shop": orders, "studio": albums], relations: [seller])
         let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 1")
         #expect(wanted > 0)

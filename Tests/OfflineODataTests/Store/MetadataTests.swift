@@ -127,7 +127,7 @@ struct RefusedByModelTests {
 
     @Test("keeps the values of properties that are gone, beside what can still be sent")
     func propertyGone() async throws {
-        let (refresh, _) = try await refreshed("ALTER TABLE Hints DROP COLUMN Text")
+        let (refresh, shop) = try await refreshed("ALTER TABLE Hints DROP COLUMN Text")
         let archive = try await refresh.store.rows("ErrorArchive")
         #expect(
             archive.map { $0["InnerError"] } == [
@@ -135,6 +135,8 @@ struct RefusedByModelTests {
             ])
         #expect(try await refresh.store.retry() == 2)
         #expect(try await refresh.store.upload().failed.isEmpty)
+        try refresh.store.close()
+        withExtendedLifetime(shop) {}
     }
 }
 
