@@ -109,7 +109,7 @@ func refresh(_ service: Service) async throws {
 }
 
 func upload(_ store: OfflineODataProvider, atOnce: Int) async throws {
-    let shape = store.model.shape(ofSet: "Orders")
+    guard let shape = store.model.shape(ofSet: "Orders") else { return }
     for first in stride(from: 0, to: changes, by: 100) {
         let change: @Sendable (LocalTransaction) throws -> Void = { transaction in
             for id in first..<first + 100 {
@@ -123,7 +123,7 @@ func upload(_ store: OfflineODataProvider, atOnce: Int) async throws {
                 _ = try await store.execute(
                     ODataRequest(
                         .update, ODataURL(parsing: "Orders(\(id))"),
-                        body: .entity(Entity(shape: shape!, ["Employee": .integer(Int64(id % 7 + 200))]))))
+                        body: .entity(Entity(shape: shape, ["Employee": .integer(Int64(id % 7 + 200))]))))
             }
         }
     }
@@ -138,7 +138,7 @@ func upload(_ store: OfflineODataProvider, atOnce: Int) async throws {
 }
 
 func observation(_ store: OfflineODataProvider) async throws {
-    let shape = store.model.shape(ofSet: "Orders")
+    guard let shape = store.model.shape(ofSet: "Orders") else { return }
     var iterator = store.observe(try ODataURL(parsing: "Orders(7)")).makeAsyncIterator()
     _ = try await iterator.next()
     var times: [Double] = []
@@ -147,7 +147,7 @@ func observation(_ store: OfflineODataProvider) async throws {
         _ = try await store.execute(
             ODataRequest(
                 .update, ODataURL(parsing: "Orders(7)"),
-                body: .entity(Entity(shape: shape!, ["Employee": .integer(Int64(1000 + number))]))))
+                body: .entity(Entity(shape: shape, ["Employee": .integer(Int64(1000 + number))]))))
         _ = try await iterator.next()
         times.append((seconds(CLOCK_MONOTONIC) - start) * 1000)
     }

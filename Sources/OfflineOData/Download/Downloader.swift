@@ -15,14 +15,16 @@ struct Downloader: Sendable {
     let pageSize: Int
     /// How many queries are read from the service at once.
     let parallelQueries: Int
-    /// What is asked for in `Accept`, for all of a query and for what changed.
+    /// What is asked for in `Accept`.
+    var formats = Formats()
+    /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
+    var firstPages: LockedState<[Int64: EntityPage]>?
+
+    /// What is asked for in `Accept`, for all of a query and for what changed; `nil` for what the client asks for.
     struct Formats: Sendable {
         var full: String?
         var delta: String?
     }
-    var formats = Formats()
-    /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
-    var firstPages: LockedState<[Int64: EntityPage]>?
 
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
@@ -111,7 +113,8 @@ struct Downloader: Sendable {
             }
             let next = page.nextLink
             let time = environment.instant.description
-            // A service may give longer pages than it was asked for: each is here as a whole with its last rows.
+            // In one transaction no more rows than a local edit can wait for. The link to the next page comes with the
+            // last of them: until then, the page is read again after a crash, which changes nothing.
             var start = 0
             while page.entities.count - start > Self.rowsAtOnce {
                 let part = Array(page.entities[start..<start + Self.rowsAtOnce])
