@@ -248,8 +248,8 @@ let package = Package(
         .testTarget(
             name: "OfflineODataTests",
             dependencies: [
-                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", "Soak", "StoreProbe",
-                grdb, httpTypes,
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "EncryptedSQLite", "FaultInjection",
+                "Secrets", "Soak", "StoreProbe", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.

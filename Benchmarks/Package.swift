@@ -65,6 +65,16 @@ let package = Package(
             exclude: ["odata-metadata.xml", "odata-generator.json"],
             plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
         .executableTarget(
+            name: "SyncBenchmarks",
+            dependencies: [
+                .product(name: "ODataClient", package: "outpost"), .product(name: "ODataHTTP", package: "outpost"),
+                .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
+                .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "OfflineOData", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .executableTarget(
             name: "EncryptionBenchmarks",
             dependencies: [
                 .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),

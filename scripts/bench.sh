@@ -51,6 +51,7 @@ run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000
 run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
 
 run "Client" ClientBenchmarks ${quick:+"$quick"}
+run "Synchronisation" SyncBenchmarks ${quick:+"$quick"}
 if [ -f "$graph" ]; then
     printf '\n## Generated code\n\nMicrosoft Graph, generated and type-checked; seconds elapsed:\n\n' >>"$output"
     SCRATCH=$scratch scripts/generated.sh "$graph" 2>/dev/null | sed 's/^/    /' | tee -a "$output"

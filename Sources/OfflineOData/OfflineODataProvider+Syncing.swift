@@ -56,7 +56,10 @@ extension OfflineODataProvider {
         try await archiveExpired(uploadOptions)
         let uploader = Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, options: uploadOptions)
+            progress: progressChannel, options: uploadOptions,
+            wire: .init(
+                readsAgain: options.populatesGeneratedValuesEarly,
+                namesContentInOperation: options.contentIDLocation == .operation))
         let bytes = options.meter?.total
         let categories = uploadOptions.categories?.sorted().joined(separator: ",")
         do {
@@ -90,7 +93,9 @@ extension OfflineODataProvider {
         queries = try await personalised(queries)
         let downloader = Downloader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries)
+            progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries,
+            formats: .init(full: options.definingQueryFormat, delta: options.deltaQueryFormat),
+            firstPages: options.batchesDefiningQueries ? LockedState([:]) : nil)
         let bytes = options.meter?.total
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
         do {
@@ -116,7 +121,7 @@ extension OfflineODataProvider {
 
     /// Puts changes that have waited too long into the error archive: what they say may no longer be meant.
     private func archiveExpired(_ uploadOptions: UploadOptions) async throws {
-        guard let age = uploadOptions.expiresAfter else { return }
+        guard let age = uploadOptions.expiresAfter ?? options.localChangeExpiry else { return }
         let environment = options.environment
         let now = environment.now()
         try await database.write { [queue] database in

@@ -20,44 +20,6 @@ import ODataStore
 /// let service = DataService(store)
 /// ```
 public final class OfflineODataProvider: ODataProvider {
-    /// How a store is opened.
-    public struct Options: Sendable {
-        /// The most rows that a download asks for in one page.
-        public var downloadPageSize = 2000
-        /// How many defining queries are read from the service at once, 1 or more.
-        public var parallelQueries = 3
-        /// The most rows in one page of a local read; `nil` for no limit.
-        public var localPageSize: Int?
-        /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
-        /// both.
-        public var undoesLocalCreation = false
-        /// Whether deleting one entity of the error archive gives all archived changes up, as the older products do,
-        /// and not that one with what depends on it.
-        public var revertsErrorsTogether = false
-        /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
-        public var meter: TransferMeter?
-        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
-        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
-        public var clientOnlyModel: EntityDataModel?
-        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
-        public var localDrafts: [String: String] = [:]
-        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
-        public var purgesClientOnlyData = false
-        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
-        public var indexes: [String: [[String]]] = [:]
-        /// What is known of the service.
-        public var service = StatedCapabilities()
-        /// Who is told of each SQL statement; nobody by default.
-        public var trace: SQLTrace?
-        /// Caches and connections.
-        public var database = StoreDatabase.Options()
-        /// Time and randomness.
-        public var environment = Environment.system
-
-        /// Makes options with the defaults.
-        public init() {}
-    }
-
     /// The directory of the store's files.
     public let directory: String
     /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
@@ -145,12 +107,14 @@ public final class OfflineODataProvider: ODataProvider {
         guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
             throw OfflineError.storeExists(path: directory)
         }
-        let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
+        let wanted = queries.isEmpty ? DefiningQuery.all(of: model, options) : queries
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
+        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
             let database = try StoreDatabase.open(
-                path: path, protection: protection, options: SQLTrace.adding(options.trace, to: options.database))
+                path: path, protection: protection,
+                options: SQLTrace.adding(options.trace, to: options.database))
             let combined = try LocalModel.combined(model, options)
             let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
@@ -167,7 +131,8 @@ public final class OfflineODataProvider: ODataProvider {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
                 }
                 let indexes = PropertyIndexes(mapping: layout.mapping)
-                for (set, lists) in options.indexes.sorted(by: { $0.key < $1.key }) {
+                let lists = try IndexedTypes(options.indexedTypes, model: combined).adding(to: options.indexes)
+                for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
@@ -248,7 +213,9 @@ public final class OfflineODataProvider: ODataProvider {
         let rewritten = StateFunctions.rewriting(request)
         if let answer = try await answerCall(rewritten) { return answer }
         if let answer = try await answerStream(rewritten) { return answer }
-        if request.method == .read { return try await annotating(try await answer(rewritten)) }
+        if request.method == .read {
+            return try await annotating(Containment.identifying(try await answer(rewritten), at: rewritten.url))
+        }
         return try await answer(try markingDeepChange(rewritten))
     }
 

@@ -62,6 +62,50 @@ struct SettlingTests {
         #expect(try await tool.run("export", clone, "--to", folder).code == 2, "nothing is overwritten")
     }
 
+    @Test("repair saves what can be read of files with flipped bytes, and the next sync brings the rest")
+    func damaged() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
+        #expect(try await tool.run("gc", clone).code == 0)
+        #expect(try await tool.run("verify", clone, "--json").output.contains("\"isWhole\" : true"))
+        let path = URL(fileURLWithPath: clone + "/store.db")
+        var bytes = try Data(contentsOf: path)
+        let pages = bytes.count / 4096
+        for page in [pages / 2, pages - 3] { bytes[page * 4096 + 777] ^= 0x20 }
+        try bytes.write(to: path)
+        let found = try await tool.run("verify", clone, "--json")
+        #expect(found.code == 1)
+        #expect(found.output.contains("not a page as it was written"), "\(found.output) \(found.errors)")
+        let repaired = try await tool.run("repair", clone)
+        #expect(repaired.code == 0, "\(repaired.errors)")
+        #expect(repaired.output.contains("1 change and"), "\(repaired.output)")
+        #expect(try await tool.run("verify", clone).code == 0)
+        #expect(try await tool.run("status", clone).output.contains("Products(6)"))
+        #expect(try await tool.run("sync", clone).code == 0)
+        #expect(try await tool.run("query", clone, "Customers/$count").output == "40\n")
+        #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
+    }
+
+    @Test("every command tells what it does, with an example")
+    func help() async throws {
+        let tool = try Site().tool
+        let root = try await tool.run("--help").output
+        let section = try #require(root.components(separatedBy: "SUBCOMMANDS:").last)
+        let names = section.split(separator: "\n").compactMap { line -> String? in
+            guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
+            return line.split(separator: " ").first.map { String($0.filter { $0 != "," }) }
+        }
+        #expect(names.count > 25)
+        for name in names {
+            let result = try await tool.run(name, "--help")
+            #expect(result.code == 0 && result.output.contains("EXAMPLE"), "\(name)")
+        }
+    }
+
     @Test("repair and gc say what they did and leave rows and queue alone")
     func maintenance() async throws {
         let site = try Site()

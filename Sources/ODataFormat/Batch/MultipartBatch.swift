@@ -115,7 +115,9 @@ struct MultipartOutput: Sendable {
         line("--\(group.map(changeSet) ?? boundary)")
         line("Content-Type: application/http")
         line("Content-Transfer-Encoding: binary")
-        if let id { line("Content-ID: \(MultipartBatch.clean(id))") }
+        // Some services look for it within the request.
+        let isNamedWithin = headers.contains { $0.name.lowercased() == "content-id" }
+        if let id, !isNamedWithin { line("Content-ID: \(MultipartBatch.clean(id))") }
         line("")
         line(startLine)
         for header in headers {

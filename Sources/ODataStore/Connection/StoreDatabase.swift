@@ -43,7 +43,11 @@ public final class StoreDatabase: Sendable {
     /// GRDB's pool, for what stands above: observation, and the reader of queries.
     public let pool: DatabasePool
 
-    private init(path: String, pool: DatabasePool) {
+    /// The name by which SQLite opens the file: where it is encrypted, the file system that does so stands in it.
+    private let location: String
+
+    private init(path: String, location: String, pool: DatabasePool) {
+        self.location = location
         self.path = path
         self.pool = pool
     }
@@ -76,7 +80,7 @@ public final class StoreDatabase: Sendable {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             // The first statement that reads a page is where a wrong key shows.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
-            return StoreDatabase(path: path, pool: pool)
+            return StoreDatabase(path: path, location: access.location, pool: pool)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -85,6 +89,42 @@ public final class StoreDatabase: Sendable {
             throw .database(code: 1, message: "\(error)")
         }
     }
+
+    /// A connection that reads several open stores at once, each under its own key.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores by name; the tables of each are under ``attachedName(_:)``.
+    ///   - views: statements that make temporary views.
+    ///   - options: sizes and times; the cache is a reader's.
+    /// - Throws: ``StoreError``.
+    public static func attached(
+        _ stores: [(name: String, database: StoreDatabase)], views: [String], options: Options = Options()
+    ) throws(StoreError) -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(options.busyTimeout)
+        configuration.label = "outpost.attached"
+        configuration.prepareDatabase { database in
+            try Self.prepare(database, options: options)
+            for (name, store) in stores {
+                try database.execute(
+                    sql: "ATTACH DATABASE ? AS \(quoted(attachedName(name)))", arguments: [store.location])
+            }
+            for view in views { try database.execute(sql: view) }
+        }
+        do {
+            // Every store is attached alike, to a database that holds nothing.
+            return try DatabaseQueue(configuration: configuration)
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: stores.first?.database.path ?? "")
+        } catch {
+            throw .database(code: 1, message: "\(error)")
+        }
+    }
+
+    /// The name of an attached store in SQL.
+    public static func attachedName(_ name: String) -> String { "store_\(name)" }
 
     private static func prepare(_ database: Database, options: Options) throws {
         let isReader = database.configuration.readonly

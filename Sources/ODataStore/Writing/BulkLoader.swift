@@ -129,6 +129,22 @@ public final class BulkLoader {
         return try merge(entity, owner: owner)
     }
 
+    /// What ``load(_:owner:parent:)`` would find, without writing anything: also on a connection that only reads.
+    ///
+    /// - Returns: the row with whether it differs; `nil` where the entity would be new.
+    /// - Throws: as ``load(_:owner:parent:)``.
+    public func compare(_ entity: Entity, parent: Int64? = nil) throws -> Outcome? {
+        try fill(entity)
+        try bindKey(selectByKey, parent: parent)
+        guard try selectByKey.step() else {
+            selectByKey.reset()
+            return nil
+        }
+        let found = try comparison(entity)
+        return Outcome(
+            rowID: found.rowID, change: found.isSame ? .unchanged : .updated, previousOwner: found.previousOwner)
+    }
+
     /// The row id of the entity with a key; `nil` when it is not there. Hidden rows are found too.
     public func find(_ key: EntityKey, parent: Int64? = nil) throws -> Int64? {
         var index: Int32 = 0
@@ -349,6 +365,32 @@ public final class BulkLoader {
 
     /// Updates the row that ``selectByKey`` stands on, where it differs from the values at hand.
     private func merge(_ entity: Entity, owner: Int64) throws -> Outcome {
+        let found = try comparison(entity)
+        let (rowID, previousOwner) = (found.rowID, found.previousOwner)
+        if !found.isSame { try update(entity, rowID: rowID, bits: found.bits, dynamic: found.dynamic) }
+        if let previousOwner, previousOwner != owner, previousOwner == 0 || hiddenOwners.contains(previousOwner),
+            let updateOwner
+        {
+            try updateOwner.bind(owner, at: 1)
+            try updateOwner.bind(rowID, at: 2)
+            try updateOwner.execute()
+        }
+        return Outcome(rowID: rowID, change: found.isSame ? .unchanged : .updated, previousOwner: previousOwner)
+    }
+
+    /// A stored row beside the values at hand.
+    private struct Comparison {
+        var rowID: Int64
+        var previousOwner: Int64?
+        var isSame: Bool
+        /// What is not loaded after the values at hand are written.
+        var bits: [UInt8]
+        var dynamic: String?
+    }
+
+    /// Compares the row that ``selectByKey`` stands on with the values at hand, and lets go of it.
+    private func comparison(_ entity: Entity) throws -> Comparison {
+        defer { selectByKey.reset() }
         let system = plan.system
         func column(_ position: Int?) -> Int32? { position.map { Int32($0) } }
         guard let rowIDColumn = column(system.rowID) else {
@@ -376,18 +418,7 @@ public final class BulkLoader {
             if stored != dynamic { isSame = false }
         }
         if isSame { isSame = try isSameInSlots() }
-        selectByKey.reset()
-        if !isSame {
-            try update(entity, rowID: rowID, bits: bits, dynamic: dynamic)
-        }
-        if let previousOwner, previousOwner != owner, previousOwner == 0 || hiddenOwners.contains(previousOwner),
-            let updateOwner
-        {
-            try updateOwner.bind(owner, at: 1)
-            try updateOwner.bind(rowID, at: 2)
-            try updateOwner.execute()
-        }
-        return Outcome(rowID: rowID, change: isSame ? .unchanged : .updated, previousOwner: previousOwner)
+        return Comparison(rowID: rowID, previousOwner: previousOwner, isSame: isSame, bits: bits, dynamic: dynamic)
     }
 
     private func isSameInSlots() throws -> Bool {

@@ -272,7 +272,8 @@ extension RowWriter {
         try hook?.didWrite(
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
-                after: written.entity, changedProperties: [name], request: request), in: database)
+                after: written.entity, changedProperties: [name], request: request, parent: written.parent),
+            in: database)
     }
 
     /// Takes a relation away again; without an id, all of a navigation property.
@@ -330,7 +331,8 @@ extension RowWriter {
         try hook?.didWrite(
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
-                after: written.entity, changedProperties: [name], request: request), in: database)
+                after: written.entity, changedProperties: [name], request: request, parent: written.parent),
+            in: database)
     }
 
     /// Tells the hook which relations are about to go.

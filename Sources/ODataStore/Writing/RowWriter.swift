@@ -96,7 +96,7 @@ public struct RowWriter: Sendable {
             try hook.didWrite(
                 RowChange(
                     kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
-                    changedProperties: given, request: request), in: database)
+                    changedProperties: given, request: request, parent: written.parent), in: database)
             // The hook may have given the row a version.
             written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
         }
@@ -155,7 +155,7 @@ public struct RowWriter: Sendable {
         try hook?.didWrite(
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
-                changedProperties: [], request: request), in: database)
+                changedProperties: [], request: request, parent: row.parent), in: database)
         try settle(hanging, request: request, database: database)
     }
 
@@ -220,7 +220,8 @@ public struct RowWriter: Sendable {
             try hook.didWrite(
                 RowChange(
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
-                    after: written.entity, changedProperties: given, request: request), in: database)
+                    after: written.entity, changedProperties: given, request: request, parent: written.parent),
+                in: database)
             // The hook may have given the row a new version.
             written = try reread(found, plan: plan, database: database)
         }

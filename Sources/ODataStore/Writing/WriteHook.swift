@@ -99,12 +99,15 @@ public struct RowChange: Sendable {
     public var changedProperties: Set<String>
     /// The request that caused it.
     public var request: ODataRequest
+    /// For what an entity contains, the row id of that entity.
+    public var parent: Int64?
 
     /// Makes a change.
     public init(
         kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: Entity?, after: Entity?,
-        changedProperties: Set<String>, request: ODataRequest
+        changedProperties: Set<String>, request: ODataRequest, parent: Int64? = nil
     ) {
+        self.parent = parent
         self.kind = kind
         self.table = table
         self.rowID = rowID

@@ -87,7 +87,8 @@ struct EngineRows {
     }
 
     /// The properties that are sent, as JSON; `nil` for a delete.
-    private func body(of request: QueuedRequest) -> String? {
+    func body(of request: QueuedRequest) -> String? {
+        if let former = request.detail.former { return former.body }
         switch request.kind {
         case .delete, .stream, .unlink: return nil
         case .link: return request.detail.target.map { "{\"@odata.id\":\"\($0)\"}" }
@@ -114,7 +115,8 @@ struct EngineRows {
 extension QueuedRequest {
     /// The HTTP method that it is sent by.
     public var method: String {
-        switch kind {
+        if let former = detail.former { return former.method }
+        return switch kind {
         case .create, .call, .link: "POST"
         case .update: "PATCH"
         case .stream: "PUT"
@@ -124,6 +126,8 @@ extension QueuedRequest {
 
     /// The URL that it is sent to, relative to the service root.
     public var url: String {
-        kind == .create ? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
+        if let former = detail.former { return former.url }
+        return kind == .create
+            ? detail.container ?? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
     }
 }

@@ -15,7 +15,57 @@ extension Entity {
     /// Whether the entity was changed here and the service has not taken that yet.
     public var isUpdated: Bool { flag(.isUpdated) }
 
+    /// Whether the entity was deleted here and the service has not taken that yet: so of what
+    /// ``OfflineODataProvider/original(of:)`` gives.
+    public var isDeleted: Bool { flag(.isDeleted) }
+    /// Whether the entity was made here and never sent.
+    public var isNew: Bool { isCreated && !inErrorState }
+
+    /// Which changes wait.
+    public var changeFlags: ChangeFlags {
+        var flags: ChangeFlags = []
+        if isCreated { flags.insert(.created) }
+        if isUpdated { flags.insert(.updated) }
+        if isDeleted { flags.insert(.deleted) }
+        return flags
+    }
+
+    /// Where the entity stands between here and the service.
+    public var offlineState: OfflineState {
+        if inErrorState { return .failed }
+        if hasPendingChanges || isDeleted { return .pending }
+        return isLocal ? .uploaded : .unchanged
+    }
+
     private func flag(_ state: EntityState) -> Bool { control.annotations[state.term] == .boolean(true) }
+}
+
+/// Kinds of changes of an entity that the service has not taken yet.
+public struct ChangeFlags: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: Int
+
+    /// Makes a set of flags from its bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// It was made here.
+    public static let created = ChangeFlags(rawValue: 1)
+    /// It was changed here.
+    public static let updated = ChangeFlags(rawValue: 2)
+    /// It was deleted here.
+    public static let deleted = ChangeFlags(rawValue: 4)
+}
+
+/// Where an entity stands between an offline store and its service.
+public enum OfflineState: Hashable, Sendable {
+    /// As the last download brought it.
+    case unchanged
+    /// Changed here; the change waits.
+    case pending
+    /// Changed here; the service refused the change, or it is in doubt.
+    case failed
+    /// Changed here and taken by the service; the next download brings what it made of it.
+    case uploaded
 }
 
 /// One thing that may be so of an entity.
@@ -26,6 +76,7 @@ enum EntityState: String, CaseIterable {
     case upsertedLastDownload = "UpsertedLastDownload"
     case isCreated = "IsCreated"
     case isUpdated = "IsUpdated"
+    case isDeleted = "IsDeleted"
 
     /// The annotation that tells of it.
     var term: String { "\(EngineSet.namespace).\(rawValue)" }

@@ -64,7 +64,9 @@ extension OfflineODataProvider {
         guard let request = try await queuedRequest(entity) else { return }
         for name in names {
             let related: Entity?
-            if name == "RequestEntity" {
+            if request.isWithoutPlace {
+                related = nil
+            } else if name == "RequestEntity" {
                 var sent = request.changes.merging(Entity(shape: request.changes.shape, key: request.key))
                 sent.control.id = request.entityText
                 related = sent
@@ -100,7 +102,8 @@ extension OfflineODataProvider {
             ).resource.steps.last,
             case .integer(let id)? = key.parts.first?.value
         else { return nil }
-        guard let queued = try await database.read({ [queue] in try queue.request(id, in: $0) }) else {
+        guard let queued = try await database.read({ [queue] in try queue.request(id, in: $0) }), !queued.isWithoutPlace
+        else {
             throw ODataError.notFound(request.url.description)
         }
         var redirected = request

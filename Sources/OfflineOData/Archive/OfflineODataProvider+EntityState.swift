@@ -12,21 +12,25 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`; `StoreError`.
     public func original(of entity: ODataURL) async throws -> Entity? {
         let steps = try Binder(model: model).bind(entity).resource.steps
-        guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1],
-            let table = mapping.tables[set.name]
-        else { throw OfflineError.unknown(kind: "entity", name: entity.description) }
+        guard Containment.isAddress(steps) else {
+            throw OfflineError.unknown(kind: "entity", name: entity.description)
+        }
         return try await database.read { [mapping, queue] database in
             let before = BeforeImages(snapshots: queue.snapshots)
-            let loader = try BulkLoader(set: set.name, mapping: mapping, in: database)
-            let rowID =
-                try loader.find(key) ?? before.rowID(set: set.name, key: key, shape: table.shape, in: database)
-                ?? Aliases(mapping: mapping).rowID(set: set.name, key: key, in: database)
-            guard let rowID else { return nil }
-            if let image = try before.image(set: set.name, rowID: rowID, shape: table.shape, in: database) {
-                return image.entity
+            guard let found = try Containment(mapping: mapping).row(at: steps, before, queue, in: database),
+                let table = mapping.tables[found.set]
+            else { return nil }
+            if let image = try before.image(set: found.set, rowID: found.rowID, shape: table.shape, in: database) {
+                var entity = image.entity
+                if try queue.requests(set: found.set, rowID: found.rowID, in: database).contains(where: {
+                    $0.kind == .delete
+                }) {
+                    entity?.control.annotations[EntityState.isDeleted.term] = .boolean(true)
+                }
+                return entity
             }
-            guard try !queue.hasRequests(set: set.name, rowID: rowID, in: database) else { return nil }
-            return try loader.read(rowID)
+            guard try !queue.hasRequests(set: found.set, rowID: found.rowID, in: database) else { return nil }
+            return try BulkLoader(table: table, in: database).read(found.rowID)
         }
     }
 
@@ -105,7 +109,10 @@ struct EntityStates: Sendable {
             let loader = try BulkLoader(table: table, in: database)
             for (row, states) in rows {
                 guard let key = try loader.read(row)?.key else { continue }
-                self.states[KeyURL.url(set: set, key: key).description] = states
+                let url =
+                    set.contains("/")
+                    ? try Containment(mapping: mapping).url(of: row, table, database) : KeyURL.url(set: set, key: key)
+                self.states[url.description] = states
             }
         }
     }
@@ -127,7 +134,12 @@ struct EntityStates: Sendable {
     }
 
     private static func set(of entity: Entity) -> String? {
-        entity.control.id.flatMap { id in id.firstIndex(of: "(").map { String(id[..<$0]) } }
+        guard let id = entity.control.id, let bracket = id.firstIndex(of: "(") else { return nil }
+        guard id.contains(")/"), let url = try? ODataURL(parsing: id) else { return String(id[..<bracket]) }
+        // What an entity contains.
+        return url.path.segments.compactMap { segment in
+            if case .name(let name, _) = segment { name.text } else { nil }
+        }.joined(separator: "/")
     }
 
     /// An entity with what is known of it, and the same for what is expanded in it.

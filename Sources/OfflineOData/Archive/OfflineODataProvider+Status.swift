@@ -68,13 +68,19 @@ extension OfflineODataProvider {
     /// After a conflict, the retried change is based on the version that the service reported.
     /// - Parameter ids: the requests; all archived ones when empty.
     /// - Returns: how many were put back.
-    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive;
+    ///   ``OfflineError/withoutPlace(request:)`` for a given one that the service's model has no place for.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
         try await database.write { [queue, mapping] database in
             let before = BeforeImages(snapshots: queue.snapshots)
             let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
                 .filter { $0.state == .refused || $0.state == .inDoubt }
+                .filter { request in
+                    guard request.isWithoutPlace else { return true }
+                    if ids.contains(request.id) { throw OfflineError.withoutPlace(request: request.id) }
+                    return false
+                }
             for request in chosen {
                 // On top of the newest version known, which the failure or a later download brought.
                 if request.failure?.theirs != nil, request.kind != .create,
@@ -140,7 +146,7 @@ extension OfflineODataProvider {
             for request in chosen {
                 // A row may have several archived requests: the first one's undo takes them all.
                 guard try queue.request(request.id, in: database) != nil else { continue }
-                guard request.kind.isOfRow else {
+                guard request.isOfRow else {
                     try undo.undoBesideRows(request, in: database)
                     restored += 1
                     continue

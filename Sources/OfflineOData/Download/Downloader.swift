@@ -15,11 +15,22 @@ struct Downloader: Sendable {
     let pageSize: Int
     /// How many queries are read from the service at once.
     let parallelQueries: Int
+    /// What is asked for in `Accept`.
+    var formats = Formats()
+    /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
+    var firstPages: LockedState<[Int64: EntityPage]>?
+
+    /// What is asked for in `Accept`, for all of a query and for what changed; `nil` for what the client asks for.
+    struct Formats: Sendable {
+        var full: String?
+        var delta: String?
+    }
 
     /// Downloads queries: for the first time, or what changed since.
     func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
         let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
+        try await fetchFirstPages(queries)
         try await database.write { try QueryTable.forgetUpserted(in: $0) }
         let results = try await withThrowingTaskGroup(
             of: (Int, Result<DownloadReport.Query, ODataError>).self
@@ -102,9 +113,23 @@ struct Downloader: Sendable {
             }
             let next = page.nextLink
             let time = environment.instant.description
+            // In one transaction no more rows than a local edit can wait for. The link to the next page comes with the
+            // last of them: until then, the page is read again after a crash, which changes nothing.
+            var start = 0
+            while page.entities.count - start > Self.rowsAtOnce {
+                let part = Array(page.entities[start..<start + Self.rowsAtOnce])
+                start += Self.rowsAtOnce
+                report.add(
+                    try await database.bulkWrite { database in
+                        var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                        for entity in part { try applier.apply(entity) }
+                        return applier.counts
+                    })
+            }
+            let rest = page.entities[start...]
             let counts = try await database.bulkWrite { database in
                 var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                for entity in page.entities { try applier.apply(entity) }
+                for entity in rest { try applier.apply(entity) }
                 if next == nil {
                     try QueryTable.markLoaded(
                         query.id, deltaLink: query.keepsLinks ? page.deltaLink : nil, at: time, in: database)
@@ -127,194 +152,69 @@ struct Downloader: Sendable {
     private func delta(
         _ query: StoredQuery, _ table: TableStorage, link: String
     ) async throws -> DownloadReport.Query {
-        var page = try await fetch(request(query, table, link: link))
+        var page: EntityPage
+        if let first = firstPage(of: query) {
+            page = first
+        } else {
+            page = try await fetch(request(query, table, link: link))
+        }
         var report = DownloadReport.Query(
             name: query.name, method: .delta, received: page.entities.count + page.removed.count, inserted: 0,
             updated: 0, removed: 0)
-        let isStaged = page.nextLink != nil
-        if isStaged {
-            // Several pages are staged, so that they are applied in one transaction: a reader sees all or nothing.
-            try await clearStage(query)
-            while let next = page.nextLink {
-                try await stage(page, query, table)
-                page = try await fetch(request(query, table, link: next))
-                report.received += page.entities.count + page.removed.count
-                progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
-            }
+        try await clearStage(query)
+        guard page.nextLink != nil || page.entities.count + page.removed.count > Self.rowsAtOnce else {
+            let (last, time) = (page, environment.instant.description)
+            report.add(
+                try await database.write { database in
+                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                    for entity in last.entities { try applier.apply(entity) }
+                    for removed in last.removed {
+                        if let key = key(of: removed, table) { try applier.remove(key) }
+                    }
+                    try QueryTable.markLoaded(query.id, deltaLink: last.deltaLink ?? link, at: time, in: database)
+                    return applier.counts
+                })
+            progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
+            return report
         }
-        let last = page
-        let time = environment.instant.description
-        let counts = try await database.write { database in
-            var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-            if isStaged {
-                try applyStage(query, table, &applier, in: database)
-            } else {
-                // What an earlier attempt left is out of date: all of it came again, or has gone.
-                try Self.clearStage(query, in: database)
-            }
-            for entity in last.entities { try applier.apply(entity) }
-            for removed in last.removed {
-                if let key = key(of: removed, table) { try applier.remove(key) }
-            }
-            try QueryTable.markLoaded(query.id, deltaLink: last.deltaLink ?? link, at: time, in: database)
-            return applier.counts
+        // Several pages are staged, so that they are applied as one.
+        while true {
+            try await stage(page.entities, query)
+            try await stage(removed: page.removed.compactMap { key(of: $0, table) }, query, table)
+            guard let next = page.nextLink else { break }
+            page = try await fetch(request(query, table, link: next))
+            report.received += page.entities.count + page.removed.count
+            progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
         }
-        report.add(counts)
+        report.add(try await applyStage(query, table, deltaLink: page.deltaLink ?? link))
         progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
         return report
     }
 
     // MARK: Refresh
 
-    /// Everything again: staged page by page, then only what differs is written, and rows that did not come
-    /// are removed after the service has confirmed by key that they are gone (rule 15).
+    /// Everything again: each page is compared with what is here, and only what differs is staged and written; rows that
+    /// did not come are removed after the service has confirmed by key that they are gone (rule 15).
     private func refresh(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: .refresh, received: 0, inserted: 0, updated: 0, removed: 0)
         try await clearStage(query)
+        var seen = RowSet()
         var link: String?
         var deltaLink: String?
         repeat {
             let page = try await fullPage(query, table, link: link)
-            try await stage(page, query, table)
+            let compared = try await compare(page.entities, query, table)
+            for row in compared.seen { seen.insert(row) }
+            try await stage(compared.differing, query)
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
             deltaLink = page.deltaLink
         } while link != nil
-        let missing = try await missingKeys(query, table)
-        let present = try await confirmedPresent(missing.map(\.key), query, table)
-        let gone = missing.filter { !present.contains($0.key) }
-        let time = environment.instant.description
-        let newLink = query.keepsLinks ? deltaLink : nil
-        let counts = try await database.write { database in
-            var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-            try applyStage(query, table, &applier, in: database)
-            for row in gone { try applier.remove(row.key) }
-            try QueryTable.markLoaded(query.id, deltaLink: newLink, at: time, in: database)
-            return applier.counts
-        }
-        report.add(counts)
+        try await stageMissing(query, table, seen: &seen)
+        report.add(try await applyStage(query, table, deltaLink: query.keepsLinks ? deltaLink : nil))
         return report
-    }
-
-    struct MissingRow: Sendable {
-        let rowID: Int64
-        let key: EntityKey
-    }
-
-    /// The query's rows that a full read did not bring.
-    func missingKeys(_ query: StoredQuery, _ table: TableStorage) async throws -> [MissingRow] {
-        try await database.read { database in
-            guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return [] }
-            let ids = try Int64.fetchAll(
-                database,
-                sql: """
-                    SELECT id FROM (
-                        SELECT \(id.quotedDatabaseIdentifier) AS id FROM \(table.table.quotedDatabaseIdentifier)
-                        WHERE \(owner.quotedDatabaseIdentifier) = ?1
-                        UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
-                        UNION SELECT row_id FROM outpost_before
-                        WHERE entity_set = ?2 AND owner = ?1 AND entity IS NOT NULL)
-                    WHERE id NOT IN (SELECT row_id FROM outpost_seen WHERE query_id = ?1)
-                    """, arguments: [query.id, table.set])
-            let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-            let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
-            return try ids.compactMap { id in
-                // What was deleted here is known by its back-end version alone.
-                let key =
-                    try loader.read(id)?.key
-                    ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key
-                return key.map { MissingRow(rowID: id, key: $0) }
-            }
-        }
-    }
-
-    /// How many keys are asked for in one request when missing rows are confirmed.
-    static let confirmationChunk = 20
-
-    /// Which of the keys the service still has in the query's result.
-    func confirmedPresent(
-        _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
-    ) async throws -> Set<EntityKey> {
-        var present: Set<EntityKey> = []
-        var start = 0
-        while start < keys.count {
-            let chunk = keys[start..<min(start + Self.confirmationChunk, keys.count)]
-            start += Self.confirmationChunk
-            var url = try ODataURL(parsing: query.text)
-            let anyOfThem = chunk.map(KeyURL.condition).reduce(nil as Expression?) { all, one in
-                all.map { .binary(.or, $0, one) } ?? one
-            }
-            guard let anyOfThem else { continue }
-            url.options.filter = url.options.filter.map { .binary(.and, $0, anyOfThem) } ?? anyOfThem
-            url.options.select = table.shape.key.map { SelectItem(.path([Identifier($0.path)])) }
-            url.options.orderBy = []
-            var link: String?
-            repeat {
-                let page = try await fetch(
-                    link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
-                present.formUnion(page.entities.compactMap(\.key))
-                link = page.nextLink
-            } while link != nil
-        }
-        return present
-    }
-
-    // MARK: Staging
-
-    func clearStage(_ query: StoredQuery) async throws {
-        try await database.bulkWrite { try Self.clearStage(query, in: $0) }
-    }
-
-    static func clearStage(_ query: StoredQuery, in database: Database) throws {
-        try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query.id])
-        try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query.id])
-    }
-
-    private func stage(_ page: EntityPage, _ query: StoredQuery, _ table: TableStorage) async throws {
-        let snapshots = SnapshotCoder(model: mapping.model)
-        try await database.bulkWrite { database in
-            let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-            let before = BeforeImages(snapshots: snapshots)
-            for entity in page.entities {
-                try database.execute(
-                    sql: "INSERT INTO outpost_staged(query_id, kind, content) VALUES (?, 'entity', ?)",
-                    arguments: [query.id, snapshots.encode(entity)])
-                if let key = entity.key,
-                    let rowID = try loader.find(key)
-                        ?? before.rowID(set: table.set, key: key, shape: table.shape, in: database)
-                {
-                    try database.execute(
-                        sql: "INSERT OR IGNORE INTO outpost_seen(query_id, row_id) VALUES (?, ?)",
-                        arguments: [query.id, rowID])
-                }
-            }
-            for removed in page.removed {
-                guard let key = key(of: removed, table) else { continue }
-                try database.execute(
-                    sql: "INSERT INTO outpost_staged(query_id, kind, content) VALUES (?, 'removed', ?)",
-                    arguments: [query.id, snapshots.encode(Entity(shape: table.shape, key: key))])
-            }
-        }
-    }
-
-    private func applyStage(
-        _ query: StoredQuery, _ table: TableStorage, _ applier: inout RowApplier, in database: Database
-    ) throws {
-        let snapshots = SnapshotCoder(model: mapping.model)
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT kind, content FROM outpost_staged WHERE query_id = ? ORDER BY id",
-            arguments: [query.id])
-        while let row = try rows.next() {
-            let entity = try snapshots.decode(row["content"], shape: table.shape)
-            if row["kind"] == "entity" {
-                try applier.apply(entity)
-            } else if let key = entity.key {
-                try applier.remove(key)
-            }
-        }
-        try Self.clearStage(query, in: database)
     }
 
     // MARK: Rows of our own
@@ -361,15 +261,11 @@ struct Downloader: Sendable {
     /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
     /// meanwhile then move no others over the border of a page (rule 15).
     func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
+        if link == nil || link == query.nextLink, let page = firstPage(of: query) { return page }
         let unordered = try request(query, table, link: link)
-        let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
-        let isSingleton = mapping.model.singleton(table.set) != nil
-        guard link == nil, unordered.url.options.orderBy.isEmpty, isSortable, !isSingleton else {
+        let ordered = ordered(unordered, query, table, link)
+        guard !ordered.url.options.orderBy.isEmpty, unordered.url.options.orderBy.isEmpty else {
             return try await fetch(unordered)
-        }
-        var ordered = unordered
-        ordered.url.options.orderBy = table.shape.key.map { key in
-            OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
         }
         do {
             return try await fetch(ordered)
@@ -378,13 +274,31 @@ struct Downloader: Sendable {
         }
     }
 
+    /// A request for the first page of all of a query, ordered by key where it is not ordered otherwise.
+    private func ordered(
+        _ request: ODataRequest, _ query: StoredQuery, _ table: TableStorage, _ link: String?
+    ) -> ODataRequest {
+        let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
+        let isSingleton = mapping.model.singleton(table.set) != nil
+        guard link == nil, request.url.options.orderBy.isEmpty, isSortable, !isSingleton else { return request }
+        var ordered = request
+        ordered.url.options.orderBy = table.shape.key.map { key in
+            OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
+        }
+        return ordered
+    }
+
     /// How services say that they do not order.
     private static let refusals: Set = [400, 405, 501]
 
     private func request(_ query: StoredQuery, _ table: TableStorage, link: String?) throws -> ODataRequest {
         let preferences = Preferences(maxPageSize: pageSize, trackChanges: true)
-        if let link { return ODataRequest(following: link, preferences: preferences) }
-        return ODataRequest(.read, try Self.columnSet(query, table), preferences: preferences)
+        var request =
+            try link.map { ODataRequest(following: $0, preferences: preferences) }
+            ?? ODataRequest(.read, Self.columnSet(query, table), preferences: preferences)
+        let isDelta = link != nil && query.isLoaded && query.deltaLink != nil
+        if let format = isDelta ? formats.delta : formats.full { request.headers["Accept"] = format }
+        return request
     }
 
     /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys
@@ -400,6 +314,41 @@ struct Downloader: Sendable {
             if !url.options.select.contains(item) { url.options.select.append(item) }
         }
         return url
+    }
+
+    /// Asks for the first pages of several queries in one batch. What is not answered there is asked for again by each
+    /// query itself.
+    private func fetchFirstPages(_ queries: [StoredQuery]) async throws {
+        guard let firstPages, queries.count > 1 else { return }
+        let items = try queries.compactMap { query -> BatchItem? in
+            guard let table = mapping.tables[query.entitySet] else { return nil }
+            let isWhole = try !Self.columnSet(query, table).options.expand.isEmpty
+            let link = isWhole ? nil : query.isLoaded ? query.deltaLink : query.nextLink
+            return BatchItem(
+                id: String(query.id), request: try ordered(request(query, table, link: link), query, table, link))
+        }
+        let response: ODataResponse
+        do {
+            response = try await remote.execute(
+                ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items)))
+        } catch let error as ODataError where !error.isOfCommunication {
+            // The service has no batches.
+            return
+        }
+        guard case .batch(let results) = response.body else { return }
+        var pages: [Int64: EntityPage] = [:]
+        for (item, result) in zip(items, results) {
+            guard let id = Int64(item.id), case .success(let answer) = result.result, case .page(let page) = answer.body
+            else { continue }
+            pages[id] = page
+        }
+        let known = pages
+        firstPages.withLock { $0 = known }
+    }
+
+    /// The first page of a query, where it came in a batch; given once.
+    private func firstPage(of query: StoredQuery) -> EntityPage? {
+        firstPages?.withLock { $0.removeValue(forKey: query.id) }
     }
 
     func fetch(_ request: ODataRequest) async throws -> EntityPage {
@@ -425,6 +374,8 @@ struct Downloader: Sendable {
 }
 
 extension DownloadReport.Query {
+    mutating func add(_ all: [RowApplier.Counts]) { for counts in all { add(counts) } }
+
     mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
         received += rows
         inserted += counts.inserted

@@ -46,11 +46,34 @@ struct ExpandParts {
                 splits.append(split)
                 continue
             }
-            guard options.expand.isEmpty else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query, reason: "\(navigation.name) is read whole, so that nothing can be expanded within it.")
+            if let target = mapping.tables[storage.target] {
+                try Self.checkWhole(options.expand, of: target, mapping, query)
             }
             wholes.append(navigation.name)
+        }
+    }
+
+    /// Checks what is expanded in something that is read whole, at whatever depth.
+    private static func checkWhole(
+        _ items: [ExpandItem], of table: TableStorage, _ mapping: StorageMapping, _ query: String
+    ) throws {
+        for item in items {
+            let options = item.options
+            guard item.form == .entities, item.path.count == 1, options.levels == nil,
+                table.shape.navigationProperty(item.path[0].text) != nil,
+                let storage = table.navigation[item.path[0].text]
+            else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query,
+                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
+            }
+            guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
+            }
+            if let target = mapping.tables[storage.target] {
+                try checkWhole(options.expand, of: target, mapping, query)
+            }
         }
     }
 

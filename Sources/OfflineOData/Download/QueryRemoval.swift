@@ -34,7 +34,6 @@ struct QueryRemoval: Sendable {
         for rowID in deleted { try applier.release(rowID) }
         try database.execute(sql: "DELETE FROM outpost_member WHERE query_id = ?", arguments: [query])
         try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query])
-        try database.execute(sql: "DELETE FROM outpost_seen WHERE query_id = ?", arguments: [query])
         try QueryTable.markNotLoaded(query, in: database)
     }
 

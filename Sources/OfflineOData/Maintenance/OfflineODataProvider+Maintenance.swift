@@ -41,7 +41,7 @@ extension OfflineODataProvider {
             try StreamTable.removeOrphans(mapping, in: database)
             // Streams that never got an owner, since taking them in was cut short.
             try database.execute(sql: "DELETE FROM outpost_stream WHERE entity_set = ''")
-            try database.execute(sql: "DELETE FROM outpost_staged; DELETE FROM outpost_seen")
+            try database.execute(sql: "DELETE FROM outpost_staged")
         }
         try await StoreError.translatingVacuum { [database] in
             try await database.pool.barrierWriteWithoutTransaction { try $0.execute(sql: "VACUUM") }

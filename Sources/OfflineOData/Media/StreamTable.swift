@@ -149,6 +149,12 @@ struct StreamTable: Sendable {
                         SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier))
                     """, arguments: [table.set])
         }
+        // Those of sets that the service has no more.
+        for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_stream")
+        where mapping.tables[set] == nil {
+            try database.execute(
+                sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND id NOT IN (\(waiting))", arguments: [set])
+        }
     }
 
     // MARK: Reading

@@ -10,8 +10,8 @@ public struct MetadataRefresh: Sendable {
     public var differences: [ModelDifference]
     /// Whether what was downloaded had to go, since a difference is not compatible: the next download brings it again.
     public var isRebuilt: Bool
-    /// Requests that the new model has no place for, as text: they are in the error archive, or, where their entity set
-    /// is gone, nowhere else any more.
+    /// Requests that the new model has no place for, as text: they are in the error archive, each with all that was to be
+    /// sent (``QueuedRequest/isWithoutPlace`` where their entity set is gone).
     public var refused: [String]
     /// The store with the new model. The one that was asked must not be used any more.
     public var store: OfflineODataProvider
@@ -57,8 +57,8 @@ extension OfflineODataProvider {
             let stale = try migration.run(in: database)
             if rebuilds { try migration.removeUnchanged(in: database) }
             for query in try QueryTable.all(in: database) {
-                guard model.entitySet(query.entitySet) != nil else {
-                    try database.execute(sql: "DELETE FROM outpost_query WHERE id = ?", arguments: [query.id])
+                guard combined.shape(ofStored: query.entitySet) != nil else {
+                    try QueryTable.removePart(query, in: database)
                     continue
                 }
                 if rebuilds {
@@ -71,7 +71,7 @@ extension OfflineODataProvider {
                         arguments: [query.id])
                 }
             }
-            try database.execute(sql: "DELETE FROM outpost_staged; DELETE FROM outpost_seen")
+            try database.execute(sql: "DELETE FROM outpost_staged")
             try Settings.set("service.metadata", metadata, in: database)
             try LocalModel.keep(combined, in: database)
             try Events.add(
@@ -91,92 +91,5 @@ extension OfflineODataProvider {
         let request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
         if case .metadata(let model) = try await remote.execute(request).body { return model }
         return try await remote.model
-    }
-}
-
-/// Brings the queue and the before images from one version of a model to another.
-struct QueueMigration {
-    let old: EntityDataModel
-    let new: EntityDataModel
-    let environment: Environment
-
-    init(from old: EntityDataModel, to new: EntityDataModel, environment: Environment) {
-        self.old = old
-        self.new = new
-        self.environment = environment
-    }
-
-    /// - Returns: the requests that the new model has no place for.
-    func run(in database: Database) throws -> [String] {
-        let (before, after) = (QueueTable(model: old), QueueTable(model: new))
-        var refused: [String] = []
-        for request in try before.requests(in: database) where request.kind != .call {
-            guard let shape = new.shape(ofSet: request.entitySet) else {
-                refused.append(request.description)
-                try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [request.id])
-                try after.replaceDependency(on: request.id, by: nil, in: database)
-                continue
-            }
-            let target = new.shape(request.changes.shape.name) ?? shape
-            let (changes, lost) = request.changes.converted(to: target)
-            let base = request.base?.converted(to: target).0
-            let key = Entity(shape: request.changes.shape, key: request.key).converted(to: shape).0
-            guard key.key != nil else {
-                refused.append(request.description)
-                try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [request.id])
-                try after.replaceDependency(on: request.id, by: nil, in: database)
-                continue
-            }
-            try after.rewrite(request.id, key: key, changes: changes, base: base, in: database)
-            try database.execute(sql: "UPDATE outpost_queue SET theirs = NULL WHERE id = ?", arguments: [request.id])
-            guard !lost.isEmpty, request.state == .pending else { continue }
-            refused.append(request.description)
-            let failure = QueuedRequest.Failure(
-                status: nil, code: "ModelChanged",
-                message: "The service has no \(lost.sorted().joined(separator: ", ")) any more.",
-                at: environment.instant.description)
-            try after.markFailed(request.id, .refused, failure, in: database)
-        }
-        try convertImages(in: database)
-        return refused
-    }
-
-    private func convertImages(in database: Database) throws {
-        let (before, after) = (
-            BeforeImages(snapshots: SnapshotCoder(model: old)), BeforeImages(snapshots: SnapshotCoder(model: new))
-        )
-        let rows = try Row.fetchAll(database, sql: "SELECT entity_set, row_id FROM outpost_before")
-        for row in rows {
-            let (set, rowID): (String, Int64) = (row[0], row[1])
-            guard let oldShape = old.shape(ofSet: set), let shape = new.shape(ofSet: set),
-                var image = try before.image(set: set, rowID: rowID, shape: oldShape, in: database)
-            else {
-                try after.remove(set: set, rowID: rowID, in: database)
-                continue
-            }
-            image.entity = image.entity.map { $0.converted(to: new.shape($0.shape.name) ?? shape).0 }
-            try after.save(image, set: set, rowID: rowID, in: database)
-        }
-    }
-}
-
-extension Entity {
-    /// The same values in another version of the type.
-    ///
-    /// - Returns: the entity, and the names of the loaded properties that the other version does not have.
-    fileprivate func converted(to shape: Shape) -> (Entity, lost: Set<String>) {
-        var result = Entity(shape: shape)
-        var lost: Set<String> = []
-        for (ordinal, property) in self.shape.properties.enumerated() {
-            guard let value = values[ordinal] else { continue }
-            guard let target = shape.ordinal(of: property.name), shape.properties[target].type == property.type else {
-                lost.insert(property.name)
-                continue
-            }
-            result.values[target] = value
-        }
-        result.dynamicProperties = shape.isOpen ? dynamicProperties : [:]
-        result.control = control
-        return (result, lost)
     }
 }

@@ -38,8 +38,10 @@ public struct DefiningQuery: Hashable, Sendable {
     }
 
     /// Makes a defining query for a whole entity set, named after it.
-    public init(entitySet: String) {
-        retrievesStreams = false
+    ///
+    /// - Parameter retrievesStreams: whether the streams of its entities are loaded too.
+    public init(entitySet: String, retrievesStreams: Bool = false) {
+        self.retrievesStreams = retrievesStreams
         name = entitySet
         group = nil
         url = ODataURL(path: ResourcePath([.name(Identifier(entitySet), .none)]))
@@ -47,9 +49,12 @@ public struct DefiningQuery: Hashable, Sendable {
     }
 
     /// A query for each entity set of a service, but those that another store has for itself.
-    static func all(of model: EntityDataModel) -> [DefiningQuery] {
-        model.container.entitySets
+    static func all(
+        of model: EntityDataModel, _ options: OfflineODataProvider.Options = .init()
+    ) -> [DefiningQuery] {
+        guard options.downloadsEntitySetsByDefault else { return [] }
+        return model.container.entitySets
             .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil }
-            .map { DefiningQuery(entitySet: $0.name) }
+            .map { DefiningQuery(entitySet: $0.name, retrievesStreams: options.downloadsStreamsByDefault) }
     }
 }

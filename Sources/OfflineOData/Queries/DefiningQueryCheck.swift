@@ -3,6 +3,22 @@ import ODataQuery
 
 /// Tells whether a query can define a part of a service that is kept offline.
 enum DefiningQueryCheck {
+    /// Checks that the keys of what queries read say how long they may get.
+    ///
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
+    static func requireMaxLength(of queries: [DefiningQuery], _ sets: [String], _ model: EntityDataModel) throws {
+        for (query, set) in zip(queries, sets) {
+            guard let shape = model.shape(ofStored: set) else { continue }
+            for key in shape.key {
+                guard let property = shape.property(key.path), property.facets.maxLength == nil,
+                    property.type.primitive == .string || property.type.primitive == .binary
+                else { continue }
+                throw OfflineError.invalidDefiningQuery(
+                    name: query.name, reason: "the key property \(key.path) of \(set) states no MaxLength.")
+            }
+        }
+    }
+
     /// The entity set that a query reads.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``; `QueryError` for names that the model

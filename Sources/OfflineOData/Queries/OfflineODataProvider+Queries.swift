@@ -23,6 +23,7 @@ extension OfflineODataProvider {
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
         let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
+        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: [query], [set], serviceModel) }
         let environment = options.environment
         try await database.write { [mapping] database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {

@@ -52,12 +52,17 @@ struct BeforeImages {
 
     /// The row whose back-end version has a key; found by going over the set's images, of which there are
     /// only as many as rows with changes.
-    func rowID(set: String, key: EntityKey, shape: Shape, in database: Database) throws -> Int64? {
+    func rowID(
+        set: String, key: EntityKey, shape: Shape, in database: Database,
+        where isWanted: (Int64) throws -> Bool = { _ in true }
+    ) throws -> Int64? {
         let rows = try Row.fetchCursor(
             database, sql: "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
             arguments: [set])
         while let row = try rows.next() {
-            if try snapshots.decode(row["entity"] as Data, shape: shape).key == key { return row["row_id"] }
+            guard try snapshots.decode(row["entity"] as Data, shape: shape).key == key, try isWanted(row["row_id"])
+            else { continue }
+            return row["row_id"]
         }
         return nil
     }

@@ -42,7 +42,7 @@ struct QueueFolding {
 
     private func isFoldable(_ request: QueuedRequest) -> Bool {
         guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable,
-            request.kind.isOfRow, request.detail == RequestDetail()
+            request.isOfRow, request.detail.isOfPropertiesAlone
         else { return false }
         guard let categories else { return true }
         return request.options.category.map(categories.contains) ?? false

@@ -66,12 +66,13 @@ struct QueueHook: WriteHook {
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         guard let rowID = change.rowID else { return }
-        if clientOnlySets.contains(change.table.set) {
+        if isClientOnly(change.table.set) {
             if change.kind != .delete { try setLocalETag(change.table, rowID: rowID, in: database) }
             return
         }
         let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
-        guard isSingleton || mapping.model.entitySet(change.table.set) != nil else {
+        let isContained = change.parent != nil && !change.table.shape.key.isEmpty
+        guard isSingleton || isContained || mapping.model.entitySet(change.table.set) != nil else {
             throw ODataError.notImplemented("Changing \(change.table.set) offline")
         }
         let change = try followingAliases(change, rowID: rowID, in: database)
@@ -84,6 +85,23 @@ struct QueueHook: WriteHook {
         }
         // Other programs that read this store see by the ETag that the row changed here.
         try setLocalETag(change.table, rowID: rowID, in: database)
+    }
+
+    private func isClientOnly(_ set: String) -> Bool {
+        clientOnlySets.contains(String(set.prefix { $0 != "/" }))
+    }
+
+    /// What an entity contains goes with it, at the service too: changes of that which were not sent yet are not sent
+    /// any more.
+    func prepareDelete(
+        _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {
+        guard let rowID = row.rowID, !isClientOnly(table.set) else { return }
+        for change in try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
+        where change.state != .sending {
+            try queue.remove(change.id, in: database)
+            try before.remove(set: change.entitySet, rowID: change.rowID, in: database)
+        }
     }
 
     /// Puts the keys that the service gave meanwhile in the place of temporary ones that an app still holds.
@@ -201,7 +219,7 @@ struct QueueHook: WriteHook {
             // it has under the same key is somebody else's, and comes back.
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             try undo.undoDependents(of: Set(earlier.map(\.id)), in: database)
-            try undo.undo(set: change.table.set, rowID: rowID, in: database)
+            try undo.undo(set: change.table.set, rowID: rowID, parent: change.parent, in: database)
             return
         }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
@@ -223,7 +241,7 @@ struct QueueHook: WriteHook {
 
     /// Queues a relation that a link table holds.
     func didLink(_ change: LinkChange, in database: Database) throws {
-        guard !clientOnlySets.contains(change.source.set) else { return }
+        guard !isClientOnly(change.source.set) else { return }
         guard let source = mapping.tables[change.source.set], let sourceRow = change.source.rowID,
             let targetRow = change.target.rowID, mapping.model.entitySet(change.source.set) != nil,
             let key = change.source.entity.key, let targetKey = change.target.entity.key
@@ -270,7 +288,7 @@ struct QueueHook: WriteHook {
         }
         let change = RowChange(
             kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
-            before: row.entity, after: row.entity, changedProperties: [], request: request)
+            before: row.entity, after: row.entity, changedProperties: [], request: request, parent: row.parent)
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         try append(
             .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil, etag: nil, omitted: [],
@@ -304,11 +322,23 @@ struct QueueHook: WriteHook {
     ) throws {
         guard let entity = change.after ?? change.before else { return }
         var depends = Set(earlier.map(\.id))
+        var detail = detail
+        if let parent = change.parent, let slash = change.table.set.lastIndex(of: "/") {
+            detail = detail ?? RequestDetail()
+            detail?.parentRow = parent
+            detail?.container = try? Containment(mapping: mapping).place(in: change.table.set, of: parent, database)
+                .url.description
+            let container = String(change.table.set[..<slash])
+            depends.formUnion(
+                try queue.requests(set: container, rowID: parent, in: database).filter { $0.kind == .create }.map(\.id))
+        }
         if kind != .delete {
             depends.formUnion(try creationsReferenced(by: entity, table: change.table, in: database))
         }
         if kind == .create, let key = entity.key,
-            let deleted = try before.rowID(set: change.table.set, key: key, shape: change.table.shape, in: database)
+            let deleted = try before.rowID(
+                set: change.table.set, key: key, shape: change.table.shape, in: database,
+                where: { try isIn(change.parent, $0, change.table.set, in: database) })
         {
             // Its key is free only when the one that had it is gone.
             depends.formUnion(try queue.requests(set: change.table.set, rowID: deleted, in: database).map(\.id))
@@ -319,6 +349,12 @@ struct QueueHook: WriteHook {
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
             createdAt: environment.instant.description, options: try ChangeOptions(change.request),
             detail: detail, in: database)
+    }
+
+    /// Whether a row that was deleted here was contained in another one.
+    private func isIn(_ parent: Int64?, _ rowID: Int64, _ set: String, in database: Database) throws -> Bool {
+        guard let parent else { return true }
+        return try queue.requests(set: set, rowID: rowID, in: database).contains { $0.detail.parentRow == parent }
     }
 
     /// The queued creations of entities that this one refers to (rule 6).

@@ -47,6 +47,11 @@ struct QueueTable {
         try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
     }
 
+    /// The requests for what the entities of a set contain, in order.
+    func requests(ofSetsWithin set: String, in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE substr(entity_set, 1, ?) = ? ORDER BY id", [set.count + 1, set + "/"], in: database)
+    }
+
     /// The requests for one row, in order.
     func requests(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE entity_set = ? AND row_id = ? ORDER BY id", [set, rowID], in: database)
@@ -135,6 +140,15 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
+    /// Keeps a request that the model has no place for as what it was, apart from any row.
+    func markWithoutPlace(_ request: QueuedRequest, as former: FormerRequest, in database: Database) throws {
+        var detail = request.detail
+        detail.former = former
+        try setDetail(detail, of: request.id, in: database)
+        // Should a set of this name come back, its rows are others.
+        try database.execute(sql: "UPDATE outpost_queue SET row_id = 0 WHERE id = ?", arguments: [request.id])
+    }
+
     func setDetail(_ detail: RequestDetail, of id: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?",
@@ -220,24 +234,26 @@ struct QueueTable {
         guard let kind = QueuedRequest.Kind(rawValue: row["kind"]),
             let state = QueuedRequest.State(rawValue: row["state"])
         else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
-        // A call need not be about an entity.
-        let singleton = model.singleton(set)
-        let stored = singleton.flatMap { model.shape($0.type) } ?? model.shape(ofSet: set)
-        guard let shape = kind == .call ? Self.noShape : stored else {
+        let text: String? = row["detail"]
+        let detail =
+            try text.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) } ?? RequestDetail()
+        // A call need not be about an entity, and one without a place is about nothing that there still is.
+        let hasNoEntity = kind == .call || detail.former != nil
+        guard let shape = hasNoEntity ? Self.noShape : model.shape(ofStored: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
         func entity(_ column: String) throws -> Entity {
-            kind == .call ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
+            hasNoEntity ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
         }
-        guard let key = kind == .call || singleton != nil ? EntityKey([]) : try entity("entity_key").key else {
+        let hasNoKey = hasNoEntity || model.singleton(set) != nil
+        guard let key = hasNoKey ? EntityKey([]) : try entity("entity_key").key else {
             throw OfflineError.damagedQueue(reason: "request \(id) has no key")
         }
-        let detail: String? = row["detail"]
         let omitted: String = row["omitted"]
         let depends: String = row["depends"]
-        let base: [UInt8]? = (row["base"] as Data?).map(Array.init)
+        let base: [UInt8]? = hasNoEntity ? nil : (row["base"] as Data?).map(Array.init)
         let options: String? = row["options"]
-        let theirs: [UInt8]? = (row["theirs"] as Data?).map(Array.init)
+        let theirs: [UInt8]? = hasNoEntity ? nil : (row["theirs"] as Data?).map(Array.init)
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
@@ -255,9 +271,7 @@ struct QueueTable {
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: decodedOptions, failure: failure,
-            detail: try detail.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) }
-                ?? RequestDetail())
+            options: decodedOptions, failure: failure, detail: detail)
     }
 
     /// What a call carries instead of an entity.

@@ -130,13 +130,45 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var url: String?
     /// Its parameters as a JSON object.
     var parameters: String?
+    /// The row of the entity that contains the one that is changed.
+    var parentRow: Int64?
+    /// The URL of what that row contains, as it was.
+    var container: String?
+    /// What the request was, once the model has no place for it.
+    var former: FormerRequest?
+
+    /// Whether the request carries nothing but properties.
+    var isOfPropertiesAlone: Bool {
+        var rest = self
+        rest.parentRow = nil
+        rest.container = nil
+        return rest == RequestDetail()
+    }
+}
+
+/// What a request was whose entity set the service has no more: enough to read it, and to make it again elsewhere.
+struct FormerRequest: Codable, Hashable, Sendable {
+    var entity: String
+    var method: String
+    var url: String
+    var body: String?
+}
+
+extension QueuedRequest {
+    /// Whether it changes the row of an entity; others stand beside the rows.
+    var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
+
+    /// Whether the service's model has no place for the request any more: it can be read, but not be sent.
+    public var isWithoutPlace: Bool { detail.former != nil }
 }
 
 extension QueuedRequest {
     /// The entity as a URL relative to the service root, such as `Orders(10248)`.
     public var entityText: String {
+        if let former = detail.former { return former.entity }
         guard kind != .call else { return detail.url ?? entitySet }
-        let entity = KeyURL.url(set: entitySet, key: key).description
+        var entity = KeyURL.url(set: entitySet, key: key).description
+        if let container = detail.container { entity = container + entity.dropFirst(entitySet.count) }
         switch kind {
         case .stream: return "\(entity)/\(detail.property ?? "$value")"
         case .link, .unlink: return "\(entity)/\(detail.navigation ?? "")"

@@ -3,7 +3,7 @@ import GRDB
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 3
+    static let version = 4
 
     /// What makes the tables of a new store.
     static let statements = firstVersion + upgrades.flatMap { $0 }
@@ -66,6 +66,8 @@ enum EngineSchema {
             BEGIN DELETE FROM outpost_stream_chunk WHERE stream = OLD.id; END
             """,
         ],
+        // Which rows a refresh has met is kept in memory: it starts again after a crash anyway.
+        ["DROP TABLE outpost_seen"],
     ]
 
     private static let firstVersion = [

@@ -26,6 +26,10 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case invalidClientModel(reason: String)
     /// The store has never been connected to a service: it cannot sync.
     case notConnected
+    /// Some stores cannot be read together.
+    case cannotAttach(reason: String)
+    /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
+    case withoutPlace(request: Int64)
     /// The engine's own tables do not hold what they must; nothing was changed.
     case damagedQueue(reason: String)
 
@@ -45,6 +49,9 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             "Other changes wait for the key of what request \(request) created: give the key, or discard them."
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
+        case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
+        case .withoutPlace(let request):
+            "The service has nothing any more that request \(request) could be sent to."
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         }
     }

@@ -41,7 +41,7 @@ struct Cancelling {
 
     func cancel(_ request: QueuedRequest, in database: Database) throws {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-        guard request.kind.isOfRow else {
+        guard request.isOfRow else {
             return try Undo(
                 mapping: mapping, queue: queue, before: BeforeImages(snapshots: queue.snapshots)
             ).undoBesideRows(request, in: database)
@@ -74,7 +74,8 @@ struct Cancelling {
         guard request.kind == .update else {
             guard var entity = request.base else { return }
             entity.control.etag = etag
-            return try loader.restore(request.rowID, entity, owner: image?.owner ?? 0)
+            return try loader.restore(
+                request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)
         }
         var patch = Entity(shape: request.changes.shape)
         patch.control.etag = etag

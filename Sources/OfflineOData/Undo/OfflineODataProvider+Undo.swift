@@ -21,24 +21,15 @@ extension OfflineODataProvider {
     public func undo(_ entities: [ODataURL]) async throws -> Int {
         let addressed = try entities.map { url in
             let steps = try Binder(model: model).bind(url).resource.steps
-            if steps.count == 1, case .singleton(let singleton, _)? = steps.first {
-                return (set: singleton.name, key: EntityKey([]))
-            }
-            guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1] else {
+            guard Containment.isAddress(steps) else {
                 throw OfflineError.unknown(kind: "entity", name: url.description)
             }
-            return (set: set.name, key: key)
+            return steps
         }
-        return try await takingBack { [mapping] database, before in
-            try addressed.compactMap { entity in
-                guard let table = mapping.tables[entity.set] else { return nil }
-                guard !entity.key.parts.isEmpty else { return ChangedRow(set: entity.set, rowID: 1) }
-                let loader = try BulkLoader(set: entity.set, mapping: mapping, in: database)
-                let rowID =
-                    try loader.find(entity.key)
-                    ?? before.rowID(set: entity.set, key: entity.key, shape: table.shape, in: database)
-                    ?? Aliases(mapping: mapping).rowID(set: entity.set, key: entity.key, in: database)
-                return rowID.map { ChangedRow(set: entity.set, rowID: $0) }
+        return try await takingBack { [mapping, queue] database, before in
+            try addressed.compactMap { steps in
+                try Containment(mapping: mapping).row(at: steps, before, queue, in: database)
+                    .map { ChangedRow(set: $0.set, rowID: $0.rowID) }
             }
         }
     }
@@ -51,7 +42,7 @@ extension OfflineODataProvider {
     public func undoAll() async throws -> Int {
         try await takingBack { [queue, mapping] database, before in
             let undo = Undo(mapping: mapping, queue: queue, before: before)
-            for request in try queue.requests(in: database) where !request.kind.isOfRow {
+            for request in try queue.requests(in: database) where !request.isOfRow {
                 guard try queue.request(request.id, in: database) != nil else { continue }
                 guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
                 try undo.undoBesideRows(request, in: database)

@@ -11,8 +11,9 @@ struct Undo {
     /// Removes every queued and archived request of a row and restores what the back end has; the rows whose
     /// requests waited for one of them are taken back too, since what they wait for will never be.
     ///
+    /// - Parameter parent: the row that contains it, where no request of it tells that.
     /// - Throws: ``OfflineError/alreadySent(request:)`` when one that waited is on its way.
-    func undo(set: String, rowID: Int64, in database: Database) throws {
+    func undo(set: String, rowID: Int64, parent: Int64? = nil, in database: Database) throws {
         guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
         let requests = try queue.requests(set: set, rowID: rowID, in: database)
         for request in requests { try queue.remove(request.id, in: database) }
@@ -37,7 +38,9 @@ struct Undo {
         if exists {
             try loader.update(rowID, entity)
         } else {
-            try loader.restore(rowID, entity, owner: image.owner)
+            try loader.restore(
+                rowID, entity, owner: image.owner,
+                parent: parent ?? requests.lazy.compactMap(\.detail.parentRow).first)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
     }
@@ -55,7 +58,7 @@ struct Undo {
             // Taking one back may have taken others back.
             guard try queue.request(request.id, in: database) != nil else { continue }
             guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-            guard request.kind.isOfRow else {
+            guard request.isOfRow else {
                 try undoBesideRows(request, in: database)
                 continue
             }

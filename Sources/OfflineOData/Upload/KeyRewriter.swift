@@ -15,7 +15,7 @@ struct KeyRewriter {
     ) throws -> BeforeImages.Image? {
         let old = Entity(shape: table.shape, key: request.key)
         let new = Entity(shape: table.shape, key: key)
-        let twin = try makeRoom(for: key, table, rowID: request.rowID, in: database)
+        let twin = try makeRoom(for: key, table, request, in: database)
         let names = table.shape.key.map(\.path)
         var values: [String: ODataValue] = [:]
         for name in names { values[name] = new[name] }
@@ -32,10 +32,11 @@ struct KeyRewriter {
 
     /// A download may have brought the entity already, under its real key: it is the same one.
     private func makeRoom(
-        for key: EntityKey, _ table: TableStorage, rowID: Int64, in database: Database
+        for key: EntityKey, _ table: TableStorage, _ request: QueuedRequest, in database: Database
     ) throws -> BeforeImages.Image? {
+        let rowID = request.rowID
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        guard let twin = try loader.find(key), twin != rowID else { return nil }
+        guard let twin = try loader.find(key, parent: request.detail.parentRow), twin != rowID else { return nil }
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         let before = BeforeImages(snapshots: queue.snapshots)
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)

@@ -24,7 +24,7 @@ struct UploadOutcomes: Sendable {
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
-        guard request.kind.isOfRow else {
+        guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
@@ -135,6 +135,7 @@ struct UploadOutcomes: Sendable {
     /// - Parameter key: the key that the service gave, where it is known.
     /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
     func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
+        guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
         if let key {
             let shape = request.changes.shape
             return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)

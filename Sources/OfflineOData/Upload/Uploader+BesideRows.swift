@@ -12,11 +12,11 @@ extension Uploader {
         case .create:
             guard let id = request.detail.stream else { return nil }
             return ODataRequest(
-                .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
-                body: try await stream(id, of: request), preferences: Preferences(returns: .representation))
+                .create, try await place(of: request).url, body: try await stream(id, of: request),
+                preferences: Preferences(returns: .representation))
         case .stream:
             guard let id = request.detail.stream else { return nil }
-            var url = KeyURL.url(set: request.entitySet, key: request.key)
+            var url = try await url(of: request)
             url.path.segments.append(request.detail.property.map { .name(Identifier($0), .none) } ?? .value)
             return ODataRequest(.replace, url, body: try await stream(id, of: request))
         case .link, .unlink: return try await relation(request)
@@ -36,7 +36,7 @@ extension Uploader {
         let detail = request.detail
         guard let name = detail.navigation, let table = mapping.tables[request.entitySet],
             let navigation = table.shape.navigationProperty(name)
-        else { throw OfflineError.damagedQueue(reason: "request \(request.id) names no relation") }
+        else { throw modelChanged(request) }
         // Under the keys that both have by now.
         let (source, target) = try await database.read { [mapping] database in
             func key(_ set: String?, _ rowID: Int64?) throws -> EntityKey? {
@@ -59,14 +59,20 @@ extension Uploader {
         return ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(target))
     }
 
+    /// The service has nothing any more that the request could be about: it goes to the archive (rule 6).
+    private func modelChanged(_ request: QueuedRequest) -> ODataError {
+        ODataError(
+            status: 0, code: "ModelChanged", message: "The service's model has no \(request.entityText) any more.")
+    }
+
     private func call(_ request: QueuedRequest) async throws -> ODataRequest {
         guard let text = request.detail.url else {
             throw OfflineError.damagedQueue(reason: "request \(request.id) names no action")
         }
         var url = try ODataURL(parsing: text)
         let binder = Binder(model: mapping.model)
-        guard case .operation(let operation) = try binder.bind(url).resource.target else {
-            throw OfflineError.damagedQueue(reason: "\(text) is no action")
+        guard let bound = try? binder.bind(url), case .operation(let operation) = bound.resource.target else {
+            throw modelChanged(request)
         }
         let first = ODataURL(path: ResourcePath(Array(url.path.segments.prefix(1))))
         if case .name(let set, .key)? = first.path.segments.first,

@@ -7,22 +7,43 @@ import ODataStore
 
 /// Requests that succeed or fail together: sent as one change set of a batch (OData Protocol 4.01, 11.7.4).
 extension Uploader {
+    /// How a change set is sent, where it was sent before and refused for how it was sent.
+    struct Way {
+        /// How often it was put on top of others' versions.
+        var rebases = 0
+        /// Whether the service is told by which a repeat is recognised, where it knows that.
+        var isIdentified = true
+        /// Whether whole entities are sent in the place of single properties; what is known of the service where it is
+        /// `nil`.
+        var puts: Bool?
+    }
+
     /// Sends the requests of a change set as one.
-    func send(changeSet requests: [QueuedRequest], rebases: Int = 0) async throws -> Result {
+    func send(changeSet requests: [QueuedRequest], _ way: Way = Way()) async throws -> Result {
         let wasSent = requests.contains { $0.state == .sending }
         let isRepeatable = try await database.read {
-            try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0)
+            way.isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
-        if wasSent, isRepeatable != true, let settled = try await settle(changeSet: requests) { return settled }
-        if !wasSent {
-            for request in requests {
-                guard let conflict = try await differenceFromBase(request) else { continue }
-                return try await resolve(conflicts: [request.id: conflict], requests, conflict.error, rebases: rebases)
+        do {
+            if wasSent, isRepeatable != true, let settled = try await settle(changeSet: requests) { return settled }
+            if !wasSent {
+                for request in requests {
+                    guard let conflict = try await differenceFromBase(request) else { continue }
+                    return try await resolve(conflicts: [request.id: conflict], requests, conflict.error, way)
+                }
             }
+        } catch let error as ODataError where !error.isOfCommunication {
+            // One of them cannot be looked at, and will not be the next time: the rest must not wait for that.
+            return try await archive(
+                changeSet: requests, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
         let marked = try await mark(requests)
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
-        batch.body = .batch(try await items(for: marked, isRepeatable: isRepeatable))
+        do {
+            batch.body = .batch(try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts))
+        } catch let error as ODataError where !error.isOfCommunication {
+            return try await archive(changeSet: marked, wasSent ? .inDoubt : .refused, error, message: error.message)
+        }
         let results: [BatchResult]
         do {
             guard case .batch(let answers) = try await remote.execute(batch).body, answers.count == marked.count else {
@@ -40,17 +61,19 @@ extension Uploader {
             }
             return .postponed
         } catch let error as ODataError {
-            return try await refuse(
-                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
+            return try await refuse(changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, way)
         } catch let error as TransportError where error.isCertainlyUnsent {
             try await putBack(changeSet: marked, wasSent: wasSent)
             throw error
+        } catch let error as InvalidResponseError where error.isFromService {
+            let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
+            return try await archive(changeSet: marked, .inDoubt, doubt, message: doubt.message)
         }
         for result in results {
             guard case .failure(let error) = result.result else { continue }
-            return try await refuse(
-                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
+            return try await refuse(changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, way)
         }
+        if way.puts == true { try await write { try ServiceKnowledge.setPatch(false, in: $0) } }
         return try await accept(changeSet: marked, results.compactMap { try? $0.result.get() })
     }
 
@@ -67,14 +90,27 @@ extension Uploader {
 
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
-    private func items(for requests: [QueuedRequest], isRepeatable: Bool?) async throws -> [BatchItem] {
+    private func items(
+        for requests: [QueuedRequest], isRepeatable: Bool?, puts: Bool?
+    ) async throws -> [BatchItem] {
+        let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
-            var message = try await message(for: request, isRepeatable: isRepeatable)
+            let creation = created.first { $0.isOfRow(of: request) }
+            // What is made in this change set cannot be read yet.
+            var message = try await message(
+                for: request, isRepeatable: isRepeatable, puts: creation == nil ? puts : false)
+            if let creation, request.kind == .update, puts ?? !knowsPatch {
+                message.method = .replace
+                message.body = .entity(
+                    creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
+                        .merging(request.changes))
+            }
             references.resolve(&message, request)
             let id = String(position + 1)
+            if wire.namesContentInOperation { message.headers["Content-ID"] = id }
             items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
             if request.kind == .create { created.append(.init(id: id, request: request)) }
         }
@@ -95,7 +131,9 @@ extension Uploader {
                     KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
                 }
                 if let key { theirs = await readAgain(request, key) ?? theirs }
-            } else if request.kind == .update, theirs == nil, response.etag == nil, request.etag != nil {
+            } else if request.kind == .update, theirs == nil,
+                wire.readsAgain || (response.etag == nil && request.etag != nil)
+            {
                 theirs = await readAgain(request, request.key)
             }
             if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
@@ -131,7 +169,7 @@ extension Uploader {
     }
 
     private func refuse(
-        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, rebases: Int
+        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, _ way: Way
     ) async throws -> Result {
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
@@ -143,6 +181,13 @@ extension Uploader {
                     }
                 }
                 return .postponed
+            }
+            if error.status == 412, !wasSent, isRepeatable != false {
+                // They never were on their way before, so they have not acted: our clock is behind by more than the
+                // service remembers.
+                var unidentified = way
+                unidentified.isIdentified = false
+                return try await send(changeSet: requests.map(\.asPending), unidentified)
             }
             if error.status == 412 {
                 return try await archive(
@@ -158,7 +203,19 @@ extension Uploader {
         case 409 where error.code == "RepeatInDoubt":
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
         case 404, 410, 412, 428:
-            return try await resolve(conflicts: conflicts(in: requests, error), requests, error, rebases: rebases)
+            return try await resolve(conflicts: conflicts(in: requests, error), requests, error, way)
+        case 405, 501:
+            let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
+            guard knowsPatch, way.puts == nil, requests.contains(where: { $0.kind == .update }) else { fallthrough }
+            // The service may know whole entities only. That is kept once it has taken them.
+            try await write { database in
+                for request in requests {
+                    try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                }
+            }
+            var whole = way
+            whole.puts = true
+            return try await send(changeSet: requests.map(\.asPending), whole)
         default: return try await archive(changeSet: requests, .refused, error, message: error.message)
         }
     }
@@ -188,7 +245,7 @@ extension Uploader {
             guard let etag = request.etag else { continue }
             let theirs: Entity?
             do {
-                theirs = try await current(set: request.entitySet, key: request.key)
+                theirs = try await current(request, request.key)
             } catch let unreadable as ODataError where !unreadable.isOfCommunication {
                 continue
             }
@@ -199,7 +256,7 @@ extension Uploader {
 
     /// Settles conflicts by the policy. A change set is given up as a whole, since it must be made as a whole.
     private func resolve(
-        conflicts: [Int64: Conflict], _ requests: [QueuedRequest], _ error: ODataError, rebases: Int
+        conflicts: [Int64: Conflict], _ requests: [QueuedRequest], _ error: ODataError, _ way: Way
     ) async throws -> Result {
         let theirs = conflicts.compactMapValues(\.theirs)
         var rebased: [(QueuedRequest, Entity, Entity)] = []
@@ -222,7 +279,7 @@ extension Uploader {
                 rebased.append((request, changes, version))
             }
         }
-        guard !rebased.isEmpty, rebased.count == conflicts.count, rebases < Self.maxRebases else {
+        guard !rebased.isEmpty, rebased.count == conflicts.count, way.rebases < Self.maxRebases else {
             let message =
                 conflicts.isEmpty
                 ? error.message
@@ -241,7 +298,9 @@ extension Uploader {
                 return try outcomes.queue.request(request.id, in: database)
             }
         }
-        return try await send(changeSet: again, rebases: rebases + 1)
+        var next = way
+        next.rebases += 1
+        return try await send(changeSet: again, next)
     }
 
     // MARK: Doubt
@@ -256,11 +315,11 @@ extension Uploader {
             switch request.kind {
             case .create:
                 guard request.omitted.isEmpty else { continue }
-                let theirs = try await current(set: request.entitySet, key: request.key)
+                let theirs = try await current(request, request.key)
                 hasActed = theirs.map { matches($0, request.changes) } ?? false
             case .update:
                 guard request.etag != nil || request.base != nil else { continue }
-                guard let theirs = try await current(set: request.entitySet, key: request.key) else { continue }
+                guard let theirs = try await current(request, request.key) else { continue }
                 if request.etag != nil, theirs.control.etag == request.etag {
                     hasActed = false
                 } else if matches(theirs, request.changes) {
@@ -269,7 +328,7 @@ extension Uploader {
                     hasActed = false
                 }
             case .delete:
-                hasActed = try await current(set: request.entitySet, key: request.key) == nil
+                hasActed = try await current(request, request.key) == nil
             case .stream, .link, .unlink, .call: continue
             }
             if hasActed != nil { break }
@@ -289,6 +348,11 @@ struct ChangeSetReferences {
     struct Created {
         let id: String
         let request: QueuedRequest
+
+        /// Whether another request is about the entity that this one makes.
+        func isOfRow(of other: QueuedRequest) -> Bool {
+            request.entitySet == other.entitySet && request.rowID == other.rowID && other.isOfRow
+        }
     }
 
     let mapping: StorageMapping
@@ -298,15 +362,14 @@ struct ChangeSetReferences {
     /// creation of one that refers to it in a navigation path, else in a reference.
     func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) {
         if request.kind != .create {
-            if let own = created.first(where: {
-                $0.request.entitySet == request.entitySet && $0.request.rowID == request.rowID
-            }) {
+            if let own = created.first(where: { $0.isOfRow(of: request) }) {
                 message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]
                 message.ifMatch = nil
             }
         }
+        place(&message, request)
         guard case .entity(var entity) = message.body, let table = mapping.tables[request.entitySet] else { return }
-        var hasPath = request.kind != .create
+        var hasPath = request.kind != .create || request.detail.parentRow != nil
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
             guard !navigation.constraints.isEmpty, let target = table.navigation[navigation.name]?.target,
                 let principal = created.first(where: { refers(entity, navigation, target, to: $0.request) })
@@ -325,6 +388,17 @@ struct ChangeSetReferences {
             }
         }
         message.body = .entity(entity)
+    }
+
+    /// Names the containing entity of a contained one where that is created here.
+    private func place(_ message: inout ODataRequest, _ request: QueuedRequest) {
+        guard let parent = request.detail.parentRow, let slash = request.entitySet.lastIndex(of: "/"),
+            let last = message.url.path.segments.last, message.url.path.segments.count > 1,
+            let container = created.first(where: {
+                $0.request.entitySet == request.entitySet[..<slash] && $0.request.rowID == parent
+            })
+        else { return }
+        message.url.path.segments = [.name(Identifier("$\(container.id)"), .none), last]
     }
 
     /// Whether an entity refers to one that is created under a key which only the service will give.

@@ -14,12 +14,22 @@ struct Uploader: Sendable {
     let environment: Environment
     let progress: ProgressChannel
     let options: UploadOptions
+    let wire: Wire
     let outcomes: UploadOutcomes
+
+    /// What the store's options say of how requests are sent.
+    struct Wire: Sendable {
+        /// Whether an entity is read again after a change whose answer does not tell it.
+        var readsAgain = false
+        /// Whether the requests of a change set have their `Content-ID` among their own fields.
+        var namesContentInOperation = false
+    }
 
     init(
         database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: Environment,
-        progress: ProgressChannel, options: UploadOptions
+        progress: ProgressChannel, options: UploadOptions, wire: Wire = Wire()
     ) {
+        self.wire = wire
         self.database = database
         self.mapping = mapping
         self.remote = remote
@@ -110,7 +120,12 @@ struct Uploader: Sendable {
             return try await archive(request, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
         let marked = try await mark([request])[0]
-        let message = try await message(for: marked, isRepeatable: isRepeatable)
+        let message: ODataRequest
+        do {
+            message = try await self.message(for: marked, isRepeatable: isRepeatable)
+        } catch let error as ODataError where !error.isOfCommunication {
+            return try await archive(marked, wasSent ? .inDoubt : .refused, error, message: error.message)
+        }
         let response: ODataResponse
         do {
             response = try await remote.execute(message)
@@ -155,38 +170,37 @@ struct Uploader: Sendable {
     }
 
     /// The request as the service gets it.
-    func message(for request: QueuedRequest, isRepeatable: Bool?) async throws -> ODataRequest {
+    ///
+    /// - Parameter puts: whether whole entities are sent; what is known of the service where it is left out.
+    func message(for request: QueuedRequest, isRepeatable: Bool?, puts: Bool? = nil) async throws -> ODataRequest {
         if let message = try await requestBesideRows(request) {
             return try await completed(message, request, isRepeatable)
         }
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
-        if changes.shape.name != mapping.model.shape(ofSet: request.entitySet)?.name {
+        if changes.shape.name != mapping.model.shape(ofStored: request.entitySet)?.name {
             // Of a derived type, which the service cannot know from the URL (OData JSON Format 4.01, 4.6.3).
             changes.control.type = changes.shape.name
         }
         let preferences = Preferences(returns: request.options.prefersNoContent ? .minimal : .representation)
         switch request.kind {
         case .create, .stream, .link, .unlink, .call:
+            let place = try await place(of: request)
             message = ODataRequest(
-                .create, ODataURL(path: ResourcePath([.name(Identifier(request.entitySet), .none)])),
-                body: .entity(changes),
-                preferences: preferences)
+                place.isCollection ? .create : .replace, place.url, body: .entity(changes), preferences: preferences)
         case .update:
             message = ODataRequest(
-                .update, KeyURL.url(set: request.entitySet, key: request.key), body: .entity(changes),
-                preferences: preferences)
+                .update, try await url(of: request), body: .entity(changes), preferences: preferences)
             message.ifMatch = request.etag
-            if try await !database.read({ try ServiceKnowledge.hasPatch(in: $0) }),
-                let theirs = try await current(set: request.entitySet, key: request.key)
-            {
+            let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
+            if puts ?? !knowsPatch, let theirs = try await current(request, request.key) {
                 // The whole entity with what was changed: what is not loaded here must not be lost there.
                 message.method = .replace
                 message.body = .entity(theirs.merging(changes))
                 message.ifMatch = request.etag ?? theirs.control.etag
             }
         case .delete:
-            message = ODataRequest(.delete, KeyURL.url(set: request.entitySet, key: request.key))
+            message = ODataRequest(.delete, try await url(of: request))
             message.ifMatch = request.etag
         }
         return try await completed(message, request, isRepeatable)
@@ -229,7 +243,7 @@ struct Uploader: Sendable {
             } else {
                 isWithoutKey = true
             }
-        } else if request.kind == .update, theirs == nil, response.etag == nil {
+        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain {
             theirs = await readAgain(request, request.key)
         } else if request.kind == .stream {
             // The ETag of the answer is the stream's.
@@ -266,13 +280,13 @@ struct Uploader: Sendable {
     /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
     /// need (rule 5). Not being able to read it does not undo the change.
     func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> Entity? {
-        try? await current(set: request.entitySet, key: key)
+        try? await current(request, key)
     }
 
-    /// The entity as the service has it now; `nil` when it has none.
-    func current(set: String, key: EntityKey) async throws -> Entity? {
+    /// The entity of a request as the service has it now; `nil` when it has none.
+    func current(_ request: QueuedRequest, _ key: EntityKey) async throws -> Entity? {
         do {
-            let response = try await remote.execute(ODataRequest(.read, KeyURL.url(set: set, key: key)))
+            let response = try await remote.execute(ODataRequest(.read, try await url(of: request, key: key)))
             guard case .entity(var entity) = response.body else { return nil }
             if entity.control.etag == nil { entity.control.etag = response.etag }
             return entity
@@ -337,7 +351,7 @@ struct Uploader: Sendable {
         case 412, 428:
             let theirs: Entity?
             do {
-                theirs = try await current(set: request.entitySet, key: request.key)
+                theirs = try await current(request, request.key)
             } catch let unreadable as ODataError where !unreadable.isOfCommunication {
                 return try await archive(request, .refused, error, message: error.message)
             }
@@ -435,7 +449,7 @@ struct Uploader: Sendable {
         else { return nil }
         // A change on top of one of our own has no back-end version to compare with.
         guard try await database.read({ try outcomes.isFirst(request, in: $0) }) else { return nil }
-        guard let theirs = try await current(set: request.entitySet, key: request.key) else {
+        guard let theirs = try await current(request, request.key) else {
             if request.kind == .delete { return nil }
             return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
         }
@@ -467,7 +481,7 @@ struct Uploader: Sendable {
         case .update:
             // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
             guard request.etag == nil else { return nil }
-            guard let theirs = try await current(set: request.entitySet, key: request.key),
+            guard let theirs = try await current(request, request.key),
                 matches(theirs, request.changes)
             else { return nil }
             try await write {
@@ -476,7 +490,7 @@ struct Uploader: Sendable {
             return .accepted
         case .create:
             if request.omitted.isEmpty {
-                guard let theirs = try await current(set: request.entitySet, key: request.key) else { return nil }
+                guard let theirs = try await current(request, request.key) else { return nil }
                 guard matches(theirs, request.changes) else {
                     return try await archive(request, .inDoubt, doubt, message: doubt.message)
                 }
@@ -488,7 +502,7 @@ struct Uploader: Sendable {
             if let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
                 !value.isNull
             {
-                guard let theirs = try await correlated(request.entitySet, name, value) else { return nil }
+                guard let theirs = try await correlated(request, name, value) else { return nil }
                 try await write {
                     try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
                 }
@@ -499,14 +513,16 @@ struct Uploader: Sendable {
     }
 
     /// The entity that has a value which the app gives to one alone; `nil` when there is none.
-    private func correlated(_ set: String, _ property: String, _ value: ODataValue) async throws -> Entity? {
-        var url = ODataURL(path: ResourcePath([.name(Identifier(set), .none)]))
+    private func correlated(
+        _ request: QueuedRequest, _ property: String, _ value: ODataValue
+    ) async throws -> Entity? {
+        var url = try await place(of: request).url
         url.options.filter = .binary(.equal, .path([.name(Identifier(property))]), .literal(Literal(value)))
         guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,
             let key = page.entities.first?.key
         else { return nil }
         // Once more by its key, for its ETag.
-        return try await current(set: set, key: key)
+        return try await current(request, key)
     }
 
     var doubt: ODataError {
@@ -524,7 +540,7 @@ extension ODataError {
 extension InvalidResponseError {
     /// Whether the service itself gave the answer, so that asking again gives the same one; a web page or a
     /// redirect is of something in between, such as a sign-in page.
-    fileprivate var isFromService: Bool {
+    var isFromService: Bool {
         guard (200..<300).contains(status) else { return false }
         switch problem {
         case .webPage, .redirect: return false
@@ -545,7 +561,7 @@ extension Entity {
 
 extension QueuedRequest {
     /// The same request, as if never sent.
-    fileprivate var asPending: QueuedRequest {
+    var asPending: QueuedRequest {
         var request = self
         request.state = .pending
         request.requestID = nil

@@ -20,7 +20,6 @@ enum ValueMask {
             "created_at", "priority", "change_set", "status", "code", "target", "failed_at",
         ],
         "outpost_uploaded": ["entity_set", "row_id"],
-        "outpost_seen": ["query_id", "row_id"],
         "outpost_alias": ["entity_set", "row_id"],
         "outpost_upserted": ["entity_set", "row_id"],
         "outpost_stream": [

@@ -38,8 +38,11 @@ struct Repair: AsyncParsableCommand {
         abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
         discussion: """
             Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot be
-            trusted afterwards is downloaded again by the next pull. The queue of changes stays. Bytes of the files that
-            are not as they were written cannot be mended: 'outpost verify' names them.
+            trusted afterwards is downloaded again by the next pull. The queue of changes stays.
+
+            Where bytes of the files are not as they were written ('outpost verify' names the places), what can be read
+            is saved into new files, the changes that wait first. The damaged files are kept beside them, and the next
+            pull brings the rows that were lost.
 
             EXAMPLE
               outpost repair shop
@@ -50,7 +53,20 @@ struct Repair: AsyncParsableCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let done = try await store.reading { try await $0.repair() }
+        let protection = try store.key.protection(ofCloneIn: store.directory)
+        var done: [String] = []
+        if try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty {
+            let report = try await OfflineODataProvider.salvage(at: store.directory, protection: protection)
+            let changes = report.savedChanges == 1 ? "change" : "changes"
+            done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
+            for (table, places) in report.losses.sorted(by: { $0.key < $1.key }) {
+                done.append("\(table) could not be read in \(places) \(places == 1 ? "place" : "places").")
+            }
+            done.append("The damaged files are kept as \(report.damagedFile).")
+        }
+        let opened = try await OfflineODataProvider.open(at: store.directory, protection: protection)
+        defer { try? opened.close() }
+        done += try await opened.repair()
         if json {
             print(JSONText(done).text)
             return

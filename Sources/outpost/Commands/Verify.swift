@@ -13,22 +13,39 @@ struct Verify: AsyncParsableCommand {
 
             EXAMPLE
               outpost verify shop
+              outpost verify shop --json
             """)
 
     @OptionGroup var store: StoreOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    /// What is reported.
+    private struct Report: Encodable {
+        var isWhole: Bool
+        var damages: [String]
+        var problems: [String]
+    }
 
     func run() async throws {
         MemoryDumps.forbid()
         let found = try await OfflineODataProvider.verify(
             at: store.directory, protection: try store.key.protection(ofCloneIn: store.directory))
-        for damage in found.damages { print("\(damage)") }
-        for problem in found.problems { print(problem) }
+        if json {
+            print(
+                JSONText(
+                    Report(
+                        isWhole: found.isWhole, damages: found.damages.map(\.description), problems: found.problems)
+                ).text)
+        } else {
+            for damage in found.damages { print("\(damage)") }
+            for problem in found.problems { print(problem) }
+        }
         guard found.isWhole else {
             let count = found.damages.count + found.problems.count
             throw Failure(
                 message: "\(store.directory) is damaged in \(count) \(count == 1 ? "place" : "places").",
-                advice: "Keep a copy of it, then clone the service again.")
+                advice: "Keep a copy of it. 'outpost repair' saves what can be read, the changes that wait first.")
         }
-        print("\(Terminal.bold(store.directory)) is whole.")
+        if !json { print("\(Terminal.bold(store.directory)) is whole.") }
     }
 }

@@ -32,6 +32,20 @@ struct ExpandTests {
         for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.rows(set).isEmpty, "\(set)") }
     }
 
+    @Test("within one that is read whole is read with it, compared, and let go of")
+    func nested() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("tree", "Albums?$expand=Tags($expand=Albums($select=Name))")
+        ])
+        #expect(try await store.rows("Albums(1)/Tags").count == 2)
+        #expect(try await store.rows("Tags(1)/Albums").count == 1)
+        try await studio.link("Tags(1)/Albums", to: "Albums(2)")
+        try await store.download()
+        #expect(try await store.rows("Tags(1)/Albums?$orderby=ID").map { $0["Name"] } == ["Summer", "Winter"])
+        #expect(try await store.rows("Albums(2)/Tags").map { $0["Name"] } == ["red"])
+    }
+
     @Test("brings only what changed where the service tracks both")
     func deltas() async throws {
         let studio = try await Studio()
@@ -126,7 +140,9 @@ struct ExpandTests {
     func unsupported() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("t", "Tags")])
-        for text in ["Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums)", "Albums?$expand=Tags/$ref"] {
+        for text in [
+            "Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums($top=1))", "Albums?$expand=Tags/$ref",
+        ] {
             await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("x", text)) }
         }
     }

@@ -168,6 +168,35 @@ struct TransactionTests {
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
 
+    @Test("are sent as whole entities where the service does not change single properties")
+    func withoutPatch() async throws {
+        let shop = try await Shop()
+        let refused = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard case .batch(let items) = request.body, items.contains(where: { $0.request.method == .update })
+                else { return nil }
+                refused.set()
+                let error = ODataError(status: 405, code: "MethodNotAllowed", message: "There is no PATCH here.")
+                return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+            })
+        let store = try await shop.clone(through: service)
+        let id = try await orderWithLine(store)
+        try await store.transaction { changes in
+            try changes.update("Products(2)", ["Stock": 9])
+            try changes.update("Customers('C0002')", ["City": "Mine"])
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.count == 5 && id == -1)
+        #expect(refused.isSet)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 2") == 9)
+        #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") != nil)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test("are a change set of a batch that the app sends to its store")
     func batch() async throws {
         let shop = try await Shop()

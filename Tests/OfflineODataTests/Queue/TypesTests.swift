@@ -88,17 +88,4 @@ struct TypesTests {
         #expect(try await store.rows("Plans").count == keys.count)
     }
 
-    @Test("refuses what it cannot send, and stays whole: contained entities")
-    func refused() async throws {
-        let (store, _, path) = try await store()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try await store.create("Plans", ["ID": "a", "Title": "A"])
-        let step = Entity(shape: try shape("Step", store), ["No": 1])
-        await #expect(throws: ODataError.self) {
-            _ = try await store.execute(
-                ODataRequest(.create, ODataURL(parsing: "Plans('a')/Steps"), body: .entity(step)))
-        }
-        #expect(try await store.status().pending.map(\.entityText) == ["Plans('a')"])
-        #expect(try await store.rows("Plans").count == 1)
-    }
 }

@@ -1,0 +1,197 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Several stores of one app, read as one service: queries filter, expand and order across them.
+///
+/// Each entity set has the name of its store before its own, as `sales_Orders`. Between the stores lead the navigation
+/// properties that the app defines (``Relation``); within each its own. What changes in a store is seen by the next read.
+///
+/// ```swift
+/// let seller = AttachedStores.Relation(
+///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
+/// let both = try await AttachedStores.open(["sales": sales, "staff": staff], relations: [seller])
+/// let orders = try await DataService(both).entities("sales_Orders?$filter=Seller/City eq 'Oslo'&$expand=Seller")
+/// try both.close()
+/// ```
+public final class AttachedStores: ODataProvider {
+    /// The most stores that can be read at once: SQLite attaches no more.
+    public static let maximumCount = 10
+
+    /// A navigation property that leads from one store to another.
+    public struct Relation: Hashable, Sendable {
+        /// The name of the navigation property.
+        public var name: String
+        /// The set that it starts from, with the name of its store: `sales_Orders`.
+        public var source: String
+        /// The set that it leads to.
+        public var target: String
+        /// The properties that are equal: of the source, and of the target.
+        public var properties: [String: String]
+
+        /// Makes a relation, which leads to one entity.
+        public init(_ name: String, from source: String, to target: String, where properties: [String: String]) {
+            self.name = name
+            self.source = source
+            self.target = target
+            self.properties = properties
+        }
+    }
+
+    /// The model of all stores.
+    public let model: EntityDataModel
+    private let connection: DatabaseQueue
+    private let provider: StoreProvider
+
+    private init(model: EntityDataModel, connection: DatabaseQueue, provider: StoreProvider) {
+        self.model = model
+        self.connection = connection
+        self.provider = provider
+    }
+
+    /// Opens a connection that reads all stores, each with its own key.
+    ///
+    /// - Parameters:
+    ///   - stores: open stores by the names that their sets get; letters, digits and underscores.
+    ///   - relations: what leads from one to another.
+    /// - Throws: ``OfflineError/cannotAttach(reason:)``; `StoreError`.
+    public static func open(
+        _ stores: [String: OfflineODataProvider], relations: [Relation] = []
+    ) async throws -> AttachedStores {
+        let named = stores.sorted { $0.key < $1.key }
+        guard (1...maximumCount).contains(named.count) else {
+            throw OfflineError.cannotAttach(reason: "between 1 and \(maximumCount) stores can be read at once.")
+        }
+        let model = try AttachedModel(named, relations).model
+        let mapping = OfflineLayout(model: model).mapping
+        var views = [
+            "CREATE TEMP VIEW \(OfflineLayout.hiddenOwnerTable.quotedDatabaseIdentifier) AS SELECT 0 AS id WHERE 0"
+        ]
+        for (name, store) in named { views += Self.views(of: store, name, in: mapping) }
+        let connection = try StoreDatabase.attached(
+            named.map { ($0.key, $0.value.database) }, views: views, options: named[0].value.options.database)
+        var providerOptions = StoreProvider.Options()
+        providerOptions.isReadOnly = true
+        providerOptions.pageSizeLimit = Int(Int32.max)
+        return AttachedStores(
+            model: model, connection: connection,
+            provider: StoreProvider(database: connection, mapping: mapping, options: providerOptions))
+    }
+
+    /// The tables of a store under the names that they have here, without what is not downloaded yet.
+    private static func views(
+        of store: OfflineODataProvider, _ name: String, in mapping: StorageMapping
+    ) -> [String] {
+        let schema = StoreDatabase.attachedName(name).quotedDatabaseIdentifier
+        var views: Set<String> = []
+        for (set, table) in store.mapping.tables {
+            guard let here = mapping.tables["\(name)_\(set)"] else { continue }
+            views.insert(
+                """
+                CREATE TEMP VIEW \(here.table.quotedDatabaseIdentifier) AS
+                SELECT * FROM \(schema).\(table.table.quotedDatabaseIdentifier) WHERE
+                \(OfflineLayout.ownerColumn) NOT IN (SELECT id FROM \(schema).\(OfflineLayout.hiddenOwnerTable))
+                """)
+            for (path, navigation) in table.navigation {
+                guard case .link(_, let link, _, _) = navigation,
+                    case .link(_, let linkHere, _, _)? = here.navigation[path]
+                else { continue }
+                views.insert(
+                    "CREATE TEMP VIEW \(linkHere.quotedDatabaseIdentifier) AS "
+                        + "SELECT * FROM \(schema).\(link.quotedDatabaseIdentifier)")
+            }
+        }
+        return views.sorted()
+    }
+
+    /// Answers a read.
+    ///
+    /// - Throws: `ODataError`, 405 for anything that would change something; `StoreError`.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await provider.execute(request)
+    }
+
+    /// Closes the connection; the stores stay open.
+    public func close() throws { try connection.close() }
+}
+
+/// The model of several stores, each set with the name of its store before its own.
+private struct AttachedModel {
+    private static let namespace = "Outpost.Attached.V1"
+    let model: EntityDataModel
+
+    init(_ stores: [(key: String, value: OfflineODataProvider)], _ relations: [AttachedStores.Relation]) throws {
+        var schemas: [Schema] = []
+        var container = EntityContainer(name: QualifiedName(Self.namespace, "Container"))
+        for (name, store) in stores {
+            guard Self.isName(name) else {
+                throw OfflineError.cannotAttach(reason: "\(name) is no name for a store.")
+            }
+            let local = try LocalModel.combined(store.serviceModel, store.options)
+            for schema in local.schemas {
+                let types = Schema(
+                    namespace: schema.namespace, alias: schema.alias, structuredTypes: schema.structuredTypes,
+                    enumTypes: schema.enumTypes, typeDefinitions: schema.typeDefinitions)
+                guard let known = schemas.first(where: { $0.namespace == schema.namespace }) else {
+                    schemas.append(types)
+                    continue
+                }
+                guard known == types else {
+                    throw OfflineError.cannotAttach(
+                        reason: "two of the stores mean different types by the namespace \(schema.namespace).")
+                }
+            }
+            func here(_ bindings: [NavigationPropertyBinding]) -> [NavigationPropertyBinding] {
+                bindings.map { binding in
+                    let target = binding.target.split(separator: "/").last.map(String.init) ?? binding.target
+                    return NavigationPropertyBinding(path: binding.path, target: "\(name)_\(target)")
+                }
+            }
+            container.entitySets += local.container.entitySets.map {
+                EntitySet(name: "\(name)_\($0.name)", type: $0.type, bindings: here($0.bindings))
+            }
+            container.singletons += local.container.singletons.map {
+                Singleton(
+                    name: "\(name)_\($0.name)", type: $0.type, isNullable: $0.isNullable, bindings: here($0.bindings))
+            }
+        }
+        for relation in relations { try Self.add(relation, to: &container, &schemas) }
+        do {
+            model = try EntityDataModel(
+                schemas: schemas + [Schema(namespace: Self.namespace, container: container)], version: .v401)
+        } catch {
+            throw OfflineError.cannotAttach(reason: "\(error)")
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic else { return false }
+        return name.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType == .decimal || $0 == "_")
+        }
+    }
+
+    private static func add(
+        _ relation: AttachedStores.Relation, to container: inout EntityContainer, _ schemas: inout [Schema]
+    ) throws {
+        guard let source = container.entitySets.firstIndex(where: { $0.name == relation.source }),
+            let target = container.entitySets.first(where: { $0.name == relation.target }), !relation.properties.isEmpty
+        else {
+            throw OfflineError.cannotAttach(
+                reason: "\(relation.name) does not lead from \(relation.source) to \(relation.target).")
+        }
+        let type = container.entitySets[source].type
+        container.entitySets[source].bindings.append(.init(path: relation.name, target: relation.target))
+        let navigation = NavigationProperty(
+            name: relation.name, target: target.type, isCollection: false,
+            constraints: relation.properties.sorted { $0.key < $1.key }.map {
+                ReferentialConstraint(property: $0.key, referencedProperty: $0.value)
+            })
+        for index in schemas.indices {
+            guard let place = schemas[index].structuredTypes.firstIndex(where: { $0.name == type }) else { continue }
+            schemas[index].structuredTypes[place].navigationProperties.append(navigation)
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import ODataStore
+
+/// What ``OfflineODataProvider/salvage(at:protection:)`` saved.
+public struct SalvageReport: Hashable, Sendable {
+    /// Where the damaged files are kept.
+    public var damagedFile: String
+    /// How many rows were saved, by table: of entity sets, and of the engine's own.
+    public var saved: [String: Int] = [:]
+    /// In how many places rows could not be read, by table.
+    public var losses: [String: Int] = [:]
+
+    /// How many rows of entity sets were saved.
+    public var savedRows: Int {
+        saved.filter { !$0.key.hasPrefix("outpost_") && !$0.key.hasPrefix("sqlite_") }.values.reduce(0, +)
+    }
+    /// How many changes that wait were saved.
+    public var savedChanges: Int { saved["outpost_queue"] ?? 0 }
+}
+
+extension OfflineODataProvider {
+    /// Saves what can be read of a store whose files are damaged (``verify(at:protection:)`` finds that) into new files,
+    /// the changes that wait first, and puts these in the place of the damaged ones, which are kept beside them. The next
+    /// download compares everything with the service, and so brings what was lost of it.
+    ///
+    /// The store must not be open.
+    ///
+    /// ```swift
+    /// if try await !OfflineODataProvider.verify(at: directory, protection: protection).isWhole {
+    ///     let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+    ///     print("\(report.savedChanges) changes saved")
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - directory: where the store was made.
+    ///   - protection: the key it was made with; the new files have it too.
+    /// - Returns: what was saved and what was not.
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; `StoreError` where not even the
+    ///   tables can be found, and everything is as it was then.
+    public static func salvage(at directory: String, protection: StoreProtection) async throws -> SalvageReport {
+        let path = StoreFiles.database(in: directory)
+        guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        let target = path + ".saved"
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + suffix) }
+        do {
+            var report = try await StoreSalvage.copy(from: path, to: target, protection)
+            report.damagedFile = try replace(path, by: target)
+            return report
+        } catch {
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + suffix) }
+            throw error
+        }
+    }
+
+    /// Puts the new file in the place of the damaged one.
+    private static func replace(_ path: String, by target: String) throws -> String {
+        let files = FileManager.default
+        var kept = path + ".damaged"
+        var number = 1
+        while files.fileExists(atPath: kept) {
+            number += 1
+            kept = path + ".damaged\(number)"
+        }
+        do {
+            for suffix in ["-wal", ""] where files.fileExists(atPath: path + suffix) {
+                try files.moveItem(atPath: path + suffix, toPath: kept + suffix)
+            }
+            try? files.removeItem(atPath: path + "-shm")
+            try files.moveItem(atPath: target, toPath: path)
+        } catch {
+            throw OfflineError.fileAccess(path: path, reason: error.localizedDescription)
+        }
+        return kept
+    }
+}
+
+/// Copies what can be read of a damaged database into a new one.
+struct StoreSalvage {
+    private let source: Database
+    private let target: Database
+    private var report = SalvageReport(damagedFile: "")
+    /// How often nothing could be read of a table, whatever the range.
+    private var failures = 0
+
+    /// After so many failures the rest of a table is given up: its upper pages are gone, and each row would be tried.
+    static let maximumFailures = 200_000
+
+    /// Tables in the order in which they are saved: what only this device has comes first.
+    private static let first = [
+        "outpost_queue", "outpost_setting", "outpost_before", "outpost_query", "outpost_stream", "outpost_stream_chunk",
+    ]
+
+    static func copy(from path: String, to newPath: String, _ protection: StoreProtection) async throws -> SalvageReport
+    {
+        var options = StoreDatabase.Options()
+        options.createsFile = false
+        let source = try StoreDatabase.open(path: path, protection: protection, options: options)
+        defer { try? source.close() }
+        options.createsFile = true
+        let target = try StoreDatabase.open(path: newPath, protection: protection, options: options)
+        do {
+            let report = try await target.write { target in
+                // Not in one transaction: SQLite ends that at the first page that cannot be read.
+                try source.pool.unsafeRead { source in
+                    var salvage = StoreSalvage(source: source, target: target)
+                    try salvage.run()
+                    return salvage.report
+                }
+            }
+            try target.close()
+            return report
+        } catch {
+            try? target.close()
+            throw error
+        }
+    }
+
+    private mutating func run() throws {
+        let statements = try Row.fetchAll(
+            source,
+            sql:
+                "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+        )
+        // Indexes for text search are made again by whoever wants them.
+        let virtual = statements.filter { ($0["sql"] as String).hasPrefix("CREATE VIRTUAL") }.map {
+            $0["name"] as String
+        }
+        let kept = statements.filter { statement in
+            let (name, sql): (String, String) = (statement["name"], statement["sql"])
+            return !virtual.contains { name == $0 || name.hasPrefix($0 + "_") || sql.contains("\"\($0)\"") }
+        }
+        let tables = kept.filter { $0["type"] == "table" }
+        guard !tables.isEmpty else { throw OfflineError.damagedQueue(reason: "no table can be found") }
+        for table in tables { try target.execute(sql: table["sql"]) }
+        let names = tables.map { $0["name"] as String }
+        let ordered = Self.first.filter(names.contains) + names.filter { !Self.first.contains($0) }
+        for name in ordered { try copy(name) }
+        for statement in kept where statement["type"] != "table" { try target.execute(sql: statement["sql"]) }
+        // No internal id is given twice, also of rows that are lost.
+        let given = (try? Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence")) ?? []
+        for row in given where names.contains(row["name"]) {
+            let (name, last): (String, Int64) = (row["name"], row["seq"])
+            try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
+            try target.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
+        }
+        for pragma in ["application_id", "user_version"] {
+            let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
+            try target.execute(sql: "PRAGMA \(pragma) = \(value)")
+        }
+        try target.execute(
+            sql: """
+                UPDATE outpost_query SET next_link = NULL, delta_link = NULL;
+                DELETE FROM outpost_staged;
+                """)
+        try Events.add(
+            "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses", .system, in: target
+        )
+    }
+
+    private mutating func copy(_ table: String) throws {
+        let columns = try source.columns(in: table).map(\.name)
+        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let name = table.quotedDatabaseIdentifier
+        let insert =
+            "INSERT OR IGNORE INTO \(name)(\(list)) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        report.saved[table] = 0
+        failures = 0
+        if let rowID = try Self.rowID(of: table, in: source) {
+            let ends = bounds(name, rowID)
+            try copy(name, table, list, insert, rowID, ends.lowerBound, ends.upperBound)
+        } else {
+            // A table ordered by its key: from both ends up to the damage.
+            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table)
+            guard !isWhole else { return }
+            report.losses[table, default: 0] += 1
+            let key = try source.primaryKey(table).columns.map { "\($0.quotedDatabaseIdentifier) DESC" }
+            _ = try copyAll("SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table)
+        }
+    }
+
+    /// The column by which the rows of a table are kept; `nil` for a table without row ids.
+    private static func rowID(of table: String, in database: Database) throws -> String? {
+        guard
+            let sql = try String.fetchOne(
+                database, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]),
+            sql.range(of: "WITHOUT ROWID", options: [.caseInsensitive, .backwards]) == nil
+        else { return nil }
+        return "rowid"
+    }
+
+    /// The first and the last row id, as far as they can be read.
+    private func bounds(_ name: String, _ rowID: String) -> ClosedRange<Int64> {
+        let first = (try? Int64.fetchOne(source, sql: "SELECT MIN(\(rowID)) FROM \(name)")) ?? nil
+        let last = (try? Int64.fetchOne(source, sql: "SELECT MAX(\(rowID)) FROM \(name)")) ?? nil
+        // Where an end is damaged, what the table has ever given bounds it.
+        let given = try? Int64.fetchOne(source, sql: "SELECT MAX(seq) FROM sqlite_sequence")
+        let lower = first ?? 1
+        return lower...max(lower, last ?? (given ?? nil) ?? Int64(UInt32.max))
+    }
+
+    /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
+    private mutating func copy(
+        _ name: String, _ table: String, _ list: String, _ insert: String, _ rowID: String, _ from: Int64, _ to: Int64
+    ) throws {
+        let sql = "SELECT \(list) FROM \(name) WHERE \(rowID) BETWEEN \(from) AND \(to)"
+        let before = report.saved[table]
+        if try copyAll(sql, insert, table) { return }
+        failures += 1
+        guard from < to, failures < Self.maximumFailures else {
+            report.losses[table, default: 0] += 1
+            return
+        }
+        // What was read before the damage is there already, and is ignored the second time.
+        report.saved[table] = before
+        let middle = from + (to - from) / 2
+        try copy(name, table, list, insert, rowID, from, middle)
+        try copy(name, table, list, insert, rowID, middle + 1, to)
+    }
+
+    /// - Returns: whether every row could be read.
+    private mutating func copyAll(_ sql: String, _ insert: String, _ table: String) throws -> Bool {
+        let statement = try target.cachedStatement(sql: insert)
+        do {
+            let rows = try Row.fetchCursor(source, sql: sql)
+            while let row = try rows.next() {
+                try statement.execute(arguments: StatementArguments(row.databaseValues))
+                report.saved[table, default: 0] += 1
+            }
+            return true
+        } catch let error as DatabaseError where [.SQLITE_IOERR, .SQLITE_CORRUPT].contains(error.resultCode) {
+            return false
+        }
+    }
+}

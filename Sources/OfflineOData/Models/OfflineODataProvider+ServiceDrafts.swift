@@ -1,0 +1,123 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Drafts that the service keeps itself: an entity with `IsActiveEntity=false` beside the active one, made and activated
+/// by the actions that `Common.DraftRoot` names on the entity set.
+///
+/// Each is called at the service at once, and what it answers is in the store when the call returns. Between them the
+/// draft is changed offline like any other entity.
+extension OfflineODataProvider {
+    /// An action of a set of drafts.
+    private enum DraftAction: String {
+        case edit = "EditAction"
+        case prepare = "PreparationAction"
+        case activate = "ActivationAction"
+
+        /// The name by convention, where the set does not tell.
+        var conventional: String {
+            switch self {
+            case .edit: "draftEdit"
+            case .prepare: "draftPrepare"
+            case .activate: "draftActivate"
+            }
+        }
+    }
+
+    /// Has the service make a draft of an active entity, to be changed and activated.
+    ///
+    /// - Parameters:
+    ///   - entity: the active entity by its key, such as `Orders(ID=7,IsActiveEntity=true)`.
+    ///   - preservesChanges: whether a draft that somebody else has left unchanged for long is kept (409 then).
+    /// - Returns: the draft.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 501 for a set without drafts, and what the service answers.
+    @discardableResult
+    public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> Entity {
+        try await callDraftAction(.edit, on: entity, parameters: ["PreserveChanges": .boolean(preservesChanges)])
+    }
+
+    /// Has the service check a draft, and complete it.
+    ///
+    /// - Returns: the draft as it is now.
+    /// - Throws: as ``activateServiceDraft(_:)``.
+    @discardableResult
+    public func prepareServiceDraft(_ draft: ODataURL) async throws -> Entity {
+        try await callDraftAction(.prepare, on: draft, parameters: [:])
+    }
+
+    /// Has the service make a draft what counts. The draft goes from the store.
+    ///
+    /// - Parameter draft: the draft by its key, such as `Orders(ID=7,IsActiveEntity=false)`.
+    /// - Returns: the active entity.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft wait to be uploaded, and what
+    ///   the service answers.
+    @discardableResult
+    public func activateServiceDraft(_ draft: ODataURL) async throws -> Entity {
+        try await callDraftAction(.activate, on: draft, parameters: [:])
+    }
+
+    private func callDraftAction(
+        _ action: DraftAction, on url: ODataURL, parameters: [String: ODataValue]
+    ) async throws -> Entity {
+        let steps = try Binder(model: serviceModel).bind(url).resource.steps
+        guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1] else {
+            throw OfflineError.unknown(kind: "entity", name: url.description)
+        }
+        let name = try draftAction(action, of: set)
+        try await checkUploaded(set.name, key, url)
+        var request = ODataRequest(.create, url)
+        request = try await followingAlias(request) ?? request
+        request.url.path.segments.append(.name(Identifier(name.description), .none))
+        let known = serviceModel.operations(name).flatMap(\.parameters).map(\.name)
+        request.body = .parameters(parameters.filter { known.contains($0.key) })
+        request.preferences = Preferences(returns: .representation)
+        guard case .entity(let answer) = try await connection().execute(request).body else {
+            throw ODataError(
+                status: 502, code: "UnexpectedAnswer", message: "\(name) was answered without an entity.")
+        }
+        try await keep(answer, of: set.name, activated: action == .activate ? key : nil)
+        return answer
+    }
+
+    private func draftAction(_ action: DraftAction, of set: EntitySet) throws -> QualifiedName {
+        let root = set.annotations.annotation("com.sap.vocabularies.Common.v1.DraftRoot")?.value
+        let names = [
+            root?.recordProperty(action.rawValue)?.string, "\(set.type.namespace).\(action.conventional)",
+        ].compactMap { $0.flatMap { QualifiedName($0) } }
+        guard let name = names.first(where: { !serviceModel.operations($0).isEmpty }) else {
+            throw ODataError.notImplemented("\(action.conventional) of \(set.name)")
+        }
+        return name
+    }
+
+    /// What the service does not have yet it cannot copy or activate.
+    private func checkUploaded(_ set: String, _ key: EntityKey, _ url: ODataURL) async throws {
+        let waits = try await database.read { [mapping, queue] database in
+            guard let rowID = try BulkLoader(set: set, mapping: mapping, in: database).find(key) else { return false }
+            return try queue.hasRequests(set: set, rowID: rowID, in: database)
+        }
+        guard waits else { return }
+        throw ODataError(
+            status: 409, code: "ChangesWait", message: "Changes of \(url) wait: they must be uploaded first.")
+    }
+
+    /// Takes in what the service answered: it is owned by nobody until the next download brings it (rule 12).
+    private func keep(_ entity: Entity, of set: String, activated draft: EntityKey?) async throws {
+        try await database.write { [mapping] database in
+            guard let table = mapping.tables[set] else { return }
+            let loader = try BulkLoader(table: table, in: database)
+            if let draft, draft != entity.key, let rowID = try loader.find(draft) { try loader.delete(rowID) }
+            guard let key = entity.key else { return }
+            if let rowID = try loader.find(key) {
+                try loader.update(rowID, entity)
+                return
+            }
+            let rowID = try loader.load(entity, owner: 0).rowID
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+                arguments: [set, rowID])
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import GRDB
+import ODataModel
+import ODataQuery
+
+/// Brings the queue and the before images from one version of a model to another. What the new one has no place for goes
+/// to the error archive, with every value that was to be sent (rule 6).
+struct QueueMigration {
+    private let old: EntityDataModel
+    private let new: EntityDataModel
+    private let environment: Environment
+    private let before: QueueTable
+    private let after: QueueTable
+
+    init(from old: EntityDataModel, to new: EntityDataModel, environment: Environment) {
+        self.old = old
+        self.new = new
+        self.environment = environment
+        before = QueueTable(model: old)
+        after = QueueTable(model: new)
+    }
+
+    /// - Returns: the requests that the new model has no place for.
+    func run(in database: Database) throws -> [String] {
+        var refused: [String] = []
+        for request in try before.requests(in: database) where !request.isWithoutPlace {
+            guard try migrate(request, in: database) else { continue }
+            refused.append(request.description)
+        }
+        try convertImages(in: database)
+        return refused
+    }
+
+    /// - Returns: whether the request was refused.
+    private func migrate(_ request: QueuedRequest, in database: Database) throws -> Bool {
+        if request.kind == .call {
+            guard !isOperation(request.detail.url) else { return false }
+            try archive(request, "The service has no such operation any more.", in: database)
+            return true
+        }
+        let key = Entity(shape: request.changes.shape, key: request.key)
+        guard let shape = new.shape(ofStored: request.entitySet),
+            new.singleton(request.entitySet) != nil || key.converted(to: shape).0.key != nil
+        else {
+            try keepApart(request, in: database)
+            return true
+        }
+        let (changes, lost) = request.changes.converted(to: target(of: request.changes, shape))
+        try after.rewrite(
+            request.id, key: key.converted(to: shape).0, changes: changes,
+            base: request.base.map { $0.converted(to: target(of: $0, shape)).0 }, in: database)
+        if let failure = request.failure, let theirs = failure.theirs {
+            var failure = failure
+            failure.theirs = theirs.converted(to: target(of: theirs, shape)).0
+            try after.markFailed(request.id, request.state, failure, in: database)
+        }
+        if !lost.isEmpty {
+            try archive(
+                request, "The service has no \(lost.sorted().joined(separator: ", ")) any more.",
+                lost: request.changes.only(where: lost.contains), in: database)
+            return true
+        }
+        guard let missing = missingPart(of: request, shape) else { return false }
+        try archive(request, "The service has no \(missing) any more.", in: database)
+        return true
+    }
+
+    /// The type in the new model that an entity is of.
+    private func target(of entity: Entity, _ shape: Shape) -> Shape { new.shape(entity.shape.name) ?? shape }
+
+    /// What a request is about besides its entity that is not in the new model.
+    private func missingPart(of request: QueuedRequest, _ shape: Shape) -> String? {
+        if let property = request.detail.property, shape.property(property) == nil { return property }
+        if let name = request.detail.navigation, shape.navigationProperty(name) == nil { return name }
+        if let set = request.detail.targetSet, new.shape(ofStored: set) == nil { return set }
+        return nil
+    }
+
+    private func isOperation(_ text: String?) -> Bool {
+        guard let text, let url = try? ODataURL(parsing: text),
+            case .operation? = try? Binder(model: new).bind(url).resource.target
+        else { return false }
+        return true
+    }
+
+    /// Puts a request into the archive that still has its entity. One that may have acted stays in doubt.
+    private func archive(
+        _ request: QueuedRequest, _ message: String, lost: Entity? = nil, in database: Database
+    ) throws {
+        var failure =
+            try after.request(request.id, in: database)?.failure
+            ?? QueuedRequest.Failure(
+                status: nil, code: "ModelChanged", message: "", at: environment.instant.description)
+        failure.message += failure.message.isEmpty ? message : " " + message
+        if let lost { failure.innerError = lostText(lost, besides: failure.innerError) }
+        try after.markFailed(request.id, state(of: request), failure, in: database)
+    }
+
+    private func state(of request: QueuedRequest) -> QueuedRequest.State {
+        request.state == .sending || request.state == .inDoubt ? .inDoubt : .refused
+    }
+
+    /// The values that have no place any more, as JSON, with what the service had said.
+    private func lostText(_ lost: Entity, besides innerError: String?) -> String {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginObject()
+        writer.key("lost")
+        writer.value(.complex(lost), type: .entity(lost.shape.name), model: old)
+        if let innerError {
+            writer.key("innererror")
+            writer.string(innerError)
+        }
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Keeps a request whose entity has no place any more as what it was.
+    private func keepApart(_ request: QueuedRequest, in database: Database) throws {
+        let former = FormerRequest(
+            entity: request.entityText, method: request.method, url: request.url,
+            body: EngineRows(model: old, queue: before).body(of: request))
+        try after.markWithoutPlace(request, as: former, in: database)
+        try archive(request, "The service has no \(request.entitySet) any more.", in: database)
+    }
+
+    private func convertImages(in database: Database) throws {
+        let images = (BeforeImages(snapshots: before.snapshots), BeforeImages(snapshots: after.snapshots))
+        let rows = try Row.fetchAll(database, sql: "SELECT entity_set, row_id FROM outpost_before")
+        for row in rows {
+            let (set, rowID): (String, Int64) = (row[0], row[1])
+            guard let oldShape = old.shape(ofStored: set), let shape = new.shape(ofStored: set),
+                var image = try images.0.image(set: set, rowID: rowID, shape: oldShape, in: database)
+            else {
+                try images.1.remove(set: set, rowID: rowID, in: database)
+                continue
+            }
+            image.entity = image.entity.map { $0.converted(to: target(of: $0, shape)).0 }
+            try images.1.save(image, set: set, rowID: rowID, in: database)
+        }
+    }
+}
+
+extension Entity {
+    /// The same values in another version of the type.
+    ///
+    /// - Returns: the entity, and the names of the loaded properties that the other version does not have.
+    fileprivate func converted(to shape: Shape) -> (Entity, lost: Set<String>) {
+        var result = Entity(shape: shape)
+        var lost: Set<String> = []
+        for (ordinal, property) in self.shape.properties.enumerated() {
+            guard let value = values[ordinal] else { continue }
+            guard let target = shape.ordinal(of: property.name), shape.properties[target].type == property.type else {
+                lost.insert(property.name)
+                continue
+            }
+            result.values[target] = value
+        }
+        if shape.isOpen {
+            result.dynamicProperties = dynamicProperties
+        } else {
+            lost.formUnion(dynamicProperties.keys)
+        }
+        result.control = control
+        return (result, lost)
+    }
+}

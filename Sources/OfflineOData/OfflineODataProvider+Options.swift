@@ -1,0 +1,76 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+extension OfflineODataProvider {
+    /// How a store is opened.
+    public struct Options: Sendable {
+        /// The most rows that a download asks for in one page.
+        public var downloadPageSize = 2000
+        /// How many defining queries are read from the service at once, 1 or more.
+        public var parallelQueries = 3
+        /// The most rows in one page of a local read; `nil` for no limit.
+        public var localPageSize: Int?
+        /// Whether deleting an entity that was made here and never sent takes its making back, instead of sending
+        /// both.
+        public var undoesLocalCreation = false
+        /// Whether deleting one entity of the error archive gives all archived changes up, as the older products do,
+        /// and not that one with what depends on it.
+        public var revertsErrorsTogether = false
+        /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
+        public var meter: TransferMeter?
+        /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
+        /// may not lead to the service's. Changing them is possible as long as every difference is compatible.
+        public var clientOnlyModel: EntityDataModel?
+        /// Sets of drafts by name, each with the service's entity set that it has drafts of.
+        public var localDrafts: [String: String] = [:]
+        /// Whether what the app has for itself goes where a change of ``clientOnlyModel`` is not compatible.
+        public var purgesClientOnlyData = false
+        /// Indexes that a new store gets, by entity set: each a list of paths such as `Address/City desc`.
+        public var indexes: [String: [[String]]] = [:]
+        /// The same by type, a line for each: `Shop.Customer: City, CompanyName DESC`. Every entity set of the type gets
+        /// the index.
+        public var indexedTypes: [String] = []
+        /// Whether keys that are texts or bytes must state how long they may get, as older engines want it.
+        public var requiresMaxLengthOfKeys = false
+        /// How many seconds a change may wait before an upload puts it into the error archive instead of sending it,
+        /// where that upload's ``UploadOptions/expiresAfter`` says nothing else; `nil` for no limit.
+        public var localChangeExpiry: Double?
+        /// Whether an entity is read again after each change that the service accepted without telling what it made of
+        /// it, so that values which it gives are here before the next download. One more request for each such change.
+        public var populatesGeneratedValuesEarly = false
+        /// The `Accept` field of requests for all of a query, such as `application/json;q=1,application/atom+xml;q=0.5`;
+        /// `nil` for what the client asks for.
+        public var definingQueryFormat: String?
+        /// The `Accept` field of requests for what changed.
+        public var deltaQueryFormat: String?
+        /// Whether the first requests of all queries of a download go in one batch.
+        public var batchesDefiningQueries = false
+        /// Where the requests of a change set have their `Content-ID`.
+        public var contentIDLocation = ContentIDLocation.mime
+        /// Whether a new store for which no queries are given keeps every entity set; else none, until queries are
+        /// added.
+        public var downloadsEntitySetsByDefault = true
+        /// Whether the queries of a new store for which none are given load the streams of their entities too.
+        public var downloadsStreamsByDefault = false
+        /// What is known of the service.
+        public var service = StatedCapabilities()
+        /// Who is told of each SQL statement; nobody by default.
+        public var trace: SQLTrace?
+        /// Caches and connections.
+        public var database = StoreDatabase.Options()
+        /// Time and randomness.
+        public var environment = Environment.system
+
+        /// Makes options with the defaults.
+        public init() {}
+    }
+
+    /// Where a request in a multipart batch has its `Content-ID`.
+    public enum ContentIDLocation: Hashable, Sendable {
+        /// Among the fields of the part, as OData 4 has it.
+        case mime
+        /// Among the fields of the request within it, where some older services look for it.
+        case operation
+    }
+}

@@ -1,0 +1,142 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Finds the way from a contained row to the entity set.
+struct Containment {
+    let mapping: StorageMapping
+
+    /// The row that contains another one; `nil` for a row of an entity set, and for one that is not there.
+    func parent(of rowID: Int64, _ table: TableStorage, in database: Database) throws -> Int64? {
+        guard table.set.contains("/"), let id = table.rowID else { return nil }
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) "
+                + "FROM \(table.table.quotedDatabaseIdentifier) WHERE \(id.quotedDatabaseIdentifier) = ?")
+        return try Int64.fetchOne(statement, arguments: [rowID])
+    }
+
+    /// The requests for what a row contains, at whatever depth.
+    func requests(
+        within row: Int64, _ table: TableStorage, _ queue: QueueTable, in database: Database
+    ) throws -> [QueuedRequest] {
+        guard table.navigation.values.contains(where: { $0.target.hasPrefix(table.set + "/") }) else { return [] }
+        return try queue.requests(ofSetsWithin: table.set, in: database).filter { request in
+            var (set, parent) = (request.entitySet, request.detail.parentRow)
+            while let inner = parent, let slash = set.lastIndex(of: "/") {
+                set = String(set[..<slash])
+                if set == table.set { return inner == row }
+                parent = try mapping.tables[set].flatMap { try self.parent(of: inner, $0, in: database) }
+            }
+            return false
+        }
+    }
+
+    /// An answer in which entities that another one contains have their ids, which begin with that one's.
+    static func identifying(_ response: ODataResponse, at url: ODataURL) -> ODataResponse {
+        guard url.path.segments.count > 1, case .name(let name, _)? = url.path.segments.last else { return response }
+        func identified(_ entity: Entity) -> Entity {
+            // What is contained is known to its table by the path alone, without the keys on the way.
+            let isComplete = entity.control.id.map { !$0.prefix { $0 != "(" }.contains("/") } ?? false
+            guard !isComplete, let key = entity.key, !key.parts.isEmpty else { return entity }
+            var path = url.path
+            path.segments[path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+            var entity = entity
+            entity.control.id = ODataURL(path: path).description
+            return entity
+        }
+        var response = response
+        switch response.body {
+        case .entity(let entity): response.body = .entity(identified(entity))
+        case .page(var page):
+            page.entities = page.entities.map(identified)
+            response.body = .page(page)
+        default: break
+        }
+        return response
+    }
+
+    /// Whether a path leads to one entity by keys and containment alone.
+    static func isAddress(_ steps: [BoundSegment]) -> Bool {
+        for (position, step) in steps.enumerated() {
+            switch step {
+            case .entitySet, .singleton: guard position == 0 else { return false }
+            case .navigation(let navigation, _, _): guard navigation.isContainment else { return false }
+            case .key: continue
+            default: return false
+            }
+        }
+        switch steps.last {
+        case .key?, .singleton?: return true
+        default: return false
+        }
+    }
+
+    /// The row that a path of keys and containment leads to, one deleted here included.
+    func row(
+        at steps: [BoundSegment], _ before: BeforeImages, _ queue: QueueTable, in database: Database
+    ) throws -> (set: String, rowID: Int64)? {
+        var found: (set: String, rowID: Int64)?
+        var set = ""
+        for step in steps {
+            switch step {
+            case .entitySet(let entitySet, _): set = entitySet.name
+            case .singleton(let singleton, _): (set, found) = (singleton.name, (singleton.name, 1))
+            case .navigation(let navigation, _, _): set += "/\(navigation.name)"
+            case .key(let key):
+                guard let table = mapping.tables[set] else { return nil }
+                let parent = set.contains("/") ? found?.rowID : nil
+                let rowID =
+                    try BulkLoader(table: table, in: database).find(key, parent: parent)
+                    ?? before.rowID(
+                        set: set, key: key, shape: table.shape, in: database,
+                        where: { rowID in
+                            guard let parent else { return true }
+                            return try queue.requests(set: table.set, rowID: rowID, in: database)
+                                .contains { $0.detail.parentRow == parent }
+                        })
+                    ?? Aliases(mapping: mapping).rowID(set: set, key: key, in: database)
+                guard let rowID else { return nil }
+                found = (set, rowID)
+            default: return nil
+            }
+        }
+        return found
+    }
+
+    /// The URL of what a row contains.
+    ///
+    /// - Parameters:
+    ///   - set: the path of containment, such as `Albums/Pages`.
+    ///   - row: the containing row.
+    func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.Place {
+        guard let slash = set.lastIndex(of: "/") else { throw gone(set) }
+        let (outer, name) = (String(set[..<slash]), String(set[set.index(after: slash)...]))
+        guard let table = mapping.tables[outer], let navigation = table.shape.navigationProperty(name) else {
+            throw gone(outer)
+        }
+        var url = try self.url(of: row, table, database)
+        url.path.segments.append(.name(Identifier(name), .none))
+        return Uploader.Place(url: url, isCollection: navigation.isCollection)
+    }
+
+    /// The URL of a row under the keys that it and its containers have now.
+    func url(of row: Int64, _ table: TableStorage, _ database: Database) throws -> ODataURL {
+        if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([])) }
+        guard let key = try BulkLoader(table: table, in: database).read(row)?.key else { throw gone(table.set) }
+        guard let parent = try parent(of: row, table, in: database) else {
+            return KeyURL.url(set: table.set, key: key)
+        }
+        let place = try place(in: table.set, of: parent, database)
+        guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
+        var url = place.url
+        url.path.segments[url.path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+        return url
+    }
+
+    private func gone(_ set: String) -> ODataError {
+        ODataError(
+            status: 404, code: "ContainerGone", message: "The entity of \(set) that contains it is not here any more.")
+    }
+}

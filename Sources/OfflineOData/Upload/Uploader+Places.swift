@@ -1,0 +1,41 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Where the entities of requests are at the service: in a set, or in what another entity contains.
+extension Uploader {
+    /// Where the entity of a request is created.
+    struct Place {
+        var url: ODataURL
+        /// Whether there may be many; else the entity is put there.
+        var isCollection = true
+    }
+
+    /// The URL of a request's entity.
+    ///
+    /// - Parameter key: the key that it has at the service; the request's own where it is left out.
+    func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
+        let key = key ?? request.key
+        guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key) }
+        let place = try await place(of: request)
+        guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
+        var url = place.url
+        url.path.segments[url.path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+        return url
+    }
+
+    /// The URL of the collection that a request's entity is in, under the keys that its containers have by now.
+    ///
+    /// - Throws: `ODataError` where a container is gone: the request goes to the archive then.
+    func place(of request: QueuedRequest) async throws -> Place {
+        let set = request.entitySet
+        guard let parent = request.detail.parentRow else {
+            return Place(url: ODataURL(path: ResourcePath([.name(Identifier(set), .none)])))
+        }
+        return try await database.read { [mapping] database in
+            try Containment(mapping: mapping).place(in: set, of: parent, database)
+        }
+    }
+}
