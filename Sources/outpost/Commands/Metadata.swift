@@ -331,7 +331,9 @@ extension Connector {
         request.headerFields[.accept] = "application/xml, application/json;q=0.9"
         if isOwn { try await authentication.complete(&request) }
         var carrier: any HTTPTransport = transport
-        if configuration.metadataCache != nil, let cache = ToolCache.responses { carrier = CachingTransport(transport, cache: cache) }
+        if configuration.metadataCache != nil, let cache = ToolCache.responses {
+            carrier = CachingTransport(transport, cache: cache)
+        }
         let (response, stream) = try await carrier.send(request, body: nil)
         switch response.status.code {
         case 200..<300: return try await stream.collect(limit: CSDLReader.maxBytes)
