@@ -151,7 +151,7 @@ actor PageWriter {
         ) throws -> (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int) {
             var run = run
             let plan = run.compiled.plan
-            let entityRenderer = EntityRenderer(model: mapping.model, isPrefixed: renderer.format.isPrefixed)
+            let entityRenderer = EntityRenderer(model: mapping.model)
             var entities: [Entity] = []
             var sources: [[[DatabaseValue]]] = []
             let outcome = try run.run(database) { row in
