@@ -223,7 +223,8 @@ struct Advanced40Tests {
                     == "\(site.root)$metadata#Products/ComplianceService.SpecialProduct/$entity")
             let selected = try await site.send("POST", "\(path)?$select=Name", json: ["percentage": 0])
             #expect(
-                try selected.control("context") as? String == "\(site.root)$metadata#Products/ComplianceService.SpecialProduct(Name)/$entity",
+                try selected.control("context") as? String
+                    == "\(site.root)$metadata#Products/ComplianceService.SpecialProduct(Name)/$entity",
                 "\(selected.text)")
             #expect(try await site.send("POST", path, json: ["percentage": "half"]).status == 400)
             #expect(try await site.send("POST", path, json: [:]).status == 400)
