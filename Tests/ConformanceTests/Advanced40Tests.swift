@@ -218,10 +218,13 @@ struct Advanced40Tests {
             let answer = try await site.send("POST", path, json: ["percentage": 50])
             #expect(answer.status == 200, "\(answer.text)")
             #expect(abs((try answer.json["Price"] as? Double ?? 0) - 499.995) < 0.0001)
-            #expect(try answer.control("context") as? String == "\(site.root)$metadata#Products/$entity")
+            #expect(
+                try answer.control("context") as? String
+                    == "\(site.root)$metadata#Products/ComplianceService.SpecialProduct/$entity")
             let selected = try await site.send("POST", "\(path)?$select=Name", json: ["percentage": 0])
             #expect(
-                try selected.control("context") as? String == "\(site.root)$metadata#Products(Name)/$entity",
+                try selected.control("context") as? String
+                    == "\(site.root)$metadata#Products/ComplianceService.SpecialProduct(Name)/$entity",
                 "\(selected.text)")
             #expect(try await site.send("POST", path, json: ["percentage": "half"]).status == 400)
             #expect(try await site.send("POST", path, json: [:]).status == 400)

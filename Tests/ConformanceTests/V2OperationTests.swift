@@ -88,7 +88,7 @@ struct V2OperationTests {
                 #expect(atom == 200 && xml.hasPrefix("<?xml"), "\(call): \(xml)")
             }
             #expect(try await v2.send(.post, "Nothing").0 == 204)
-            #expect(try await v2.send(.get, "One?$format=json").0 == 400)
+            #expect(try await (400..<500).contains(v2.send(.get, "One?$format=json").0))
             #expect(try await v2.send(.get, "Nothing").0 == 405)
         }
     }

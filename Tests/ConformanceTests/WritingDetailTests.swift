@@ -39,7 +39,17 @@ struct WritingDetailTests {
         try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
             func send(_ items: [[String: Any]], _ method: String = "PATCH") async throws -> Answer {
-                try await site.send(method, "Products", json: ["@context": "#$delta", "value": items])
+                // What a link is, its context tells, which comes first.
+                let links = try items.map { item in
+                    let members = try item.sorted { $0.key < $1.key }.map { key, value in
+                        let text = try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
+                        return "\"\(key)\":\(String(decoding: text, as: UTF8.self))"
+                    }
+                    return "{\(members.joined(separator: ","))}"
+                }
+                let body = "{\"@context\":\"#$delta\",\"value\":[\(links.joined(separator: ","))]}"
+                return try await site.send(
+                    method, "Products", ["Content-Type": "application/json"], body: Array(body.utf8))
             }
             func link(_ kind: String, _ more: [String: Any]) -> [String: Any] {
                 ["@context": "#Products/\(kind)", "source": laptop].merging(more) { $1 }

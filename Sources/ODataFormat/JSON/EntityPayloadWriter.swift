@@ -231,11 +231,9 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     func fragment(_ type: TypeReference) -> String {
         if version < .v4 { return type.description }
-        // Since 4.01 built-in types go without the hash sign, where the reader is known to read 4.01.
-        let hash = isPrefixed ? "#" : ""
         return switch type {
-        case .primitive(let primitive): hash + primitive.rawValue.dropFirst(4)
-        case .collection(.primitive(let primitive)): "\(hash)Collection(\(primitive.rawValue.dropFirst(4)))"
+        case .primitive(let primitive): "#" + primitive.rawValue.dropFirst(4)
+        case .collection(.primitive(let primitive)): "#Collection(\(primitive.rawValue.dropFirst(4)))"
         default: "#\(type)"
         }
     }

@@ -140,8 +140,11 @@ public struct ResponseEncoder: Sendable {
         switch response.body {
         case .none: return nil
         case .entity(let entity):
-            let bytes = writer.entity(
-                entity, declared: declaredType(incoming), context: context(incoming, of: entity.shape.name))
+            let declared = declaredType(incoming)
+            // Only what derives from the declared type is told by the context.
+            let isOfType = declared.map { model.isType(entity.shape.name, $0) } ?? true
+            let instance = isOfType ? entity.shape.name : declared
+            let bytes = writer.entity(entity, declared: declared, context: context(incoming, of: instance))
             return Body(bytes, incoming.contentType)
         case .page(let page):
             return Body(try self.page(page, incoming, writer), incoming.contentType)

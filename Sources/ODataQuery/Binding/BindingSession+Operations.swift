@@ -7,18 +7,16 @@ extension BindingSession {
     /// where the path has no steps, an unbound one.
     ///
     /// - Returns: `nil` when the model declares no such function.
-    /// - Throws: when no overload fits, what it gives cannot stand in an expression, or the entity is of no entity set.
+    /// - Throws: when what it gives cannot stand in an expression, or the entity is of no entity set.
     func declared(
         _ name: Identifier, on state: PathState, _ arguments: [Expression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         let given = Set(arguments.map(\.name.text))
-        let functions = qualified(name.text).flatMap { model.operations($0) }.filter { $0.kind == .function }
-        guard !functions.isEmpty else { return nil }
-        let overloads = functions.filter { Set($0.ownParameters.map(\.name)) == given }
-        let unbound = state.steps.isEmpty ? overloads.first { !$0.isBound } : nil
-        guard let overload = overloads.first(where: { isBound($0, to: state) }) ?? unbound else {
-            throw typeError("No overload of \(name) takes these parameters here.", at: name.offset)
+        let overloads = qualified(name.text).flatMap { model.operations($0) }.filter { operation in
+            operation.kind == .function && Set(operation.ownParameters.map(\.name)) == given
         }
+        let unbound = state.steps.isEmpty ? overloads.first { !$0.isBound } : nil
+        guard let overload = overloads.first(where: { isBound($0, to: state) }) ?? unbound else { return nil }
         switch overload.returnType {
         case .primitive, .enumeration, .typeDefinition: break
         default:

@@ -36,13 +36,9 @@ struct EntityRenderer: RowRenderer {
     /// Says which types are stated.
     private let types: EntityPayloadWriter
 
-    /// Makes a renderer.
-    ///
-    /// - Parameter isPrefixed: whether the reader may know 4.0 alone, so that stated types are written as both versions
-    ///   understand them.
-    init(model: EntityDataModel, isPrefixed: Bool = true) {
+    init(model: EntityDataModel) {
         self.model = model
-        types = EntityPayloadWriter(model: model, isPrefixed: isPrefixed)
+        types = EntityPayloadWriter(model: model)
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {

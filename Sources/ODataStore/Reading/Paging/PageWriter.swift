@@ -152,7 +152,7 @@ actor PageWriter {
         private func readEntities(_ database: Database) throws -> Result {
             var run = run
             let plan = run.compiled.plan
-            let entityRenderer = EntityRenderer(model: mapping.model, isPrefixed: renderer.format.isPrefixed)
+            let entityRenderer = EntityRenderer(model: mapping.model)
             var entities: [Entity] = []
             var sources: [[[DatabaseValue]]] = []
             let outcome = try run.run(database) { row in
