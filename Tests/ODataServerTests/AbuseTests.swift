@@ -99,7 +99,7 @@ import Testing
             connection.send("POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Length: 10737418240\r\n\r\n".utf8)
             let chunk = [UInt8](repeating: 65, count: 65_536)
             var sent: Int64 = 0
-            while sent < 1 << 28, connection.send(chunk) { sent += Int64(chunk.count) }
+            while sent < 1 << 28, await connection.sendMuch(chunk) { sent += Int64(chunk.count) }
             // What is thrown away for courtesy, and what the two sockets hold between them.
             #expect(sent < 1 << 27, "\(sent) bytes were taken")
             connection.close()

@@ -92,6 +92,14 @@ struct RawConnection: Sendable {
         return true
     }
 
+    /// Sends what may have to wait for the other side to read, beside the threads that the server's tasks need.
+    @discardableResult
+    func sendMuch(_ bytes: [UInt8]) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: send(bytes)) }
+        }
+    }
+
     /// Everything until the other side closes, or nothing comes for twenty seconds; the head of a response alone where
     /// the rest does not matter.
     func readToEnd(untilHead: Bool = false) async -> String { await read { untilHead && $0.contains(0x0D) }.text }

@@ -27,7 +27,7 @@ import Testing
         try await withServer(Self.configuration, handler: Self.refusing) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(Self.head("/elsewhere", "Content-Length: 1000000"))
-            connection.send([UInt8](repeating: 65, count: 1_000_000))
+            await connection.sendMuch([UInt8](repeating: 65, count: 1_000_000))
             connection.send(Self.head("/s/", "Content-Length: 3", "Connection: close") + Array("abc".utf8))
             let answers = await connection.read().text
             #expect(answers.hasPrefix("HTTP/1.1 404"))
@@ -46,7 +46,7 @@ import Testing
             let chunk = [UInt8](repeating: 65, count: 50_000)
             for _ in 0..<100 {
                 if isChunked { connection.send("c350\r\n".utf8) }
-                #expect(connection.send(chunk))
+                #expect(await connection.sendMuch(chunk))
                 if isChunked { connection.send("\r\n".utf8) }
             }
             let (answer, isClosed) = await connection.read()
@@ -63,7 +63,8 @@ import Testing
             let connection = try RawConnection(port: server.port)
             connection.send(Self.head("/s/", "Transfer-Encoding: chunked"))
             for _ in 0..<100 {
-                connection.send(Array("c350\r\n".utf8) + [UInt8](repeating: 65, count: 50_000) + Array("\r\n".utf8))
+                await connection.sendMuch(
+                    Array("c350\r\n".utf8) + [UInt8](repeating: 65, count: 50_000) + Array("\r\n".utf8))
             }
             let (answer, isClosed) = await connection.read()
             #expect(answer.hasPrefix("HTTP/1.1 413"), "\(answer.prefix(100))")
@@ -78,7 +79,7 @@ import Testing
             connection.send(Self.head("/elsewhere", "Content-Length: 10737418240"))
             let chunk = [UInt8](repeating: 65, count: 65_536)
             var sent = 0
-            while sent < 1 << 28, connection.send(chunk) { sent += chunk.count }
+            while sent < 1 << 28, await connection.sendMuch(chunk) { sent += chunk.count }
             #expect(sent < 1 << 27, "\(sent) bytes were taken")
             connection.close()
             #expect(try await server.send("/s/").response.status == .ok)
