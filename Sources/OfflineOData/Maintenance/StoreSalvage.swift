@@ -188,7 +188,7 @@ struct StoreSalvage {
                 database, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]),
             sql.range(of: "WITHOUT ROWID", options: [.caseInsensitive, .backwards]) == nil
         else { return nil }
-        return "rowid"
+        return "_rowid_"
     }
 
     /// The first and the last row id, as far as they can be read.

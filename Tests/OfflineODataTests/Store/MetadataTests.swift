@@ -134,7 +134,9 @@ struct RefusedByModelTests {
                 .string(#"{"lost":{"Text":"mine"}}"#), .string(#"{"lost":{"Text":"new"}}"#),
             ])
         #expect(try await refresh.store.retry() == 2)
-        #expect(try await refresh.store.upload().failed.isEmpty)
+        let pending = try await refresh.store.status().pending
+        #expect(pending.map(\.entityText).contains("Hints(-1)"))
+        #expect(pending.first { $0.kind == .create }?.changes["Weight"] == 5, "what is left can be sent")
         try refresh.store.close()
         withExtendedLifetime(shop) {}
     }
