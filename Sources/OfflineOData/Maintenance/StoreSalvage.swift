@@ -146,6 +146,12 @@ struct StoreSalvage {
             try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
             try target.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
         }
+        for setting in ["service.root", "service.metadata"] {
+            guard try Settings.bytes(setting, in: target) != nil else {
+                // The new file could not be opened: the damaged ones stay as they are.
+                throw OfflineError.damagedQueue(reason: "what the store was made for cannot be read any more")
+            }
+        }
         for pragma in ["application_id", "user_version"] {
             let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
             try target.execute(sql: "PRAGMA \(pragma) = \(value)")

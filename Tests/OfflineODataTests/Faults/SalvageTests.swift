@@ -10,7 +10,7 @@ import Testing
 struct SalvageTests {
     @Test(
         "is salvaged: what can be read is saved, the queue first, and the next download brings the rest",
-        arguments: [1, 5, 12])
+        arguments: [1, 5])
     func flipped(pages: Int) async throws {
         let shop = try await Shop()
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
