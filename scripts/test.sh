@@ -30,6 +30,6 @@ if [ $# -gt 0 ]; then
     exit
 fi
 # Two runs: tests that compute keep all threads of a test process busy for seconds, and those of the wire measure time.
-wire='^(ODataTransport|ODataClientTests|ODataServerTests|outpostTests)'
+wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|outpostTests)'
 run --skip "$wire"
 run --skip-build --filter "$wire"
