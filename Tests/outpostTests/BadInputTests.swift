@@ -129,7 +129,7 @@ struct BadInputTests {
         let set = try await site.tool.run("query", clone, "Oders")
         #expect(set.errors.contains("Did you mean Orders?"), "\(set.errors)")
         let unsupported = try await site.tool.run(
-            "query", clone, "Orders?$apply=join(Order_Lines as L)/concat(identity,identity)")
+            "query", clone, "Orders?$apply=Shop.Fold()")
         #expect(unsupported.code == 1)
         #expect(unsupported.errors.contains("is not supported"), "\(unsupported.errors)")
         let property = try await site.tool.run("update", clone, "Orders(1001)", "Frieght=5")

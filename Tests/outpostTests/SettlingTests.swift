@@ -75,7 +75,7 @@ struct SettlingTests {
         let path = URL(fileURLWithPath: clone + "/store.db")
         var bytes = try Data(contentsOf: path)
         let pages = bytes.count / 4096
-        for page in [pages / 2, pages - 3] { bytes[page * 4096 + 777] ^= 0x20 }
+        for page in [pages / 2 - 3, pages / 2] { bytes[page * 4096 + 777] ^= 0x20 }
         try bytes.write(to: path)
         let found = try await tool.run("verify", clone, "--json")
         #expect(found.code == 1)

@@ -7,12 +7,12 @@ import NIOHTTP2
 /// A connection that is closed while bytes are still coming is reset, and a client that sends before it reads then
 /// never sees the answer. So what is little is read, and the connection goes on. Beyond that, the answer says that the
 /// connection ends, the server's side of it is closed behind the answer, and what the client still sends is thrown
-/// away for a while (RFC 9112, 9.6). A stream of HTTP/2 is reset without an error, which asks the client to stop
-/// (RFC 9113, 8.1); the other streams of the connection go on.
+/// away for a while (RFC 9112, 9.6). On a stream of HTTP/2 it is thrown away too, since most clients stop when they have
+/// the answer; where one goes on, the stream is reset without an error (RFC 9113, 8.1), and the connection goes on.
 struct UnreadBody: Sendable {
     /// The most bytes that are read so that the connection can be used again.
     static let maxSkipped: Int64 = 1 << 20
-    /// The most bytes that are read and thrown away of a connection that ends.
+    /// The most bytes that are read and thrown away of a connection that ends, or of a stream of HTTP/2.
     static let maxDiscarded: Int64 = 64 << 20
     /// How long a connection that ends is read from.
     static let lingerTime = TimeAmount.seconds(10)
@@ -44,7 +44,7 @@ struct UnreadBody: Sendable {
     /// - Throws: ``ConnectionEnd`` unless the connection can be used for another request.
     func dispose() async throws {
         guard endsConnection else {
-            if try await body.skip(upTo: Self.maxSkipped) { return }
+            if try await body.skip(upTo: connection.isStreamOfHTTP2 ? Self.maxDiscarded : Self.maxSkipped) { return }
             if connection.isStreamOfHTTP2 { await connection.resetStream() }
             throw ConnectionEnd()
         }

@@ -140,7 +140,7 @@ final class Site {
     func serve(path: String, _ arguments: [String]) async throws {
         let port = arguments.contains("--port") ? [] : ["--port", "0"]
         let (process, output, _) = tool.process(["serve", path, "--json"] + port + arguments)
-        FileManager.default.createFile(atPath: self.path("serve.log"), contents: nil)
+        try Data().write(to: URL(fileURLWithPath: self.path("serve.log")))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: self.path("serve.log")))
         try process.run()
         server = process
