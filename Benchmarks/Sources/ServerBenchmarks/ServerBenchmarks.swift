@@ -97,7 +97,7 @@ struct ServerBenchmarks {
                 bytes += answer.bytes
                 isWhole = ["]}\r\n0\r\n\r\n", "</feed>"].contains { answer.end.hasSuffix($0) }
                 next = answer.end.firstMatch(of: /rel="next" href="http:\/\/[^\/]+([^"]+)"/).map {
-                    $0.1.replacing("&amp;", with: "&")
+                    String($0.1).replacing("&amp;", with: "&")
                 }
             }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
