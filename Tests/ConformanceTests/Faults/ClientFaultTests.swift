@@ -16,12 +16,10 @@ import WireFaults
 /// Every operation of the client over wires on which everything goes wrong, at every request that it sends: the error
 /// is one of the wire's, nothing is half done, and what acted is known from where the wire broke.
 @Suite("Faults of the wire under every operation") struct ClientFaultTests {
-    @Test("Within the process, sent once", arguments: ClientWork.all, WireFault.allCases)
-    func transports(work: ClientWork, fault: WireFault) async throws {
+    @Test("Within the process, sent once", arguments: ClientWork.all)
+    func transports(work: ClientWork) async throws {
         try await FaultSite.run { site in
-            let states = try await site.states(of: work)
-            for number in work.first..<states.count {
-                try await site.reset()
+            try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
                 let transport = FaultyTransport(site.transport) { count, _ in count == number ? fault : nil }
                 // What is stalled is ended by the limit of the whole alone.
                 let error = try await site.attempt(work, over: transport, limit: fault == .stall ? .seconds(2) : nil)
@@ -30,12 +28,10 @@ import WireFaults
         }
     }
 
-    @Test("On a socket, sent once", arguments: ClientWork.all, WireFault.allCases)
-    func sockets(work: ClientWork, fault: WireFault) async throws {
+    @Test("On a socket, sent once", arguments: ClientWork.all)
+    func sockets(work: ClientWork) async throws {
         try await FaultSite.run { site in
-            let states = try await site.states(of: work)
-            for number in work.first..<states.count {
-                try await site.reset()
+            try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
                 let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
                 let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
                 let error = try await site.attempt(work, over: transport, port: proxy.port)
@@ -47,14 +43,12 @@ import WireFaults
         }
     }
 
-    @Test(
-        "On a socket, sent again with an identification: everything is done, and once", arguments: ClientWork.all,
-        WireFault.allCases.filter { $0 != .truncate })
-    func repeats(work: ClientWork, fault: WireFault) async throws {
+    @Test("On a socket, sent again with an identification: everything is done, and once", arguments: ClientWork.all)
+    func repeats(work: ClientWork) async throws {
         try await FaultSite.run { site in
-            let states = try await site.states(of: work)
-            for number in work.first..<states.count {
-                try await site.reset()
+            // What is cut in its midst is not sent again: its answer had begun.
+            let faults = WireFault.allCases.filter { $0 != .truncate }
+            try await site.eachRequest(of: work, faults) { fault, number, states in
                 let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
                 let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
                 let error = try await site.attempt(
@@ -62,8 +56,8 @@ import WireFaults
                     retry: RetryPolicy(maxAttempts: 4, firstDelay: .milliseconds(20)))
                 try await transport.shutdown()
                 try await proxy.stop()
-                #expect(error == nil, "request \(number)")
-                #expect(try await site.state() == states.last, "request \(number)")
+                #expect(error == nil, "\(fault) at request \(number)")
+                #expect(try await site.state() == states.last, "\(fault) at request \(number)")
             }
         }
     }
@@ -98,12 +92,27 @@ private final class FaultSite: Sendable {
     }
 
     /// Every row as it was.
-    func reset() async throws {
+    private func reset() async throws {
         try await service.seed(ReferenceData.rows(for: service.model), replacesAll: true)
     }
 
+    /// Runs a body for each fault and each request of a work, every row as it was before; the body gets what stands in
+    /// the service before and after each request.
+    func eachRequest(
+        of work: ClientWork, _ faults: [WireFault],
+        _ body: (_ fault: WireFault, _ number: Int, _ states: [String]) async throws -> Void
+    ) async throws {
+        let states = try await states(of: work)
+        for fault in faults {
+            for number in work.first..<states.count {
+                try await reset()
+                try await body(fault, number, states)
+            }
+        }
+    }
+
     /// What stands in the service before the first request of a work, after each one, and so at the end.
-    func states(of work: ClientWork) async throws -> [String] {
+    private func states(of work: ClientWork) async throws -> [String] {
         try await reset()
         let recorder = StateRecorder(transport) { try await self.state() }
         let error = try await attempt(work, over: recorder)
@@ -147,30 +156,32 @@ private final class FaultSite: Sendable {
         let (before, after) = (states[number - 1], states[number])
         switch fault {
         case .delay:
-            #expect(error == nil, "request \(number)")
-            #expect(state == states.last, "request \(number)")
+            #expect(error == nil, "\(fault) at request \(number)")
+            #expect(state == states.last, "\(fault) at request \(number)")
         case .drop where isSocket && error == nil:
             // A read on a connection that ends without a byte goes on another one (RFC 9110, 9.2.2).
-            #expect(state == states.last, "request \(number)")
+            #expect(state == states.last, "\(fault) at request \(number)")
         case .drop:
-            #expect(error is TransportError, "request \(number): \(error.map { "\($0)" } ?? "no error")")
-            #expect(state == before, "request \(number)")
+            #expect(error is TransportError, "\(fault) at request \(number): \(error.map { "\($0)" } ?? "no error")")
+            #expect(state == before, "\(fault) at request \(number)")
         case .resetAfterAct, .truncate:
             // An answer that ends in its midst may have said all that the work wants to know.
             if error == nil {
-                #expect(fault == .truncate && state == states.last, "request \(number)")
+                #expect(fault == .truncate && state == states.last, "\(fault) at request \(number)")
             } else {
-                #expect(error is TransportError, "request \(number)")
-                try await Self.eventually("request \(number) did not act") { try await self.state() == after }
+                #expect(error is TransportError, "\(fault) at request \(number)")
+                try await Self.eventually("\(fault) at request \(number) did not act") {
+                    try await self.state() == after
+                }
             }
         case .stall:
-            #expect(error is TransportError, "request \(number): \(error.map { "\($0)" } ?? "no error")")
+            #expect(error is TransportError, "\(fault) at request \(number): \(error.map { "\($0)" } ?? "no error")")
             // Over a socket the request came through, and nobody heard of it.
-            #expect(state == before || state == after, "request \(number)")
+            #expect(state == before || state == after, "\(fault) at request \(number)")
         case .duplicate:
             // The identification makes one of two.
-            if error == nil { #expect(state == states.last, "request \(number)") }
-            #expect(states.contains(state), "request \(number)")
+            if error == nil { #expect(state == states.last, "\(fault) at request \(number)") }
+            #expect(states.contains(state), "\(fault) at request \(number)")
         }
     }
 
