@@ -161,6 +161,8 @@ let package = Package(
         .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"]),
         // tests
         .target(name: "TestCorpus", path: "Tests/TestCorpus", swiftSettings: settings),
+        // Programs of this machine, such as curl, as clients that nobody here wrote.
+        .target(name: "ForeignPrograms", path: "Tests/ForeignPrograms", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         // A process of its own for the tests of logs: it is killed, and works beside others.
         .executableTarget(
@@ -223,15 +225,15 @@ let package = Package(
         .testTarget(
             name: "ODataServerTests",
             dependencies: [
-                "ODataServer", "ODataClient", "ODataTransportNIO", httpTypes, jwtKit, logging,
+                "ODataServer", "ODataClient", "ODataTransportNIO", "ForeignPrograms", httpTypes, jwtKit, logging,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ODataTransportNIOTests",
             dependencies: [
-                "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "WireFaults", crypto,
-                httpTypes, nioCore, nioPosix, nioSSL, x509,
+                "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "ForeignPrograms",
+                "WireFaults", crypto, httpTypes, nioCore, nioPosix, nioSSL, x509,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -272,7 +274,9 @@ let package = Package(
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
             name: "outpostTests",
-            dependencies: ["outpost", "OfflineOData", "ODataServer", "Secrets", grdb, httpTypes, jwtKit],
+            dependencies: [
+                "outpost", "OfflineOData", "ODataServer", "ForeignPrograms", "Secrets", grdb, httpTypes, jwtKit,
+            ],
             swiftSettings: settings),
     ]
 )

@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import HTTPTypes
 import ODataHTTP
@@ -143,29 +144,4 @@ final class SelfSignedCertificate {
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
-}
-
-/// Programs of this machine.
-enum Command {
-    /// Runs a program to its end, beside the threads that the server's tasks need.
-    static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                let process = Process()
-                let output = Pipe()
-                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                process.arguments = arguments
-                process.standardOutput = output
-                process.standardError = FileHandle.nullDevice
-                do {
-                    try process.run()
-                } catch {
-                    return continuation.resume(throwing: error)
-                }
-                let data = output.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, String(decoding: data, as: UTF8.self)))
-            }
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import HTTPTypes
 import ODataServer
@@ -6,26 +7,8 @@ import Testing
 
 /// TLS of the server as a foreign client sees it.
 @Suite struct ServerTLSTests {
-    /// Runs curl beside the threads that the server's tasks need.
     private func curl(_ arguments: [String]) async throws -> (status: Int32, output: String) {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                let process = Process()
-                let output = Pipe()
-                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                process.arguments = ["curl", "--silent", "--max-time", "30"] + arguments
-                process.standardOutput = output
-                process.standardError = FileHandle.nullDevice
-                do {
-                    try process.run()
-                } catch {
-                    return continuation.resume(throwing: error)
-                }
-                let data = output.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, String(decoding: data, as: UTF8.self)))
-            }
-        }
+        try await Command.run(["curl", "--silent", "--max-time", "30"] + arguments)
     }
 
     private static let who: ODataServer.IdentifiedHandler = { _, _, principal in

@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import JWTKit
 import Testing

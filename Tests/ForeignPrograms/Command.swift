@@ -1,11 +1,14 @@
 import Foundation
 
 /// Programs of this machine, as foreign clients.
-enum Command {
+public enum Command {
     /// Runs a program to its end, and gives what it wrote.
-    static func run(_ arguments: String...) async throws -> (status: Int32, output: String) { try await run(arguments) }
+    public static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await run(arguments)
+    }
 
-    static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+    /// Runs a program to its end, beside the threads that the tasks of a server in this process need.
+    public static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 let process = Process()
@@ -27,9 +30,10 @@ enum Command {
     }
 
     /// What curl gets.
-    static func curl(_ arguments: String...) async throws -> String { try await curl(arguments) }
+    public static func curl(_ arguments: String...) async throws -> String { try await curl(arguments) }
 
-    static func curl(_ arguments: [String]) async throws -> String {
+    /// What curl gets.
+    public static func curl(_ arguments: [String]) async throws -> String {
         try await run(["curl", "--silent", "--globoff", "--max-time", "120"] + arguments).output
     }
 }
