@@ -1,5 +1,5 @@
-.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench docs fuzz faults simulate \
-	soak clean
+.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
+	bench-functions limits growth docs fuzz faults simulate soak clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -36,8 +36,21 @@ generated: setup ## code generated from every document of the corpus, checked by
 examples: setup ## the example app, with the plugin that generates its types
 	SCRATCH=$(SCRATCH) scripts/examples.sh
 
-bench: ## the figures of the design, into BENCHMARKS.md: make bench QUICK=--quick
-	SCRATCH=$(SCRATCH) scripts/bench.sh $(QUICK)
+bench: ## the figures of the design, into BENCHMARKS.md
+	SCRATCH=$(SCRATCH) scripts/bench.sh
+
+bench-quick: ## the same at a tenth of the size, on the terminal alone
+	SCRATCH=$(SCRATCH) scripts/bench.sh --quick
+
+bench-functions: ## the hot paths, sampled
+	swift package --package-path Benchmarks --scratch-path $(SCRATCH)/bench --allow-writing-to-package-directory benchmark
+
+limits: ## instructions and allocations of the hot paths against Benchmarks/limits.json
+	scripts/setup.sh bench
+	SCRATCH=$(SCRATCH) scripts/limits.py
+
+growth: ## how time and memory grow with the rows, into the plot of the documentation
+	SCRATCH=$(SCRATCH) scripts/growth.sh
 
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)

@@ -11,8 +11,12 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
     ],
     targets: [
+        // What several of the programs below need: clocks, figures beside their limits, the rows that are measured with.
+        .target(name: "Measuring"),
+        .target(name: "SampleOrders", dependencies: [.product(name: "ODataModel", package: "outpost")]),
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,
         // so that the instruction set is chosen here and not by the library.
         .target(
@@ -23,13 +27,13 @@ let package = Package(
             name: "json-bench",
             dependencies: [
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataFormat", package: "outpost"),
-                "CSimdjson",
+                "CSimdjson", "Measuring",
             ]),
         // libxml2 without Outpost around it.
         .systemLibrary(name: "CBareXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .executableTarget(
             name: "ModelBenchmarks",
-            dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML"]),
+            dependencies: [.product(name: "ODataModel", package: "outpost"), "CBareXML", "Measuring"]),
         // Beside it for comparison: SQL written by hand, through GRDB and SQLite's own interface.
         .executableTarget(
             name: "QueryBenchmarks",
@@ -37,10 +41,27 @@ let package = Package(
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "Measuring",
             ]),
+        // The paths that everything goes, counted by scripts/limits.py and sampled by `make bench-functions`.
+        .target(
+            name: "HotPaths",
+            dependencies: [
+                .product(name: "ODataFormat", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
+                .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataService", package: "outpost"),
+                .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"), "SampleOrders",
+            ]),
+        .executableTarget(name: "hot-paths", dependencies: ["HotPaths"]),
+        .executableTarget(
+            name: "FunctionBenchmarks",
+            dependencies: ["HotPaths", .product(name: "Benchmark", package: "benchmark")],
+            path: "Benchmarks/FunctionBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
             name: "ClientBenchmarks",
             dependencies: [
+                "Measuring", "SampleOrders",
                 .product(name: "ODataClient", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
                 .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"),
@@ -52,6 +73,7 @@ let package = Package(
         .executableTarget(
             name: "ServerBenchmarks",
             dependencies: [
+                "Measuring",
                 .product(name: "ODataHTTP", package: "outpost"), .product(name: "ODataServer", package: "outpost"),
                 .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
@@ -59,6 +81,7 @@ let package = Package(
         .executableTarget(
             name: "TypedBenchmarks",
             dependencies: [
+                "Measuring",
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -67,9 +90,12 @@ let package = Package(
         .executableTarget(
             name: "SyncBenchmarks",
             dependencies: [
+                "Measuring", "SampleOrders",
                 .product(name: "ODataClient", package: "outpost"), .product(name: "ODataHTTP", package: "outpost"),
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
+                .product(name: "ODataServer", package: "outpost"),
+                .product(name: "ODataTransportNIO", package: "outpost"),
                 .product(name: "OfflineOData", package: "outpost"), .product(name: "Secrets", package: "outpost"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -78,6 +104,7 @@ let package = Package(
             name: "EncryptionBenchmarks",
             dependencies: [
                 .product(name: "EncryptedSQLite", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+                "Measuring",
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,62 +1,93 @@
 #!/usr/bin/env bash
-# Measures the figures of the design and writes them into BENCHMARKS.md, each as a ratio beside its limit that ends in
-# "holds" or in how far it was missed: scripts/bench.sh [--quick]. With --quick, smaller collections and fewer rounds.
+# Measures the figures of the design, each as a ratio beside its limit that ends in "holds" or in how far it was missed:
+# scripts/bench.sh [--quick] [PART…]. All of it goes into BENCHMARKS.md; with --quick, a tenth of the size, or with
+# the names of some parts, onto the terminal alone.
 #
 # A figure is a line "title: … limit …: verdict" that a benchmark prints. A new one is printed by a program of the
 # package Benchmarks, which gets a line at `run` below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-quick=${1:-}
-if [ -n "$quick" ] && [ "$quick" != --quick ]; then
-    echo "usage: scripts/bench.sh [--quick]" >&2
-    exit 2
+quick=
+if [ "${1:-}" = --quick ]; then
+    quick=--quick
+    shift
 fi
+parts=("$@")
 scripts/setup.sh bench
-# Python's fastest reader of JSON stands beside where an interpreter has it.
+# Python's fastest reader of JSON and the client that is downloaded with beside ours stand where an interpreter has them.
 if [ -z "${ORJSON_PYTHON:-}" ] && python3 -c 'import orjson' 2>/dev/null; then
     ORJSON_PYTHON=$(command -v python3)
     export ORJSON_PYTHON
 fi
 scratch=${SCRATCH:-.build}
-mkdir -p "$scratch"
-scratch=$(cd "$scratch" && pwd)
+scratch=$(mkdir -p "$scratch" && cd "$scratch" && pwd)
+bin=$scratch/bench/release
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
-run() { # run TITLE PRODUCT ARGUMENT…
+is_wanted() { # is_wanted PRODUCT
+    [ ${#parts[@]} -eq 0 ] && return
+    for part in "${parts[@]}"; do if [ "$part" = "$1" ]; then return; fi; done
+    return 1
+}
+build() { # build PRODUCT: one after the other, before anything is measured
+    is_wanted "$1" || return 0
+    swift build -c release --package-path Benchmarks --scratch-path "$scratch/bench" --product "$1" -j "${JOBS:-2}" >&2
+}
+run() { # run TITLE PRODUCT COMMAND…
     local title=$1 product=$2
     shift 2
-    swift build -c release --package-path Benchmarks --scratch-path "$scratch/bench" --product "$product" \
-        -j "${JOBS:-2}" >&2
-    printf '\n## %s\n\n    %s\n\n' "$title" "$product ${*//*\//}" >>"$output"
+    is_wanted "$product" || return 0
+    # Paths of this machine say nothing to others.
+    local words=()
+    for word in "$@"; do words+=("${word##*/}"); done
+    printf '\n## %s\n\n    %s\n\n' "$title" "${words[*]}" >>"$output"
+    echo "== $title ==" >&2
     # A limit that is missed is a result, not a failure; what says nothing has failed.
-    { "$scratch/bench/release/$product" "$@" || true; } | sed 's/^/    /' | tee -a "$output"
-    if ! grep -q 'limit' <(sed -n "/^## $title\$/,\$p" "$output"); then
+    { "$@" || true; } | sed 's/^/    /' | tee -a "$output"
+    if ! grep -q 'limit\|beside\|times' <(sed -n "/^## $title\$/,\$p" "$output" | tail -n +5); then
         echo "bench.sh: $product printed no figure" >&2
         exit 1
     fi
 }
 
-run "JSON" json-bench ${quick:+"$quick"}
-OUTPOST_SQLCIPHER=$(Benchmarks/sqlcipher.sh "$scratch/bench") run "Encryption" EncryptionBenchmarks ${quick:+"$quick"}
+products=(json-bench EncryptionBenchmarks ModelBenchmarks QueryBenchmarks ServerBenchmarks TypedBenchmarks ClientBenchmarks
+    SyncBenchmarks)
+for product in "${products[@]}"; do build "$product"; done
+if is_wanted startup; then
+    swift build -c release --scratch-path "$scratch" --product outpost -j "${JOBS:-2}" >&2
+fi
+
+run "JSON" json-bench "$bin/json-bench" $quick
+if is_wanted EncryptionBenchmarks; then
+    OUTPOST_SQLCIPHER=$(Benchmarks/sqlcipher.sh "$scratch/bench")
+    export OUTPOST_SQLCIPHER
+fi
+run "Encryption" EncryptionBenchmarks "$bin/EncryptionBenchmarks" $quick
 graph=${OUTPOST_CORPUS:-../shared/corpus}/metadata/microsoft_OpenAPI.NET.OData/graph1.0.xml
 if [ -f "$graph" ]; then
-    run "Metadata" ModelBenchmarks "$graph" "$([ -n "$quick" ] && echo 150 || echo 500)"
+    run "Metadata" ModelBenchmarks "$bin/ModelBenchmarks" "$graph" "${quick:+150}"
 else
     printf '\n## Metadata\n\nNot measured: the metadata of Microsoft Graph is not there.\n' >>"$output"
 fi
-run "Queries" QueryBenchmarks ${quick:+"$quick"}
-run "Serving" ServerBenchmarks "$([ -n "$quick" ] && echo 100000 || echo 1000000)" "$([ -n "$quick" ] && echo 4 || echo 10)"
-
-run "Typed entities" TypedBenchmarks ${quick:+"$quick"}
-
-run "Client" ClientBenchmarks ${quick:+"$quick"}
-run "Synchronisation" SyncBenchmarks ${quick:+"$quick"}
-if [ -f "$graph" ]; then
-    printf '\n## Generated code\n\nMicrosoft Graph, generated and type-checked; seconds elapsed:\n\n' >>"$output"
-    SCRATCH=$scratch scripts/generated.sh "$graph" 2>/dev/null | sed 's/^/    /' | tee -a "$output"
+run "Queries" QueryBenchmarks "$bin/QueryBenchmarks" $quick
+run "Serving" ServerBenchmarks "$bin/ServerBenchmarks" $quick
+run "Typed entities" TypedBenchmarks "$bin/TypedBenchmarks" $quick
+run "Client" ClientBenchmarks "$bin/ClientBenchmarks" $quick
+if is_wanted SyncBenchmarks; then
+    python=$(Benchmarks/pyodata.sh "$scratch/bench") && export OUTPOST_PYTHON=$python
+    export OUTPOST_PYTHON_DOWNLOAD=$PWD/Benchmarks/download.py
 fi
+run "Synchronisation" SyncBenchmarks "$bin/SyncBenchmarks" $quick
+run "Start-up" startup python3 Benchmarks/startup.py "$(swift build -c release --scratch-path "$scratch" --show-bin-path)/outpost" \
+    "$([ -n "$quick" ] && echo 100000 || echo 1000000)"
+if is_wanted startup; then Benchmarks/sizes.sh "$scratch" | sed 's/^/    /' | tee -a "$output"; fi
 
+if [ -n "$quick" ] || [ ${#parts[@]} -gt 0 ]; then
+    echo
+    grep 'limit.*: \(holds\|missed\)' "$output"
+    exit
+fi
 processor() {
     if [ "$(uname)" = Darwin ]; then sysctl -n machdep.cpu.brand_string; else
         sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1
@@ -66,10 +97,12 @@ cores=$(getconf _NPROCESSORS_ONLN)
 {
     echo "# Benchmarks"
     echo
-    echo "Made by \`scripts/bench.sh${quick:+ $quick}\` on $(processor), $cores cores, $(uname -s),"
+    echo "Made by \`make bench\` on $(processor), $cores cores, $(uname -s),"
     echo "$(swift --version 2>/dev/null | grep -o 'Swift version [^ ]*' | head -1). Ratios are of things measured side by"
-    echo "side in one run, in processor time."
+    echo "side in one run, in processor time unless a line says otherwise."
     cat "$output"
+    echo
+    cat Benchmarks/PROFILES.md
 } >BENCHMARKS.md
 echo
 grep 'limit.*: \(holds\|missed\)' BENCHMARKS.md

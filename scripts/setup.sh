@@ -30,6 +30,8 @@ need 'command -v sqlite3' sqlite3
 
 if [ "${1:-}" = bench ]; then
     need 'test -e /usr/include/simdjson.h' libsimdjson-dev
+    need 'command -v valgrind' valgrind
+    need 'command -v gnuplot' gnuplot-nox
     # Beside it for reference; the measurements do without where the distribution has none.
     need 'python3 -c "import orjson" || ! apt-cache show python3-orjson' python3-orjson
 fi

@@ -1,5 +1,6 @@
 // The encrypted store beside a plain one and beside SQLCipher: the same work through the same interface, in turns.
 import Foundation
+import Measuring
 
 /// The work, with the limits that the design sets: times the plain store's processor time, and times SQLCipher's speed.
 enum Work: String, CaseIterable {
@@ -30,12 +31,6 @@ struct Options {
 
     /// About 190 bytes a row with its part of the index.
     var megabytes: Double { Double(rows) * 190 / 1_048_576 }
-}
-
-func processorTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
 /// The least processor time, in seconds, of each work in each way.
@@ -84,17 +79,11 @@ func report(_ best: [Way: [Work: Double]]) {
     }
     for work in Work.allCases {
         guard let plain = best[.plain]?[work], let encrypted = best[.encrypted]?[work] else { continue }
-        let ratio = encrypted / plain
-        let verdict = ratio <= work.limit ? "holds" : String(format: "missed by %.2f times", ratio / work.limit)
-        let figure = String(format: "%.2f times, limit %.2f: ", ratio, work.limit)
-        print("\(work.rawValue), encrypted against plain: \(figure)\(verdict)")
+        Figure("\(work.rawValue), encrypted against plain", encrypted / plain).print(atMost: work.limit)
     }
     for work in Work.allCases where work.isDominated {
         guard let other = best[.sqlcipher]?[work], let encrypted = best[.encrypted]?[work] else { continue }
-        let ratio = other / encrypted
-        let verdict = ratio >= 1.5 ? "holds" : String(format: "missed by %.2f times", 1.5 / ratio)
-        let figure = String(format: "%.2f times, limit 1.5: ", ratio)
-        print("\(work.rawValue), speed against SQLCipher: \(figure)\(verdict)")
+        Figure("\(work.rawValue), speed against SQLCipher", other / encrypted).print(atLeast: 1.5)
     }
     if best[.sqlcipher] == nil { print("SQLCipher was not measured: OUTPOST_SQLCIPHER names no library") }
 }

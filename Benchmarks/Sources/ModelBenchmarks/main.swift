@@ -1,5 +1,6 @@
 import CBareXML
 import Foundation
+import Measuring
 import ODataModel
 
 // Metadata to model, beside libxml2's bare SAX pass over the same bytes. Each round runs both, so that whatever
@@ -21,38 +22,14 @@ let rounds = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 300
 var bestPass = Double.infinity
 var bestModel = Double.infinity
 for _ in 0..<rounds {
-    bestPass = min(bestPass, seconds { barePass(bytes) })
+    bestPass = min(bestPass, await Taken.by { barePass(bytes) }.processor)
     bestModel = min(
         bestModel,
-        try seconds {
-            let model = try CSDLReader.read(xml: bytes)
-            precondition(!model.schemas.isEmpty)
-        })
+        try await Taken.by { require(try !CSDLReader.read(xml: bytes).schemas.isEmpty, "an empty model") }.processor)
 }
-let ratio = bestModel / bestPass
-print("bare SAX pass     \(milliseconds(bestPass)) ms")
-print("metadata to model \(milliseconds(bestModel)) ms")
-let verdict = ratio <= limit ? "holds" : "missed by \(rounded(ratio / limit)) times"
-print("metadata to model against a bare pass: \(rounded(ratio)) times, limit \(limit): \(verdict)")
-exit(ratio <= limit ? 0 : 1)
-
-/// With two digits behind the point.
-func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
-
-func milliseconds(_ seconds: Double) -> Double { rounded(seconds * 1000) }
-
-/// The processor time that work takes, in seconds.
-func seconds(_ work: () throws -> Void) rethrows -> Double {
-    let start = processorTime()
-    try work()
-    return processorTime() - start
-}
-
-func processorTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
+print(String(format: "bare SAX pass     %.2f ms", bestPass * 1000))
+print(String(format: "metadata to model %.2f ms", bestModel * 1000))
+Figure("metadata to model against a bare pass", bestModel / bestPass).print(atMost: limit)
 
 /// libxml2's parser with callbacks that do nothing.
 func barePass(_ bytes: [UInt8]) {

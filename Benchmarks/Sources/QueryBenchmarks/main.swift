@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Measuring
 import ODataModel
 import ODataQuery
 import ODataService
@@ -32,9 +33,11 @@ func answer(_ url: ODataURL) async throws -> [UInt8] {
     return try await stream.collect(limit: 1 << 28)
 }
 
-/// What GRDB gives for SQL written by hand, as the same bytes.
-func byHand(_ sql: String, _ arguments: StatementArguments, _ write: (Row, inout [UInt8]) -> Void) throws -> [UInt8] {
-    try orders.queue.read { database in
+/// What GRDB gives for SQL written by hand, as the same bytes; awaited, as who answers requests awaits it.
+func byHand(
+    _ sql: String, _ arguments: StatementArguments, _ write: @escaping @Sendable (Row, inout [UInt8]) -> Void
+) async throws -> [UInt8] {
+    try await orders.queue.read { database in
         var bytes: [UInt8] = Array("{\"value\":[".utf8)
         let cursor = try Row.fetchCursor(try database.cachedStatement(sql: sql), arguments: arguments)
         var isFirst = true
@@ -58,14 +61,14 @@ func decimal(_ hundredths: Int64) -> String {
 /// - Parameter times: how often one round asks: often enough for the time to be told.
 func compare(
     _ title: String, limit: Double, times: Int = 1, _ text: String, _ sql: String,
-    _ arguments: StatementArguments = [], _ write: @escaping (Row, inout [UInt8]) -> Void
+    _ arguments: StatementArguments = [], _ write: @escaping @Sendable (Row, inout [UInt8]) -> Void
 ) async throws {
     let url = try ODataURL(parsing: text)
     if isProfiled {
-        for _ in 0..<3 * times { _ = isHandProfiled ? try byHand(sql, arguments, write) : try await answer(url) }
+        for _ in 0..<3 * times { _ = isHandProfiled ? try await byHand(sql, arguments, write) : try await answer(url) }
         return
     }
-    let expected = try byHand(sql, arguments, write)
+    let expected = try await byHand(sql, arguments, write)
     let found = try await answer(url)
     guard expected == found else {
         print("\(title): different answers, so that nothing was measured")
@@ -76,11 +79,11 @@ func compare(
     let (store, hand) = try await best(rounds: quick ? 3 : 7) {
         for _ in 0..<times { _ = try await answer(url) }
     } _: {
-        for _ in 0..<times { _ = try byHand(sql, arguments, write) }
+        for _ in 0..<times { _ = try await byHand(sql, arguments, write) }
     }
     let each = 1e6 / Double(times)
     print("\(title): \(Int(store * each)) µs beside \(Int(hand * each)) µs")
-    report(title, store / hand, limit: limit)
+    Figure(title, store / hand).print(atMost: limit)
 }
 
 let typicalQuery =
@@ -160,7 +163,7 @@ func compiling() throws -> Double {
     }
     let each = 1e6 / Double(count)
     print("sqlite3_prepare_v3 \(prepared * each) µs, compiling \(compile * each) µs")
-    report("parse, bind and compile against sqlite3_prepare_v3", compile / prepared, limit: 1)
+    Figure("parse, bind and compile against sqlite3_prepare_v3", compile / prepared).print(atMost: 1)
     return prepared / Double(count)
 }
 
@@ -186,5 +189,5 @@ func finding(beside prepared: Double) async throws {
     }
     let each = 1e6 / Double(count)
     print("found for the same URL \(same * each) µs, for other literals \(other * each) µs")
-    report("a cached query against sqlite3_prepare_v3", same / Double(count) / prepared, limit: 0.1)
+    Figure("a cached query against sqlite3_prepare_v3", same / Double(count) / prepared).print(atMost: 0.1)
 }

@@ -32,21 +32,8 @@ final class RunningProcess {
         return (Double(fields[12]) ?? 0) / 100 + (Double(fields[13]) ?? 0) / 100
     }
 
-    /// The most memory it has held since ``beginPeak()``, and what it holds, in bytes.
-    func memory() -> (peak: Int, current: Int) {
-        let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
-        func bytes(_ field: String) -> Int {
-            let line = status.split(separator: "\n").first { $0.hasPrefix(field) } ?? ""
-            return (Int(line.filter(\.isNumber)) ?? 0) * 1024
-        }
-        return (bytes("VmHWM:"), bytes("VmRSS:"))
-    }
-
-    /// Forgets how much memory it held (proc(5)).
-    func beginPeak() {
-        try? "5".write(
-            toFile: "/proc/\(process.processIdentifier)/clear_refs", atomically: false, encoding: .utf8)
-    }
+    /// Its id.
+    var id: Int32 { process.processIdentifier }
 
     func stop() {
         process.terminate()
@@ -62,7 +49,7 @@ struct Load {
     /// How many of a hundred requests change a row.
     let writesPerHundred: Int
 
-    func run(seconds: Double, _ server: RunningProcess) -> Figure {
+    func run(seconds: Double, _ server: RunningProcess) -> Throughput {
         let done = Tally()
         let failed = Tally()
         let before = server.processorSeconds
@@ -90,7 +77,7 @@ struct Load {
         }
         clients.wait()
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
-        return Figure(
+        return Throughput(
             requests: done.count, failures: failed.count, seconds: elapsed,
             processorSeconds: server.processorSeconds - before)
     }

@@ -1,5 +1,7 @@
 import Foundation
 import GRDBSQLite
+import Measuring
+import SampleOrders
 
 /// What the store is compared with: a bare prepared statement into a plain file with the same columns, key index, page
 /// size, journal mode and transaction size.
@@ -39,7 +41,7 @@ struct BareTable {
         for first in stride(from: 0, to: rows, by: atOnce) {
             try run("BEGIN IMMEDIATE")
             for id in first..<min(first + atOnce, rows) {
-                let order = Order(id: id)
+                let order = SampleOrder(id: id)
                 text("W/\"\(id).0\"", 1, statement)
                 sqlite3_bind_int64(statement, 2, Int64(id))
                 text("VINET", 3, statement)

@@ -1,6 +1,7 @@
 // 10,000 typed entities read from a local store, beside GRDB's FetchableRecord reading the same columns by index.
 import Foundation
 import GRDB
+import Measuring
 import ODataModel
 import ODataService
 import ODataStore
@@ -37,13 +38,6 @@ struct Record: FetchableRecord {
         isUrgent = row[10]
         priority = row[11]
     }
-}
-
-/// The processor time of this process so far, in seconds.
-func processorTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
@@ -104,10 +98,7 @@ for _ in 0..<rounds {
     records.append(processorTime() - begin)
     guard orders.count == count, rows.count == count, sum > 0 else { fatalError("rows are missing") }
 }
-let ratio = median(typed) / median(records)
 print("10,000 typed entities: \(String(format: "%.1f", median(typed) * 1000)) ms processor time")
 print("three properties of each used: \(String(format: "%.1f", median(used) * 1000)) ms")
 print("10,000 records of GRDB by column index: \(String(format: "%.1f", median(records) * 1000)) ms")
-print(
-    "typed entities against FetchableRecord: \(String(format: "%.2f", ratio)) times, limit 1.2: "
-        + (ratio <= 1.2 ? "holds" : "missed by \(String(format: "%.2f", ratio / 1.2)) times"))
+Figure("typed entities against FetchableRecord", median(typed) / median(records)).print(atMost: 1.2)

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 
 /// What one way of doing it took.
 struct Measurement: Codable {
@@ -19,22 +20,7 @@ struct Measurement: Codable {
             best = min(best, processorTime() - start)
         }
         return Measurement(
-            megabytesPerSecond: Double(bytes) / 1e6 / best, peakMegabytes: peakMemory(), checksum: checksum)
-    }
-
-    /// The seconds that this process has used.
-    private static func processorTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-
-    /// The greatest resident memory so far.
-    static func peakMemory() -> Double {
-        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
-        for line in text.split(separator: "\n") where line.hasPrefix("VmHWM:") {
-            return (Double(line.split(separator: " ", omittingEmptySubsequences: true)[1]) ?? 0) / 1024
-        }
-        return 0
+            megabytesPerSecond: Double(bytes) / 1e6 / best,
+            peakMegabytes: Double(Memory.resident(peak: true)) / 1_048_576, checksum: checksum)
     }
 }

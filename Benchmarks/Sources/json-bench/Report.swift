@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 
 /// Runs every way and prints the figures with the limits that the design sets.
 enum Report {
@@ -36,18 +37,13 @@ enum Report {
         }
         ratio("writing typed values against JSONSerialization", figures[.writeTyped], figures[.writeSerialization], 12)
         if let stream = figures[.stream] {
-            let verdict = stream.peakMegabytes <= 64 ? "holds" : "missed by \(Int(stream.peakMegabytes) - 64) MiB"
-            print(
-                String(format: "memory while %d MB stream: %.0f MiB, limit 64: ", streamed, stream.peakMegabytes)
-                    + verdict)
+            Figure("memory while \(streamed) MB stream", stream.peakMegabytes, unit: "MiB").print(atMost: 64)
         }
     }
 
     private static func ratio(_ title: String, _ figure: Measurement?, _ other: Measurement?, _ limit: Double) {
         guard let figure, let other, other.megabytesPerSecond > 0 else { return }
-        let ratio = figure.megabytesPerSecond / other.megabytesPerSecond
-        let verdict = ratio >= limit ? "holds" : String(format: "missed by %.2f times", limit / ratio)
-        print("\(title): " + String(format: "%.2f times, limit %.0f: ", ratio, limit) + verdict)
+        Figure(title, figure.megabytesPerSecond / other.megabytesPerSecond).print(atLeast: limit)
     }
 
     /// What a program prints.

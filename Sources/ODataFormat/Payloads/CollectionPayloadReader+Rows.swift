@@ -95,6 +95,8 @@ struct RowPass {
 
     /// Whether a member beside the properties may be left to the sink.
     private func isPlain(_ member: JSONRow.Member, _ row: JSONRow) -> Bool {
+        // What nearly every row has.
+        if member.name == "@odata.etag" || member.name == "@etag" { return true }
         guard let control = ControlName(member.name) else {
             // What a closed type does not declare is left out, unless that is a mistake here.
             let name = member.name.string

@@ -51,6 +51,7 @@ public struct ResponseDecoder: Sendable {
         // 202 stands for an answer that comes later: where, is in Location (OData Protocol 4.01, 11.6).
         if status == 204 || status == 304 || status == 202, !isBatch(request) { return response }
         response.body = try await self.body(message, body, request)
+        if case .encoded = response.body { response.baseURL = url(of: request) }
         if case .entity(var entity) = response.body {
             if entity.control.etag == nil {
                 entity.control.etag = response.etag

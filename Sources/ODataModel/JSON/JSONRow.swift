@@ -156,6 +156,19 @@ public final class JSONRow: PropertyReader {
         ordinal >= 0 && ordinal < count ? slots[ordinal] : .missing
     }
 
+    /// Whether the text does not have the property with an ordinal.
+    public func isMissing(_ ordinal: Int) -> Bool {
+        if case .missing = self[ordinal] { true } else { false }
+    }
+
+    /// Whether the text has a value other than null for the property with an ordinal.
+    public func hasValue(_ ordinal: Int) -> Bool {
+        switch self[ordinal] {
+        case .missing, .null: false
+        default: true
+        }
+    }
+
     /// The converted value of a property; `nil` when it is not loaded.
     ///
     /// - Throws: ``JSONError`` with the place when the text is no value of the property's type.
@@ -264,6 +277,18 @@ public final class JSONRow: PropertyReader {
             return try scanner.takeNull() ? nil : try scanner.readString()
         }
         return nil
+    }
+
+    /// The value of a member beside the properties as it stands in the text; missing when there is none.
+    ///
+    /// - Parameter names: the spellings to look for, such as `@odata.etag` and `@etag`.
+    public func slot(of names: StaticString...) throws(JSONError) -> Slot {
+        guard var scanner else { return .missing }
+        for member in members where names.contains(where: { member.name == $0 }) {
+            scanner.revisit(at: member.range.lowerBound)
+            return try scanner.readSlot()
+        }
+        return .missing
     }
 
     // MARK: PropertyReader

@@ -37,7 +37,9 @@ public struct JSONString {
     /// Whether the characters are those of `text`.
     public static func == (left: JSONString, text: StaticString) -> Bool {
         left.withUTF8 { bytes in
-            bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+            guard bytes.count == text.utf8CodeUnitCount else { return false }
+            for index in bytes.indices where bytes[index] != text.utf8Start[index] { return false }
+            return true
         }
     }
 

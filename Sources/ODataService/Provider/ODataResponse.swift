@@ -19,6 +19,9 @@ public struct ODataResponse: Sendable {
     public var preferencesApplied: [String]
     /// `Repeatability-Result`.
     public var repeatabilityResult: RepeatabilityResult?
+    /// What links within an encoded body are relative to; `nil` where they are the provider's own and to be followed as
+    /// they are.
+    public var baseURL: String?
     /// Further header fields.
     public var headers: [String: String]
 

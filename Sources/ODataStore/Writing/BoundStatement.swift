@@ -10,8 +10,12 @@ struct BoundStatement {
     private let statement: Statement
     private let handle: OpaquePointer
 
-    init(_ sql: String, in database: Database) throws {
-        statement = try database.makeStatement(sql: sql)
+    /// Prepares a statement.
+    ///
+    /// - Parameter isKept: whether the connection keeps it for the next one who needs it. Each one binds all of its
+    ///   parameters and runs it to its end.
+    init(_ sql: String, in database: Database, isKept: Bool = false) throws {
+        statement = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         handle = statement.sqliteStatement
         // From here on the bindings are ours: GRDB is told that there is nothing left for it to check.
         statement.setUncheckedArguments(StatementArguments())
@@ -28,6 +32,24 @@ struct BoundStatement {
         let count = UInt64(text.utf8.count)
         try check(
             text.withCString { sqlite3_bind_text64(handle, index, $0, count, transient, UInt8(SQLITE_UTF8)) })
+    }
+
+    /// Binds a string of a JSON text.
+    ///
+    /// Without escapes it is not copied: its bytes must stay where they are until the statement has run, and the next
+    /// run needs another value.
+    func bind(_ text: JSONString, at index: Int32) throws {
+        let isCopied = text.hasEscapes
+        try check(
+            text.withUTF8 { bytes in
+                // A string without bytes is no null.
+                guard let start = bytes.baseAddress else {
+                    return sqlite3_bind_text64(handle, index, "", 0, transient, UInt8(SQLITE_UTF8))
+                }
+                return sqlite3_bind_text64(
+                    handle, index, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
+                    isCopied ? transient : nil, UInt8(SQLITE_UTF8))
+            })
     }
 
     func bind(_ value: DatabaseValue, at index: Int32) throws {
@@ -101,6 +123,17 @@ struct BoundStatement {
         // SQLite takes no binding for a statement that has run and was not reset.
         defer { sqlite3_reset(handle) }
         try statement.execute()
+    }
+
+    /// Runs a statement that inserts a row, or none where it is there already.
+    ///
+    /// - Returns: the row id; `nil` when there is no new row.
+    func insert() throws -> Int64? {
+        let connection = sqlite3_db_handle(handle)
+        let before = sqlite3_total_changes(connection)
+        try execute()
+        // Triggers do not run on inserts, so one more change is this row.
+        return sqlite3_total_changes(connection) == before ? nil : sqlite3_last_insert_rowid(connection)
     }
 
     /// Steps to the next row of a selection.

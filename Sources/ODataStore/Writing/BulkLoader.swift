@@ -36,23 +36,26 @@ public final class BulkLoader {
         public var previousOwner: Int64?
     }
 
-    private let plan: WritePlan
-    private let database: Database
-    private let isContained: Bool
-    private let isSingleton: Bool
+    let plan: WritePlan
+    let database: Database
+    let isContained: Bool
+    let isSingleton: Bool
     private let hiddenOwners: Set<Int64>
     /// The slots of the entity at hand; kept between calls for its room.
     private var values: [ODataValue?]
     private var inserts: [[Bool]: BoundStatement] = [:]
     private var updates: [[Bool]: BoundStatement] = [:]
-    private var pattern: [Bool]
+    var pattern: [Bool]
     private var lastInsert: (pattern: [Bool], statement: BoundStatement)?
-    private let selectByKey: BoundStatement
-    private let findByKey: BoundStatement
-    private let updateOwner: BoundStatement?
-    private let deleteByRowID: BoundStatement
+    // Prepared when they are needed: many loaders only insert.
+    private let selectsByKey: LazyStatement
+    private let findsByKey: LazyStatement
+    private let updatesOwner: LazyStatement?
+    private let deletesByRowID: LazyStatement
     /// Whether the last entity was new: the next one is then likely to be, and is inserted without a look.
-    private var expectsNew = true
+    var expectsNew = true
+    /// How rows of a JSON text go into the table (``load(_:owner:)-(JSONRow,_)``).
+    lazy var direct = DirectInserts(plan)
 
     /// Prepares a loader for a table.
     ///
@@ -76,17 +79,17 @@ public final class BulkLoader {
         let condition =
             isSingleton
             ? "\(quoted(rowID)) = 1" : plan.keyCondition(hasParent: isContained, includesHidden: true)
-        selectByKey = try BoundStatement("\(plan.selection) WHERE \(condition)", in: database)
+        selectsByKey = LazyStatement("\(plan.selection) WHERE \(condition)", in: database)
         let table = quoted(storage.table)
-        findByKey = try BoundStatement("SELECT \(quoted(rowID)) FROM \(table) WHERE \(condition)", in: database)
-        deleteByRowID = try BoundStatement("DELETE FROM \(table) WHERE \(quoted(rowID)) = ?", in: database)
+        findsByKey = LazyStatement("SELECT \(quoted(rowID)) FROM \(table) WHERE \(condition)", in: database)
+        deletesByRowID = LazyStatement("DELETE FROM \(table) WHERE \(quoted(rowID)) = ?", in: database)
         if let visibility = storage.visibility {
-            updateOwner = try BoundStatement(
+            updatesOwner = LazyStatement(
                 "UPDATE \(table) SET \(quoted(visibility.ownerColumn)) = ? WHERE \(quoted(rowID)) = ?", in: database)
             hiddenOwners = try Set(
                 Int64.fetchAll(database, sql: "SELECT id FROM \(quoted(visibility.hiddenTable))"))
         } else {
-            updateOwner = nil
+            updatesOwner = nil
             hiddenOwners = []
         }
     }
@@ -116,6 +119,7 @@ public final class BulkLoader {
         if expectsNew, let rowID = try insert(entity, owner: owner, parent: parent) {
             return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
         }
+        let selectByKey = try selectsByKey.prepared
         try bindKey(selectByKey, parent: parent)
         guard try selectByKey.step() else {
             selectByKey.reset()
@@ -126,7 +130,7 @@ public final class BulkLoader {
             return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
         }
         expectsNew = false
-        return try merge(entity, owner: owner)
+        return try merge(entity, selectByKey, owner: owner)
     }
 
     /// What ``load(_:owner:parent:)`` would find, without writing anything: also on a connection that only reads.
@@ -135,18 +139,20 @@ public final class BulkLoader {
     /// - Throws: as ``load(_:owner:parent:)``.
     public func compare(_ entity: Entity, parent: Int64? = nil) throws -> Outcome? {
         try fill(entity)
+        let selectByKey = try selectsByKey.prepared
         try bindKey(selectByKey, parent: parent)
         guard try selectByKey.step() else {
             selectByKey.reset()
             return nil
         }
-        let found = try comparison(entity)
+        let found = try comparison(entity, selectByKey)
         return Outcome(
             rowID: found.rowID, change: found.isSame ? .unchanged : .updated, previousOwner: found.previousOwner)
     }
 
     /// The row id of the entity with a key; `nil` when it is not there. Hidden rows are found too.
     public func find(_ key: EntityKey, parent: Int64? = nil) throws -> Int64? {
+        let findByKey = try findsByKey.prepared
         var index: Int32 = 0
         if !isSingleton {
             for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
@@ -200,6 +206,7 @@ public final class BulkLoader {
 
     /// Deletes a row; nothing happens when it is not there.
     public func delete(_ rowID: Int64) throws {
+        let deleteByRowID = try deletesByRowID.prepared
         try deleteByRowID.bind(rowID, at: 1)
         try deleteByRowID.execute()
     }
@@ -316,13 +323,10 @@ public final class BulkLoader {
             try statement.bind(WritePlan.dynamicText(entity.dynamicProperties).databaseValue, at: next())
         }
         for slot in pattern.indices where pattern[slot] { try bind(slot, to: statement, at: next()) }
-        let before = database.totalChangesCount
-        try statement.execute()
-        // Triggers do not run on inserts, so one more change is this row.
-        return database.totalChangesCount == before ? nil : database.lastInsertedRowID
+        return try statement.insert()
     }
 
-    private func notLoadedBits() -> DatabaseValue {
+    func notLoadedBits() -> DatabaseValue {
         var bits: [UInt8] = []
         for (index, slot) in plan.slots.enumerated() where !pattern[index] {
             if let bit = slot.bit { WritePlan.set(bit, in: &bits) }
@@ -334,7 +338,7 @@ public final class BulkLoader {
         entity.shape == plan.storage.shape ? nil : entity.shape.name.description
     }
 
-    private func insertStatement() throws -> BoundStatement {
+    func insertStatement() throws -> BoundStatement {
         if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
         let statement = try inserts[pattern] ?? makeInsertStatement(namesRowID: isSingleton)
         // A copy with storage of its own: the pattern at hand changes with each row and is not to be copied then.
@@ -358,19 +362,21 @@ public final class BulkLoader {
         let list = columns.map(quoted).joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
         return try BoundStatement(
-            "INSERT INTO \(quoted(storage.table)) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING", in: database)
+            "INSERT INTO \(quoted(storage.table)) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING", in: database,
+            isKept: true)
     }
 
     // MARK: Merging
 
-    /// Updates the row that ``selectByKey`` stands on, where it differs from the values at hand.
-    private func merge(_ entity: Entity, owner: Int64) throws -> Outcome {
-        let found = try comparison(entity)
+    /// Updates the row that the selection stands on, where it differs from the values at hand.
+    private func merge(_ entity: Entity, _ selectByKey: BoundStatement, owner: Int64) throws -> Outcome {
+        let found = try comparison(entity, selectByKey)
         let (rowID, previousOwner) = (found.rowID, found.previousOwner)
         if !found.isSame { try update(entity, rowID: rowID, bits: found.bits, dynamic: found.dynamic) }
         if let previousOwner, previousOwner != owner, previousOwner == 0 || hiddenOwners.contains(previousOwner),
-            let updateOwner
+            let updatesOwner
         {
+            let updateOwner = try updatesOwner.prepared
             try updateOwner.bind(owner, at: 1)
             try updateOwner.bind(rowID, at: 2)
             try updateOwner.execute()
@@ -388,8 +394,8 @@ public final class BulkLoader {
         var dynamic: String?
     }
 
-    /// Compares the row that ``selectByKey`` stands on with the values at hand, and lets go of it.
-    private func comparison(_ entity: Entity) throws -> Comparison {
+    /// Compares the row that the selection stands on with the values at hand, and lets go of it.
+    private func comparison(_ entity: Entity, _ selectByKey: BoundStatement) throws -> Comparison {
         defer { selectByKey.reset() }
         let system = plan.system
         func column(_ position: Int?) -> Int32? { position.map { Int32($0) } }
@@ -417,11 +423,11 @@ public final class BulkLoader {
             if dynamic == nil, pattern.contains(false) { dynamic = stored }
             if stored != dynamic { isSame = false }
         }
-        if isSame { isSame = try isSameInSlots() }
+        if isSame { isSame = try isSameInSlots(selectByKey) }
         return Comparison(rowID: rowID, previousOwner: previousOwner, isSame: isSame, bits: bits, dynamic: dynamic)
     }
 
-    private func isSameInSlots() throws -> Bool {
+    private func isSameInSlots(_ selectByKey: BoundStatement) throws -> Bool {
         let offset = plan.system.names.count
         for (index, slot) in plan.slots.enumerated() {
             guard let value = values[index] else { continue }

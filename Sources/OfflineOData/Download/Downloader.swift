@@ -97,9 +97,9 @@ struct Downloader: Sendable {
         var wasRestarted = false
         let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
         repeat {
-            let page: EntityPage
+            let page: FirstPage
             do {
-                page = try await fullPage(query, table, link: link)
+                page = try await firstPage(query, table, link: link)
             } catch let error as ODataError where link != nil && !wasRestarted && Self.endsLinks(error) {
                 // The link to the next page has expired, or is of a service that has changed since.
                 wasRestarted = true
@@ -109,40 +109,17 @@ struct Downloader: Sendable {
                     try applier.startAgain()
                     try QueryTable.setNextLink(nil, of: query.id, in: database)
                 }
-                page = try await fullPage(query, table, link: nil)
+                page = try await firstPage(query, table, link: nil)
             }
-            let next = page.nextLink
-            let time = environment.instant.description
-            // In one transaction no more rows than a local edit can wait for. The link to the next page comes with the
-            // last of them: until then, the page is read again after a crash, which changes nothing.
-            var start = 0
-            while page.entities.count - start > Self.rowsAtOnce {
-                let part = Array(page.entities[start..<start + Self.rowsAtOnce])
-                start += Self.rowsAtOnce
-                report.add(
-                    try await database.bulkWrite { database in
-                        var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                        for entity in part { try applier.apply(entity) }
-                        return applier.counts
-                    })
+            let done = report.received
+            let written = try await write(page, query, table) { received in
+                progress.report(
+                    SyncProgress(phase: .downloading, query: query.name, done: done + received, total: total))
             }
-            let rest = page.entities[start...]
-            let counts = try await database.bulkWrite { database in
-                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                for entity in rest { try applier.apply(entity) }
-                if next == nil {
-                    try QueryTable.markLoaded(
-                        query.id, deltaLink: query.keepsLinks ? page.deltaLink : nil, at: time, in: database)
-                    try RowApplier.claimHiddenRows(of: query.id, table, in: database)
-                } else {
-                    try QueryTable.setNextLink(query.keepsLinks ? next : nil, of: query.id, in: database)
-                }
-                return applier.counts
-            }
-            report.add(counts, received: page.entities.count)
-            progress.report(
-                SyncProgress(phase: .downloading, query: query.name, done: report.received, total: total))
-            link = next
+            report.add(written.counts)
+            report.received += written.received
+            guard written.nextLink == nil || written.nextLink != link else { throw Self.leadsNowhere }
+            link = written.nextLink
         } while link != nil
         return report
     }
@@ -262,6 +239,13 @@ struct Downloader: Sendable {
     /// meanwhile then move no others over the border of a page (rule 15).
     func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
         if link == nil || link == query.nextLink, let page = firstPage(of: query) { return page }
+        return try await inOrder(query, table, link, fetch)
+    }
+
+    /// Asks for a page of a full read, ordered by key; see ``fullPage(_:_:link:)``.
+    func inOrder<Answer>(
+        _ query: StoredQuery, _ table: TableStorage, _ link: String?, _ fetch: (ODataRequest) async throws -> Answer
+    ) async throws -> Answer {
         let unordered = try request(query, table, link: link)
         let ordered = ordered(unordered, query, table, link)
         guard !ordered.url.options.orderBy.isEmpty, unordered.url.options.orderBy.isEmpty else {
@@ -347,25 +331,32 @@ struct Downloader: Sendable {
     }
 
     /// The first page of a query, where it came in a batch; given once.
-    private func firstPage(of query: StoredQuery) -> EntityPage? {
+    func firstPage(of query: StoredQuery) -> EntityPage? {
         firstPages?.withLock { $0.removeValue(forKey: query.id) }
     }
 
     func fetch(_ request: ODataRequest) async throws -> EntityPage {
         try Task.checkCancellation()
-        let response = try await remote.execute(request)
+        let page = try Self.page(of: try await remote.execute(request))
+        guard page.nextLink == nil || page.nextLink != request.link else { throw Self.leadsNowhere }
+        return page
+    }
+
+    /// The decoded collection that a service answered with.
+    static func page(of response: ODataResponse) throws -> EntityPage {
+        switch response.body {
+        case .page(let page): return page
         // A singleton is a collection of one.
-        if case .entity(let entity) = response.body { return EntityPage(entities: [entity]) }
-        guard case .page(let page) = response.body else {
+        case .entity(let entity): return EntityPage(entities: [entity])
+        default:
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "The service answered a query without a collection.")
         }
-        guard page.nextLink == nil || page.nextLink != request.link else {
-            // Followed, it would never end.
-            throw ODataError(
-                status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads to the same page.")
-        }
-        return page
+    }
+
+    /// A link that would never end if it were followed.
+    private static var leadsNowhere: ODataError {
+        ODataError(status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads to the same page.")
     }
 
     private func key(of removed: RemovedEntity, _ table: TableStorage) -> EntityKey? {
@@ -376,8 +367,7 @@ struct Downloader: Sendable {
 extension DownloadReport.Query {
     mutating func add(_ all: [RowApplier.Counts]) { for counts in all { add(counts) } }
 
-    mutating func add(_ counts: RowApplier.Counts, received rows: Int = 0) {
-        received += rows
+    mutating func add(_ counts: RowApplier.Counts) {
         inserted += counts.inserted
         updated += counts.updated
         removed += counts.removed

@@ -55,7 +55,19 @@ struct RowApplier {
             try applyBehindLocalChanges(entity, rowID: rowID)
             return rowID
         }
-        let outcome = try loader.load(entity, owner: query)
+        return try take(try loader.load(entity, owner: query))
+    }
+
+    /// Takes in a row that the service has sent, straight from the text where nobody has changed a row of the set.
+    mutating func apply(_ row: borrowing JSONRow) throws {
+        guard !hasLocalChanges else {
+            try apply(row.entity(as: row.shape))
+            return
+        }
+        _ = try take(try loader.load(row, owner: query))
+    }
+
+    private mutating func take(_ outcome: BulkLoader.Outcome) throws -> Int64 {
         switch outcome.change {
         case .inserted:
             counts.inserted += 1

@@ -15,6 +15,9 @@ struct Gateway: ODataProvider {
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if let answer = try await before(request) { return answer }
+        // What is changed must be decoded.
+        var request = request
+        request.format = nil
         return try await after(request, try await base.execute(request))
     }
 }

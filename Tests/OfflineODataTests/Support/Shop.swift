@@ -240,6 +240,8 @@ struct PlainService: ODataProvider {
         if !hasDeltaLinks { request.preferences.trackChanges = false }
         if !isRepeatable { request.repeatability = nil }
         if !hasETags { request.ifMatch = nil }
+        // What is taken from pages must be decoded.
+        request.format = nil
         var response = try await base.execute(request)
         if !isRepeatable { response.repeatabilityResult = nil }
         guard !hasETags else { return response }

@@ -4,12 +4,13 @@ import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
+import SampleOrders
 
 /// The services that are synchronised with. Their pages are rendered into files by another process before anything is
 /// measured, and handed over as a wire would, without its cost.
 ///
 /// `/tracked/` gives delta links, each with changes of 100 rows; `/plain/` gives none; both take every change.
-struct Service: HTTPTransport {
+struct RenderedService: HTTPTransport {
     static let pageSize = 2_000
     static let changedRows = 100
 
@@ -20,7 +21,7 @@ struct Service: HTTPTransport {
     init(rows: Int, folder: String) throws {
         self.rows = rows
         self.folder = folder
-        handler = ODataHandler(provider: Yes(model: try CSDLReader.read(xml: Array(Order.metadata.utf8))))
+        handler = ODataHandler(provider: Yes(model: try CSDLReader.read(xml: Array(SampleOrder.metadata.utf8))))
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["--render", String(rows), folder]
@@ -35,10 +36,7 @@ struct Service: HTTPTransport {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let pages = max(1, rows / pageSize)
         for number in 0..<pages {
-            var text = "{\"@odata.context\":\"$metadata#Orders\",\"value\":["
-            text += (0..<pageSize).map { Order(id: number * pageSize + $0).json() }.joined(separator: ",")
-            text += "]"
-            if number + 1 < pages { text += ",\"@odata.nextLink\":\"Orders?page=\(number + 1)\"" }
+            let text = SampleOrder.page(number, of: pages, size: pageSize)
             try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(number).json"))
         }
     }
@@ -58,7 +56,7 @@ struct Service: HTTPTransport {
         response.headerFields[.contentType] = "application/json"
         if path.hasSuffix("$metadata") {
             response.headerFields[.contentType] = "application/xml"
-            return (response, ByteStream(Array(Order.metadata.utf8)))
+            return (response, ByteStream(Array(SampleOrder.metadata.utf8)))
         }
         if path.contains("count") {
             response.headerFields[.contentType] = "text/plain"
@@ -76,7 +74,7 @@ struct Service: HTTPTransport {
     /// Rows all over the store, changed once more.
     private func delta(_ version: Int) -> [UInt8] {
         let step = max(1, rows / Self.changedRows)
-        let changes = (0..<Self.changedRows).map { Order(id: ($0 * step) % rows).json(version: version) }
+        let changes = (0..<Self.changedRows).map { SampleOrder(id: ($0 * step) % rows).json(version: version) }
         return Array(
             """
             {"@odata.context":"$metadata#Orders/$delta","value":[\(changes.joined(separator: ","))],\

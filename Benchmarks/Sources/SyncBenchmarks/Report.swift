@@ -1,0 +1,168 @@
+import Foundation
+import Measuring
+import ODataHTTP
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// The figures of the design's table that are about synchronisation, and what stands beside them.
+struct Report {
+    let isQuick: Bool
+    /// The one part that is wanted; `nil` for all.
+    let only: String?
+    let folder: String
+
+    private var rows: Int { isQuick ? 100_000 : 1_000_000 }
+    private let smallRows = 10_000
+    private var changes: Int { isQuick ? 1_000 : 10_000 }
+
+    private func isWanted(_ parts: String...) -> Bool { only.map { parts.contains($0) } ?? true }
+
+    func run() async throws {
+        if isWanted("download", "delta", "refresh") {
+            let service = try RenderedService(rows: rows, folder: folder + "/large")
+            if isWanted("download", "delta") {
+                let store = try await firstDownload(service)
+                if isWanted("delta") { try await delta(store) }
+                try store.close()
+            }
+            if isWanted("refresh") { try await refresh(service) }
+        }
+        if isWanted("upload", "observe") {
+            let service = try RenderedService(rows: smallRows, folder: folder + "/few")
+            let store = try await Stores.create("changed", in: folder, from: service)
+            try await store.download()
+            if isWanted("upload") {
+                try await upload(store, atOnce: 1)
+                try await upload(store, atOnce: 100)
+            }
+            if isWanted("observe") {
+                let times = try await Observing.latencies(store)
+                print(
+                    String(
+                        format: "an edit to the element that shows it: median %.1f ms, 95th of 100 %.1f ms",
+                        times[times.count / 2], times[times.count * 95 / 100]))
+            }
+            try store.close()
+        }
+        if isWanted("nine") { try await nineStores() }
+        if isWanted("http") { try await TableServer.download(isQuick ? 20_000 : 200_000, folder: folder) }
+    }
+
+    /// The first download, and what it takes.
+    private func firstDownload(_ service: RenderedService) async throws -> OfflineODataProvider {
+        let bare = try BareTable(path: folder + "/bare.db").insert(rows, atOnce: RenderedService.pageSize)
+        try? FileManager.default.removeItem(atPath: folder + "/bare.db")
+        let store = try await Stores.create("tracked", in: folder, from: service)
+        let log = FileWatch(folder + "/tracked/store.db-wal")
+        var download = Taken()
+        let memory = try await Memory.growth {
+            download = try await Taken.by {
+                let report = try await store.download()
+                require(report.inserted == rows, "\(report.inserted) rows")
+            }
+        }
+        let longest = Double(log.stop()) / 1_048_576
+        print(
+            String(
+                format: "%d rows inserted bare in %.2f s of processor, downloaded in %.2f s "
+                    + "(%.0f rows/s; %.0f by the clock)", rows, bare, download.processor,
+                Double(rows) / download.processor, Double(rows) / download.clock))
+        Figure("first download against a bare prepared statement", download.processor / bare).print(atMost: 1.5)
+        Figure("memory of the first download beyond what was there", memory, unit: "MiB")
+            .print(atMost: 48, "caches of 32 MiB and 16 more")
+        Figure("longest write-ahead log", longest, unit: "MiB").print(atMost: 64)
+        return store
+    }
+
+    /// The delta of 100 changes in a large store and in a small one, in turns.
+    private func delta(_ large: OfflineODataProvider) async throws {
+        let service = try RenderedService(rows: smallRows, folder: folder + "/small")
+        let small = try await Stores.create("small", in: folder, from: service)
+        try await small.download()
+        func refresh(_ store: OfflineODataProvider) async throws {
+            let report = try await store.download()
+            require(report.updated == RenderedService.changedRows, "\(report.updated) rows")
+        }
+        try await refresh(large)
+        try await refresh(small)
+        let (ofLarge, ofSmall) = try await best(rounds: 25) {
+            try await refresh(large)
+        } _: {
+            try await refresh(small)
+        }
+        print(
+            String(
+                format: "delta of %d changes: %.1f ms of processor in %d rows, %.1f ms in %d",
+                RenderedService.changedRows, ofLarge * 1000, rows, ofSmall * 1000, smallRows))
+        Figure("delta of 100 changes, \(rows) rows against \(smallRows)", ofLarge / ofSmall).print(atMost: 1.3)
+        try small.close()
+    }
+
+    private func refresh(_ service: RenderedService) async throws {
+        let store = try await Stores.create("plain", in: folder, from: service, root: "plain/")
+        try await store.download()
+        let log = FileWatch(folder + "/plain/store.db-wal")
+        var taken = Taken()
+        let memory = try await Memory.growth {
+            taken = try await Taken.by {
+                let report = try await store.download()
+                require(report.received == rows && report.updated == 0, "\(report)")
+            }
+        }
+        print(
+            String(
+                format: "full refresh of %d unchanged rows: %.2f s of processor (%.0f rows/s), log %.1f MiB, "
+                    + "%.0f MiB more memory", rows, taken.processor, Double(rows) / taken.processor,
+                Double(log.stop()) / 1_048_576, memory))
+        try store.close()
+    }
+
+    private func upload(_ store: OfflineODataProvider, atOnce: Int) async throws {
+        let editing = try await Taken.by { try await Uploads.queue(changes, atOnce: atOnce, in: store) }
+        let taken = try await Taken.by {
+            let report = try await store.upload()
+            require(
+                report.accepted.count == changes, "\(report.accepted.count) changes, \(report.failed.count) refused")
+        }
+        let each = 1e6 / Double(changes)
+        print(
+            String(
+                format:
+                    "%d changes %@: %.0f µs of processor each to make, %.0f µs to upload, %.0f uploaded/s by the clock",
+                changes, atOnce > 1 ? "in change sets of 100" : "one by one", editing.processor * each,
+                taken.processor * each, Double(changes) / taken.clock))
+    }
+
+    /// Nine stores that synchronise at once, beside one.
+    private func nineStores() async throws {
+        let count = 9
+        let service = try RenderedService(rows: smallRows * 2, folder: folder + "/nine")
+        let stores = try await (0...count).asyncMap { try await Stores.create("n\($0)", in: folder, from: service) }
+        var (one, nine) = (Taken(), Taken())
+        let memoryOfOne = try await Memory.growth { one = try await Taken.by { try await stores[0].download() } }
+        let memory = try await Memory.growth {
+            nine = try await Taken.by {
+                try await withThrowingTaskGroup { group in
+                    for store in stores.dropFirst() { group.addTask { try await store.download() } }
+                    try await group.waitForAll()
+                }
+            }
+        }
+        print(
+            String(
+                format: "nine stores of %d rows at once: %.2f times the processor time of one, %.2f times its time "
+                    + "by the clock, %.0f MiB more memory (one: %.0f)", smallRows * 2, nine.processor / one.processor,
+                nine.clock / one.clock, memory, memoryOfOne))
+        for store in stores { try store.close() }
+    }
+}
+
+extension Sequence {
+    /// One after the other.
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

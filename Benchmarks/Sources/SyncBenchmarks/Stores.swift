@@ -1,0 +1,55 @@
+import Foundation
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Secrets
+
+/// The stores that are measured: encrypted, as those of an app are.
+enum Stores {
+    /// The key of all of them.
+    private static let key = EncryptionKey.generate()
+    private static let host = "http://bench.test/"
+
+    private static var options: OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.downloadPageSize = RenderedService.pageSize
+        return options
+    }
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter root: `tracked/` for a service with delta links, `plain/` for one without; of an address, all of it.
+    static func create(
+        _ name: String, in folder: String, from service: any HTTPTransport, root: String = "tracked/"
+    ) async throws -> OfflineODataProvider {
+        let root = root.contains(":") ? root : host + root
+        return try await OfflineODataProvider.create(
+            at: folder + "/" + name, protection: .encrypted(.key(key)), serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: service), options: options)
+    }
+
+    /// Opens one that was closed.
+    static func open(_ name: String, in folder: String, from service: any HTTPTransport) async throws
+        -> OfflineODataProvider
+    {
+        try await OfflineODataProvider.open(
+            at: folder + "/" + name, protection: .encrypted(.key(key)), options: options
+        ) { root, model in
+            try ODataClient(serviceRoot: root, transport: service, model: model)
+        }
+    }
+}
+
+extension OfflineODataProvider {
+    /// Changes one property of an order.
+    func setEmployee(_ employee: Int, of id: Int) async throws {
+        guard let shape = model.shape(ofSet: "Orders") else { return }
+        _ = try await execute(
+            ODataRequest(
+                .update, ODataURL(parsing: "Orders(\(id))"),
+                body: .entity(Entity(shape: shape, ["Employee": .integer(Int64(employee))]))))
+    }
+}

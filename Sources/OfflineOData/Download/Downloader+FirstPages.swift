@@ -1,0 +1,166 @@
+import GRDB
+import ODataFormat
+import ODataHTTP
+import ODataModel
+import ODataService
+import ODataStore
+
+/// The pages of a first download: rows go from the bytes into the table, while the next bytes are received.
+extension Downloader {
+    /// A page of a first download.
+    enum FirstPage {
+        /// Entities: of a batch, a singleton, or a format that comes decoded.
+        case decoded(EntityPage)
+        /// Bytes that have not been received yet.
+        case encoded(EncodedCollection)
+    }
+
+    /// What writing a page did.
+    struct WrittenPage: Sendable {
+        var counts: [RowApplier.Counts] = []
+        var received = 0
+        var nextLink: String?
+    }
+
+    /// About how many bytes are read into the table in one transaction: no more than a local edit can wait for.
+    private static let bytesAtOnce = 512 << 10
+
+    /// Asks for a page, encoded where the service's format can be read row by row.
+    func firstPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> FirstPage {
+        if link == nil || link == query.nextLink, let page = firstPage(of: query) { return .decoded(page) }
+        return try await inOrder(query, table, link) { request in
+            try Task.checkCancellation()
+            var request = request
+            request.format = ResponseFormat()
+            let response = try await remote.execute(request)
+            if let collection = EncodedCollection(
+                response, to: request, model: mapping.model, type: table.shape.name)
+            {
+                return .encoded(collection)
+            }
+            return .decoded(try Self.page(of: response))
+        }
+    }
+
+    /// Writes a page into the table. The link to the next one comes with its last rows: until then, the page is read
+    /// again after a crash, which changes nothing (rule 14).
+    ///
+    /// - Parameter report: told how many rows were written so far.
+    func write(
+        _ page: FirstPage, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+    ) async throws -> WrittenPage {
+        switch page {
+        case .decoded(let page): try await write(page, query, table, report: report)
+        case .encoded(let collection): try await write(collection, query, table, report: report)
+        }
+    }
+
+    private func write(
+        _ page: EntityPage, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+    ) async throws -> WrittenPage {
+        var written = WrittenPage(received: page.entities.count, nextLink: page.nextLink)
+        let end = PageEnd(nextLink: page.nextLink, deltaLink: page.deltaLink, time: environment.instant.description)
+        var start = 0
+        repeat {
+            let part = Array(page.entities[start...].prefix(Self.rowsAtOnce))
+            start += part.count
+            let isLast = start == page.entities.count
+            written.counts.append(
+                try await database.bulkWrite { database in
+                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                    for entity in part { try applier.apply(entity) }
+                    if isLast { try end.write(query, table, in: database) }
+                    return applier.counts
+                })
+            report(start)
+        } while start < page.entities.count
+        return written
+    }
+
+    private func write(
+        _ collection: EncodedCollection, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+    ) async throws -> WrittenPage {
+        var written = WrittenPage()
+        // The reader stays where the last part ended; it is worked with on the thread that writes.
+        let reading = LockedState(collection)
+        var part = try await collection.receive(Self.bytesAtOnce)
+        while true {
+            let (current, time) = (part, environment.instant.description)
+            async let following = current.isLast ? nil : collection.receive(Self.bytesAtOnce)
+            let (sink, end) = try await database.bulkWrite { database in
+                try reading.withLock { collection in
+                    var sink = RowSink(
+                        applier: try RowApplier(table: table, mapping: mapping, query: query.id, in: database))
+                    try collection.read(current, into: &sink)
+                    let end = sink.summary.map { summary in
+                        PageEnd(
+                            nextLink: summary.nextLink.map { collection.resolved($0, in: summary) },
+                            deltaLink: summary.deltaLink.map { collection.resolved($0, in: summary) }, time: time)
+                    }
+                    try end?.write(query, table, in: database)
+                    return (sink.outcome, end)
+                }
+            }
+            written.counts.append(sink.counts)
+            written.received += sink.received
+            report(written.received)
+            if let end {
+                written.nextLink = end.nextLink
+                return written
+            }
+            // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
+            guard let next = try await following else { throw collection.incomplete }
+            part = next
+        }
+    }
+}
+
+/// What the end of a page of a first download says.
+private struct PageEnd: Sendable {
+    var nextLink: String?
+    var deltaLink: String?
+    var time: String
+
+    func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws {
+        if nextLink == nil {
+            try QueryTable.markLoaded(
+                query.id, deltaLink: query.keepsLinks ? deltaLink : nil, at: time, in: database)
+            try RowApplier.claimHiddenRows(of: query.id, table, in: database)
+        } else {
+            try QueryTable.setNextLink(query.keepsLinks ? nextLink : nil, of: query.id, in: database)
+        }
+    }
+}
+
+/// Takes the rows of a page into the table.
+private struct RowSink: CollectionSink {
+    /// What came of them.
+    struct Outcome: Sendable {
+        var counts: RowApplier.Counts
+        var received: Int
+    }
+
+    private var applier: RowApplier
+    private var received = 0
+    private(set) var summary: CollectionSummary?
+
+    init(applier: RowApplier) { self.applier = applier }
+
+    var outcome: Outcome { Outcome(counts: applier.counts, received: received) }
+
+    mutating func row(_ row: borrowing JSONRow) throws {
+        received += 1
+        try applier.apply(row)
+    }
+
+    mutating func element(_ element: CollectionPayloadReader.Element) throws {
+        switch element {
+        case .entity(let entity):
+            received += 1
+            try applier.apply(entity)
+        case .finished(let summary): self.summary = summary
+        // A first download asks for what is there, and not for changes.
+        case .removed, .link, .deletedLink: break
+        }
+    }
+}
