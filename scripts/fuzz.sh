@@ -62,19 +62,12 @@ elif [ "$target" = delta ]; then
     libraries=(ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
 fi
 checkouts=${SCRATCH:-.build}/checkouts
-below=
+# shellcheck source=scripts/library.sh
+source scripts/library.sh
 for library in "${libraries[@]}"; do
-    object=$build/$library.o
     sources=Sources/$library
     if [ "$library" = HTTPTypes ]; then sources=$checkouts/swift-http-types/Sources/HTTPTypes; fi
-    if [ ! -f "$object" ] || { [ -n "$below" ] && [ "$below" -nt "$object" ]; } ||
-        [ -n "$(find "$sources" -name '*.swift' -newer "$object" | head -1)" ]; then
-        # shellcheck disable=SC2046
-        swiftc "${flags[@]}" -module-name "$library" -emit-module -emit-module-path "$build/$library.swiftmodule" \
-            -c $(find "$sources" -name '*.swift') -o "$object"
-    fi
-    below=$object
-    objects+=("$object")
+    compile_library "$library" "$sources"
 done
 # shellcheck disable=SC2046
 swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" "${support[@]}" "${objects[@]}" \
