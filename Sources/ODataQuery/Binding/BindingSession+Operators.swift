@@ -22,7 +22,7 @@ extension BindingSession {
     func bind(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
-        if left.isJSON || right.isJSON { return try bindJSON(symbol, left, right, in: scope) }
+        if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left, right, in: scope) }
         let first = try bind(left, in: scope)
         let second = try bind(right, in: scope)
         return try combine(symbol, (left, first), (right, second))
@@ -32,7 +32,7 @@ extension BindingSession {
     private func bindJSON(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
-        if left.isJSON {
+        if isJSON(left) {
             let second = try bind(right, in: scope)
             return try combine(symbol, (left, try bind(left, expecting: second.type, in: scope)), (right, second))
         }
@@ -247,11 +247,13 @@ extension BindingSession {
         if case .untyped = reference { return .membership(value, in: bound) }
         return .membership(converted(value, to: reference), in: bound.map { converted($0, to: reference) })
     }
-}
 
-extension Expression {
-    /// Whether it is a JSON object, whose type only its place tells.
-    fileprivate var isJSON: Bool {
-        if case .json = self { true } else { false }
+    /// Whether it is a JSON object, whose type only its place tells, or an alias that stands for one.
+    private func isJSON(_ expression: Expression) -> Bool {
+        switch expression {
+        case .json: true
+        case .alias(let name): if case .json? = aliases[name.text] { true } else { false }
+        default: false
+        }
     }
 }

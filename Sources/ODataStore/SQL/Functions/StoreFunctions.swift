@@ -120,8 +120,9 @@ public enum StoreFunctions {
             else { return nil }
             return try Operand.canonicalCodec(.primitive(type)).encode(value)
         },
-        // cast of text to an enumeration, whose members come as `EnumType.written` has them.
+        // casts between text and an enumeration, whose members come as `EnumType.written` has them.
         function("enum_of_text", 2) { EnumType(written: try $0.text(1)).value(of: try $0.text(0)) },
+        function("enum_text", 2) { EnumType(written: try $0.text(1)).text(of: try $0.integer(0)) },
         function("double_of_json", 1) {
             guard case .string(let text) = $0[0].storage else { return $0[0] }
             return switch text {
