@@ -91,7 +91,8 @@ struct CollectionPayloadTests {
         #expect(all[6] == .finished(CollectionSummary(context: "$metadata#Orders/$delta", deltaLink: "d")))
     }
 
-    @Test("JSON 15: links and deleted entities are known by their context wherever it stands", arguments: [false, true])
+    @Test(
+        "JSON 15: links and deleted entities are known by their context wherever it stands", arguments: [false, true])
     func anyOrder(isStrict: Bool) throws {
         let text = """
             {"value":[

@@ -29,7 +29,10 @@ extension ResourceBinder {
             let values = given ?? implicitArguments(for: parameters)
             let names = Set(values.map(\.name.text))
             if names == Set(parameters.map(\.name)) {
+                // Of the overloads that options of the URL would do for, the one that they all belong to.
+                if given == nil, let chosen, chosen.arguments.count >= values.count { continue }
                 chosen = (operation, set, values)
+                if given == nil { continue }
                 break
             }
             // One that takes exactly these parameters goes before one that could take more (11.5.4.1.1).

@@ -131,6 +131,7 @@ public enum StoreFunctions {
             default: ColumnCodec.real(.nan)
             }
         },
+        function("text_of_binary", 1) { Base64URL.encode(try $0.bytes(0)) },
         function("binary_of_text", 1) { Base64URL.decode(try $0.text(0)).map { Data($0) } },
         function("instant_of_unix", 3) {
             let value = try unix($0, as: .primitive(.dateTimeOffset))
@@ -243,6 +244,15 @@ extension [DatabaseValue] {
         case .int64(let number): return String(number)
         case .double(let number): return "\(number)"
         default: throw FunctionError.argument("text")
+        }
+    }
+
+    /// A BLOB, or text in its place, as databases of others have it.
+    func bytes(_ index: Int) throws -> [UInt8] {
+        switch self[index].storage {
+        case .blob(let data): return Array(data)
+        case .string(let text): return Array(text.utf8)
+        default: throw FunctionError.argument("bytes")
         }
     }
 
