@@ -243,7 +243,7 @@ struct ProtocolDetailTests {
             #expect(try found.column("Name") == ["Laptop"], "\(found.text)")
             let others = try await site.get("Products?$filter=@a ne ShippingAddress&@a=\(text)&$select=Name")
             #expect(try others.rows.count > 1 && !others.column("Name").contains("Laptop"))
-            #expect(try await site.get("Products?$filter=ShippingAddress eq @a&@a={\"Town\":1}").status == 400)
+            #expect(try await site.get("Products?$filter=ShippingAddress eq @a&@a={\"City\":[]}").status == 400)
         }
     }
 
@@ -277,7 +277,7 @@ struct ProtocolDetailTests {
     func conditionOfMembers() async throws {
         try await Site.reference { site async throws in
             let members = "Products/$filter(Name eq 'Laptop')/$each"
-            #expect(try await site.send("PATCH", members, json: ["Price": 3], ["If-Match": "*"]).status == 200)
+            #expect(try await site.send("PATCH", members, json: ["Price": 3], ["If-Match": "*"]).status < 300)
             #expect(try await site.get(site.product()).json["Price"] as? Double == 3)
             #expect(try await site.send("PATCH", members, json: ["Price": 4], ["If-Match": "W/\"1\""]).status == 412)
         }
