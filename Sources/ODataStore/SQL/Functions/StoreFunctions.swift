@@ -250,8 +250,8 @@ extension [DatabaseValue] {
     /// A BLOB, or text in its place, as databases of others have it.
     func bytes(_ index: Int) throws -> [UInt8] {
         switch self[index].storage {
-        case .blob(let data): return Array(data)
-        case .string(let text): return Array(text.utf8)
+        case .blob(let data): return [UInt8](data)
+        case .string(let text): return [UInt8](text.utf8)
         default: throw FunctionError.argument("bytes")
         }
     }
