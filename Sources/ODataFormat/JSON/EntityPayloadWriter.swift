@@ -101,7 +101,12 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             writeValue(value, type: shape.properties[ordinal].type, to: &json)
         }
         let dynamic = entity.dynamicProperties
+        var paths: [(name: String, value: ODataValue)] = []
         for (name, value) in dynamic.isEmpty ? [] : dynamic.sorted(by: { $0.key < $1.key }) {
+            if name.contains("/") {
+                paths.append((name, value))
+                continue
+            }
             let stated = annotations.take(name)
             write(stated, of: name, &json)
             if metadata != .none, !stated.contains(where: { $0.term == "odata.type" }) {
@@ -110,6 +115,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.key(name)
             writeValue(value, type: nil, to: &json)
         }
+        if !paths.isEmpty { writeGrouped(paths, &annotations, &json) }
         if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, &json) }
         if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, &json) }
         // Those on properties that have no value here, such as the links of streams.
@@ -246,7 +252,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// States the type of a dynamic property where a reader would take the JSON for something else.
-    private func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
+    func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
         let type: TypeReference
         if case .collection(let values) = value {
             // Members of several types cannot be told: each is read as JSON tells it.

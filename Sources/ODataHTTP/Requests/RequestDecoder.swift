@@ -242,8 +242,9 @@ public struct RequestDecoder: Sendable {
                     message: "Conditions are stated on the requests of a batch, not on the batch.",
                     target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
             }
-        // `*` asks for no tag in particular: what is changed of a collection are members that exist.
-        case .entities where request.method != .read && !["*", nil].contains(request.ifMatch):
+        // `*` asks for no tag in particular, and what is changed of a collection are members that exist.
+        case .entities where request.ifMatch == "*" && [.update, .replace, .delete].contains(request.method): break
+        case .entities where request.method != .read && request.ifMatch != nil:
             throw ODataError(
                 status: 412, code: "PreconditionFailed", message: "A collection has no entity tag that could match.",
                 target: "If-Match")

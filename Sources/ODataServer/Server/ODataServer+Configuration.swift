@@ -43,7 +43,7 @@ extension ODataServer {
         public var idleTimeout: Duration
         /// How long a client may take nothing of an answer that is being sent, ``defaultWriteIdleTimeout`` by default; its
         /// connection, or stream of HTTP/2, is closed then. A client that reads, however slowly, is not cut: on a stream
-        /// of HTTP/2, whose flow is the client's to control, it has to take a chunk of at most 64 KB in this time.
+        /// of HTTP/2, whose flow is the client's to control, it has to take 64 KB in this time.
         public var writeIdleTimeout: Duration
         /// How long a client may take to agree on TLS.
         public var handshakeTimeout: Duration

@@ -11,6 +11,8 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// The most bytes of one write on a stream of HTTP/2, where only a write that is done tells of progress.
+    static let sliceSize = 64 << 10
     /// How often in its time a client is looked at.
     private static let looks: Int64 = 4
 
@@ -32,6 +34,16 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     init(after timeout: TimeAmount) { self.timeout = timeout }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard context.channel.parent?.parent != nil, case .body(var buffer) = unwrapOutboundIn(data),
+            buffer.readableBytes > Self.sliceSize
+        else { return watch(data, promise, context) }
+        while let slice = buffer.readSlice(length: min(Self.sliceSize, buffer.readableBytes)), slice.readableBytes > 0 {
+            let isLast = buffer.readableBytes == 0
+            watch(wrapOutboundOut(.body(slice)), isLast ? promise : nil, context)
+        }
+    }
+
+    private func watch(_ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
         if pending == 0 { progressAt = .now() }
         pending += 1
         let done = promise ?? context.eventLoop.makePromise()
