@@ -145,7 +145,7 @@ import Testing
         }
         var configuration = ODataServer.Configuration(compresses: false)
         #expect(configuration.writeIdleTimeout == ODataServer.Configuration.defaultWriteIdleTimeout)
-        configuration.writeIdleTimeout = .seconds(2)
+        configuration.writeIdleTimeout = .seconds(4)
         try await withServer(configuration, handler: handler) { server in
             let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8
             let deaf = try RawConnection(port: server.port, receiveBuffer: 8192)
@@ -153,13 +153,7 @@ import Testing
             let slow = try RawConnection(port: server.port, receiveBuffer: 8192)
             slow.send(request)
             // Three times as long as the client may take nothing, a few kilobytes at a time.
-            var received = 0
-            for _ in 0..<30 {
-                let (text, isClosed) = await slow.read { _ in true }
-                #expect(!isClosed)
-                received += text.utf8.count
-                try await Task.sleep(for: .milliseconds(200))
-            }
+            var received = await slow.readSlowly(times: 48, pause: 0.25)
             #expect(received < size / 2, "The client was not slow.")
             received += await slow.readToEnd().utf8.count
             #expect(received > size, "The slow client got \(received) of \(size) bytes.")

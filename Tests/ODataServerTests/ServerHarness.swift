@@ -129,6 +129,24 @@ struct RawConnection: Sendable {
         }
     }
 
+    /// Reads a little now and then, on a thread of its own: those of tasks may all be busy, which would be no slow
+    /// client but a silent one.
+    ///
+    /// - Returns: how many bytes came.
+    func readSlowly(times: Int, pause: TimeInterval) async -> Int {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                var received = 0
+                for _ in 0..<times {
+                    received += max(0, recv(descriptor, &buffer, buffer.count, 0))
+                    Thread.sleep(forTimeInterval: pause)
+                }
+                continuation.resume(returning: received)
+            }
+        }
+    }
+
     func close() { _ = Foundation.close(descriptor) }
 }
 
