@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import ODataHTTP
 import ODataServer
+import ODataService
 import ODataStore
 
 /// A small OData 4.01 service that exercises every part of the protocol, for tests and demonstrations.
@@ -13,7 +14,7 @@ struct ReferenceService: AsyncParsableCommand {
         abstract: "A small OData 4.01 service that exercises every part of the protocol.",
         discussion: """
             Products with categories, descriptions, media and a singleton, in memory: what clients change is gone
-            when the service stops, and POST /Reseed puts every row back.
+            when the service stops, and POST /Reseed puts every row back. Clients of OData 2.0 find the same below /v2/.
 
             EXAMPLE
               reference-service
@@ -36,14 +37,24 @@ struct ReferenceService: AsyncParsableCommand {
 
     func run() async throws {
         let service = try await Self.open()
-        let handler = ODataHandler(provider: service)
         let running = try await ODataServer(
-            configuration: .init(host: host, port: port), handler: handler.handle
+            configuration: .init(host: host, port: port), handler: try Self.handler(service)
         ).start(stoppingOnSignals: true)
         print(json ? "{\"url\":\"\(running.url)\"}" : "Serving the reference model at \(running.url)")
         fflush(nil)
         await running.waitUntilStopped()
         try await service.close()
+    }
+
+    /// Serves V4 at the root, and clients of V2 below `/v2/`.
+    static func handler(_ provider: any ODataProvider) throws -> ODataServer.Handler {
+        let v4 = ODataHandler(provider: provider)
+        let v2 = try ODataV2Handler(provider: provider, serviceRoot: "/v2/")
+        return { message, body in
+            let path = (message.path ?? "/").prefix { $0 != "?" }
+            return path.hasPrefix("/v2/") || path == "/v2"
+                ? await v2.handle(message, body) : await v4.handle(message, body)
+        }
     }
 
     /// The service with its rows, in memory.

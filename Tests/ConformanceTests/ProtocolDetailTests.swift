@@ -221,4 +221,81 @@ struct ProtocolDetailTests {
             #expect(old.contains("Version=\"4.0\""))
         }
     }
+
+    @Test("11.5.4.1.1 of overloads, options of the URL mean the one that they all belong to")
+    func implicitParameters() async throws {
+        try await Site.reference { site async throws in
+            for path in ["GetTopProducts", "Products/ComplianceService.GetTopProducts"] {
+                #expect(try await site.get("\(path)?@count=2").rows.count == 2)
+                #expect(try await site.get("\(path)?@count=1&@category='Electronics'").rows.count == 1)
+                #expect(try await site.get(path).rows.count > 2)
+            }
+            #expect(try await site.get("Calculate?@a=3&@b=4").json["value"] as? Int == 7)
+        }
+    }
+
+    @Test("5.3 (URL) an alias stands for a complex value in JSON")
+    func complexAlias() async throws {
+        try await Site.reference { site async throws in
+            let address = try #require(try await site.get(site.product()).json["ShippingAddress"] as? [String: Any])
+            let text = String(decoding: try JSONSerialization.data(withJSONObject: address), as: UTF8.self)
+            let found = try await site.get("Products?$filter=ShippingAddress eq @a&@a=\(text)&$select=Name")
+            #expect(try found.column("Name") == ["Laptop"], "\(found.text)")
+            let others = try await site.get("Products?$filter=@a ne ShippingAddress&@a=\(text)&$select=Name")
+            #expect(try others.rows.count > 1 && !others.column("Name").contains("Laptop"))
+            #expect(try await site.get("Products?$filter=ShippingAddress eq @a&@a={\"City\":[]}").status == 400)
+        }
+    }
+
+    @Test("4.14 (URL) $id is refused where nothing is looked up by it")
+    func strayID() async throws {
+        try await Site.reference { site async throws in
+            let product = try await site.product()
+            for path in ["Products", product, "\(product)/Name", "Products/$count", "Company"] {
+                let refused = try await site.get("\(path)?$id=\(product)")
+                #expect(refused.status == 400)
+                #expect(try refused.error["target"] as? String == "$id")
+            }
+            #expect(try await site.get("$entity?$id=\(product)").status == 200)
+        }
+    }
+
+    @Test("11.3.2 $count may be appended to a delta link, whatever its query selects and expands")
+    func countedDelta() async throws {
+        try await Site.reference { site async throws in
+            let first = try await site.get(
+                "Products?$select=Name&$expand=Category", ["Prefer": "track-changes"])
+            let link = try #require(try first.control("deltaLink") as? String)
+            _ = try await site.send("PATCH", site.product(), json: ["Price": 1])
+            let counted = try await site.get(link.replacingOccurrences(of: "/Products?", with: "/Products/$count?"))
+            #expect(counted.text == "1")
+            #expect(try await site.get(link).rows.count == 1)
+        }
+    }
+
+    @Test("11.4.13 If-Match with * is true of the members of a collection, a tag is not")
+    func conditionOfMembers() async throws {
+        try await Site.reference { site async throws in
+            let members = "Products/$filter(Name eq 'Laptop')/$each"
+            #expect(try await site.send("PATCH", members, json: ["Price": 3], ["If-Match": "*"]).status < 300)
+            #expect(try await site.get(site.product()).json["Price"] as? Double == 3)
+            #expect(try await site.send("PATCH", members, json: ["Price": 4], ["If-Match": "W/\"1\""]).status == 412)
+        }
+    }
+
+    @Test("5.1.1.10 (URL) types may stand in quotes, and enumerations are cast to text")
+    func castsOfEnumerations() async throws {
+        try await Site.reference { site async throws in
+            let special = try await site.get("Products?$filter=isof(ComplianceService.SpecialProduct)").rows.count
+            #expect(special > 0)
+            #expect(
+                try await site.get("Products?$filter=isof('ComplianceService.SpecialProduct')").rows.count == special)
+            let rows = try await site.get("Products?$select=Status").column("Status", as: String.self)
+            for status in Set(rows) {
+                let found = try await site.get(
+                    "Products?$filter=cast(Status,'Edm.String') eq '\(status)'&$select=Status")
+                #expect(try found.column("Status") == rows.filter { $0 == status })
+            }
+        }
+    }
 }

@@ -195,4 +195,67 @@ struct RepresentationTests {
             #expect(try await site.get("Products/$filter(Price gt 100)/Nothing").status == 404)
         }
     }
+
+    @Test("3.2.3 (Aggregation) grouped paths are objects within the row, however much metadata there is")
+    func groupedPaths() async throws {
+        try await Site.reference { site async throws in
+            let query =
+                "Products?$apply=groupby((Category/Name,ShippingAddress/City),aggregate(Quantity with sum as N))"
+            // Without a category: the row has the path, and no entity.
+            _ = try await site.send("POST", "Products", json: Site.newProduct("Loose"))
+            let expected = try await site.get(query, ["Accept": "application/json;metadata=none"]).rows
+            let dearest = "Products?$apply=groupby((Category/Name),topcount(1,Price))"
+            for level in ["minimal", "full"] {
+                let best = try await site.get(dearest, ["Accept": "application/json;metadata=\(level)"]).rows
+                #expect(best.count == 4)
+                #expect(best.allSatisfy { ($0["Category"] as? [String: Any])?["Name"] != nil }, "\(best)")
+                let rows = try await site.get(query, ["Accept": "application/json;metadata=\(level)"]).rows
+                #expect(rows.count == expected.count && rows.count > 2)
+                for (row, other) in zip(rows, expected) {
+                    for (name, inner) in [("Category", "Name"), ("ShippingAddress", "City")] {
+                        let (found, wanted) = (row[name] as? [String: Any], other[name] as? [String: Any])
+                        #expect(found?[inner] as? String == wanted?[inner] as? String)
+                        #expect(found?[inner] != nil && row["\(name)/\(inner)"] == nil, "\(row)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("3.1 (JSON) all levels of metadata hold the same properties, counts and links")
+    func levels() async throws {
+        try await Site.reference { site async throws in
+            func rows(_ path: String, _ level: String) async throws -> [[String: Any]] {
+                try await site.get(path, ["Accept": "application/json;metadata=\(level)"]).rows
+            }
+            for level in ["minimal", "full"] {
+                let counted = try await rows("Products?$expand=Descriptions/$count", level)
+                #expect(counted.allSatisfy { $0["Descriptions@count"] is Int && $0["Descriptions"] == nil })
+                let joined = try await rows("$crossjoin(Products,Categories)?$top=2", level)
+                #expect(joined.allSatisfy { $0["Products@navigationLink"] is String && $0["Products"] == nil })
+                let grouped = try await rows("Products?$apply=groupby((Category))", level)
+                #expect(grouped.allSatisfy { $0["Category@navigationLink"] is String && $0["Category"] == nil })
+            }
+        }
+    }
+
+    @Test("3.4.2 (Aggregation) nested rows hold binary values and combined flags")
+    func nestedValues() async throws {
+        try await Site.reference { site async throws in
+            let query = "Categories?$apply=addnested(Products,filter(Price gt 0) as All)"
+            let rows = try await site.get(query).rows
+            #expect(rows.count == 3)
+            for row in rows {
+                let nested = try #require(row["All"] as? [[String: Any]], "\(row)")
+                let name = try #require(row["Name"] as? String)
+                let products = try await site.get("Products?$filter=Category/Name eq '\(name)'").rows
+                #expect(nested.count == products.count && !nested.isEmpty)
+                for product in nested {
+                    let other = products.first { $0["Name"] as? String == product["Name"] as? String }
+                    #expect(product["Data"] as? String == other?["Data"] as? String)
+                    #expect(product["Status"] as? String == other?["Status"] as? String)
+                }
+            }
+        }
+    }
 }

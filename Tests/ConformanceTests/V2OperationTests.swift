@@ -108,4 +108,47 @@ struct V2OperationTests {
             }
         }
     }
+
+    @Test("MS-ODATA 2.2.3.6.1 of function imports with one name, the parameters in the URL choose")
+    func overloads() async throws {
+        try await Site.reference { site async throws in
+            for (call, count) in [("count=2L", 2), ("count=1L&category='Electronics'", 1)] {
+                let answer = try await site.get("v2/GetTopProducts?\(call)&$format=json")
+                let body = try #require(try answer.json["d"] as? [String: Any], "\(answer.text)")
+                #expect((body["results"] as? [Any])?.count == count)
+            }
+            #expect(try await site.get("v2/Calculate?a=3L&b=4L&$format=json").text == #"{"d":{"Calculate":"7"}}"#)
+        }
+    }
+
+    @Test("rule 24 values of defined types are compared and written as those below them")
+    func definedTypes() async throws {
+        try await Site.reference { site async throws in
+            let filter = "ReleaseDate eq datetime'2024-01-20T00:00:00'"
+            let wanted = try await site.get("Products?$filter=ReleaseDate eq 2024-01-20&$select=Name").rows.count
+            let found = try await site.get("v2/Products?$filter=\(filter)&$format=json")
+            let body = try #require(try found.json["d"] as? [String: Any], "\(found.text)")
+            let rows = try #require(body["results"] as? [[String: Any]])
+            #expect(rows.count == wanted && wanted > 0)
+            let key = try #require(rows.first?["ID"] as? String)
+            let changed = try await site.send(
+                "MERGE", "v2/Products(guid'\(key)')",
+                json: ["ReleaseDate": "/Date(1706745600000)/", "OpenTime": "PT8H30M"])
+            #expect(changed.status == 204, "\(changed.text)")
+            let product = try await site.get("Products(\(key))").json
+            #expect(product["ReleaseDate"] as? String == "2024-02-01")
+            #expect((product["OpenTime"] as? String)?.hasPrefix("08:30:00") == true)
+        }
+    }
+
+    @Test("MS-ODATA 2.2.3.7.2.1 the property that an ETag is made of has the concurrency mode Fixed")
+    func concurrencyMode() async throws {
+        try await Site.reference { site async throws in
+            let metadata = try await site.get("v2/$metadata").text
+            let product = try #require(
+                metadata.firstMatch(of: /<EntityType Name="Product">.*?<\/EntityType>/.dotMatchesNewlines()))
+            #expect(product.0.matches(of: /ConcurrencyMode="Fixed"/).count == 1)
+            #expect(product.0.contains(/Name="Version"[^>]*ConcurrencyMode="Fixed"/))
+        }
+    }
 }

@@ -92,6 +92,42 @@ struct CollectionPayloadTests {
     }
 
     @Test(
+        "JSON 15: links and deleted entities are known by their context wherever it stands", arguments: [false, true])
+    func anyOrder(isStrict: Bool) throws {
+        let text = """
+            {"value":[
+             {"id":"Orders(3)","reason":"deleted","@context":"#Orders/$deletedEntity"},
+             {"source":"Orders(1)","@odata.context":"#Orders/$link","relationship":"Customer","target":"Customers('A')"},
+             {"target":"I","relationship":"Items","source":"Orders(1)","@context":"#Orders/$deletedLink"},
+             {"Code":"A","@context":"#Customers/$entity"},
+             {"ID":1}
+            ],"@context":"#Orders/$delta"}
+            """
+        for chunk in [7, 4096] {
+            var reader = CollectionPayloadReader(
+                model: model, type: order, strictness: isStrict ? .strict : .lenient)
+            var all: [CollectionPayloadReader.Element] = []
+            for start in stride(from: 0, to: text.utf8.count, by: chunk) {
+                reader.append(Array(text.utf8.dropFirst(start).prefix(chunk)))
+                while let element = try reader.next() { all.append(element) }
+            }
+            reader.finish()
+            while let element = try reader.next() { all.append(element) }
+            #expect(all.count == 6)
+            #expect(all[0] == .removed(id: "Orders(3)", entity: nil, reason: "deleted"))
+            let link = DeltaLink(source: "Orders(1)", relationship: "Customer", target: "Customers('A')")
+            #expect(all[1] == .link(link))
+            #expect(all[2] == .deletedLink(DeltaLink(source: "Orders(1)", relationship: "Items", target: "I")))
+            guard case .entity(let customer) = all[3], case .entity(let last) = all[4] else {
+                Issue.record("\(all)")
+                return
+            }
+            #expect(customer.shape.name.name == "Customer" && customer["Code"] == "A")
+            #expect(last["ID"] == 1)
+        }
+    }
+
+    @Test(
         "JSON 21.2: an error within the stream is thrown",
         arguments: [
             #"{"error":{"code":"1","message":"m"}}"#, #"{"value":[{"ID":1}],"error":{"code":"1","message":"m"}}"#,

@@ -127,6 +127,43 @@ import Testing
         }
     }
 
+    @Test func `a client that never reads its answer is cut off, one that reads slowly is not`() async throws {
+        // More than the system holds for a client, and not so much that the slow one needs long in the end.
+        let size = 32 << 20
+        let handler: ODataServer.IdentifiedHandler = { _, _, _ in
+            let left = Mutex(size)
+            return (
+                HTTPResponse(status: .ok),
+                ByteStream(length: Int64(size)) {
+                    left.withLock { left in
+                        guard left > 0 else { return nil }
+                        left -= 1 << 16
+                        return [UInt8](repeating: 65, count: 1 << 16)
+                    }
+                }
+            )
+        }
+        var configuration = ODataServer.Configuration(compresses: false)
+        #expect(configuration.writeIdleTimeout == ODataServer.Configuration.defaultWriteIdleTimeout)
+        configuration.writeIdleTimeout = .seconds(4)
+        try await withServer(configuration, handler: handler) { server in
+            let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8
+            let deaf = try RawConnection(port: server.port, receiveBuffer: 8192)
+            deaf.send(request)
+            let slow = try RawConnection(port: server.port, receiveBuffer: 8192)
+            slow.send(request)
+            // Three times as long as the client may take nothing, a few kilobytes at a time.
+            var received = await slow.readSlowly(times: 48, pause: 0.25)
+            #expect(received < size / 2, "The client was not slow.")
+            received += await slow.readToEnd().utf8.count
+            #expect(received > size, "The slow client got \(received) of \(size) bytes.")
+            // What the system held for it comes, and no more.
+            #expect(await deaf.readToEnd().utf8.count < size)
+            deaf.close()
+            slow.close()
+        }
+    }
+
     @Test func `a handshake that does not come to an end is given up`() async throws {
         let certificate = try await SelfSignedCertificate()
         var configuration = ODataServer.Configuration(tls: certificate.tls)

@@ -52,7 +52,10 @@ extension RunningServer {
 struct RawConnection: Sendable {
     private let descriptor: Int32
 
-    init(port: Int) throws {
+    /// Connects.
+    ///
+    /// - Parameter receiveBuffer: how many bytes the system takes before somebody reads them.
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -62,6 +65,9 @@ struct RawConnection: Sendable {
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -119,6 +125,24 @@ struct RawConnection: Sendable {
                     text += buffer[..<max(0, count)]
                 } while count > 0 && !isEnough(text)
                 continuation.resume(returning: (String(decoding: text, as: UTF8.self), count == 0))
+            }
+        }
+    }
+
+    /// Reads a little now and then, on a thread of its own: those of tasks may all be busy, which would be no slow
+    /// client but a silent one.
+    ///
+    /// - Returns: how many bytes came.
+    func readSlowly(times: Int, pause: TimeInterval) async -> Int {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                var received = 0
+                for _ in 0..<times {
+                    received += max(0, recv(descriptor, &buffer, buffer.count, 0))
+                    Thread.sleep(forTimeInterval: pause)
+                }
+                continuation.resume(returning: received)
             }
         }
     }

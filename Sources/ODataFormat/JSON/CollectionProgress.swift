@@ -157,41 +157,86 @@ struct CollectionProgress: Sendable {
     // MARK: Elements
 
     private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
-        // A look at the first member tells whether this is an entity of the collection: what is not has a
-        // context of its own, and that stands first (OData JSON Format 4.01, 4.6.1).
+        // A look at the first member mostly tells whether this is an entity of the collection: what is not has a
+        // context of its own, and that should stand first (OData JSON Format 4.01, 4.6.1).
+        let start = scanner
         var declared: QualifiedName?
+        var isFirst = false
         var ahead = scanner
         try ahead.beginObject()
         if let key = try ahead.nextKey() {
-            if key.firstByte == UInt8(ascii: "@"), key == "@odata.context" || key == "@context" {
+            if Self.isContext(key) {
+                isFirst = true
                 let context = try ahead.readString()
-                if let outcome = try readForeign(context, &scanner, ahead) { return outcome }
+                if let outcome = try readForeign(context, &scanner) { return outcome }
                 declared = reader.model.entityType(context: context)
             } else if key == "error", let error = try EntityPayloadReader.takeError(&scanner, shape) {
                 return .serviceError(error)
             }
         }
-        let entity =
-            if let verbose {
-                try verbose.readInstance(&scanner, declared: declared ?? type)
-            } else {
-                try declared == nil
-                    ? reader.readInstance(&scanner, of: shape) : reader.readInstance(&scanner, declared: declared)
-            }
-        if let reason = entity.control.removedReason {
-            return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
+        let entity: Entity
+        do throws(JSONError) {
+            entity = try readEntity(&scanner, declared)
+        } catch {
+            // What is no entity may well be unreadable as one.
+            guard !isFirst, !error.needsMoreData, let context = try Self.context(of: start) else { throw error }
+            scanner = start
+            if let outcome = try readForeign(context, &scanner) { return outcome }
+            guard let declared = reader.model.entityType(context: context), declared != shape.name else { throw error }
+            return Self.outcome(try readEntity(&scanner, declared))
         }
-        return .element(.entity(entity))
+        if !isFirst, case .string(let context)? = entity.control.annotations["odata.context"] {
+            var again = start
+            if let outcome = try readForeign(context, &again) {
+                scanner = again
+                return outcome
+            }
+            if let declared = reader.model.entityType(context: context), declared != entity.shape.name {
+                again = start
+                let entity = try readEntity(&again, declared)
+                scanner = again
+                return Self.outcome(entity)
+            }
+        }
+        return Self.outcome(entity)
+    }
+
+    private static func outcome(_ entity: Entity) -> Outcome {
+        guard let reason = entity.control.removedReason else { return .element(.entity(entity)) }
+        return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
+    }
+
+    private func readEntity(
+        _ scanner: inout JSONScanner, _ declared: QualifiedName?
+    ) throws(JSONError) -> Entity {
+        if let verbose { return try verbose.readInstance(&scanner, declared: declared ?? type) }
+        return try declared == nil
+            ? reader.readInstance(&scanner, of: shape) : reader.readInstance(&scanner, declared: declared)
+    }
+
+    private static func isContext(_ key: JSONString) -> Bool {
+        key.firstByte == UInt8(ascii: "@") && (key == "@odata.context" || key == "@context")
+    }
+
+    /// The context of the object that a scanner stands before, wherever in it that stands.
+    private static func context(of start: JSONScanner) throws(JSONError) -> String? {
+        var scanner = start
+        try scanner.beginObject()
+        while let key = try scanner.nextKey() {
+            if isContext(key), try scanner.peekKind() == .string { return try scanner.readString() }
+            try scanner.skipValue()
+        }
+        return nil
     }
 
     /// A deleted entity in 4.0's spelling, or a link.
     private func readForeign(
-        _ context: String, _ scanner: inout JSONScanner, _ afterContext: JSONScanner
+        _ context: String, _ scanner: inout JSONScanner
     ) throws(JSONError) -> Outcome? {
         let isDeletedEntity = context.hasSuffix("/$deletedEntity")
         let isDeletedLink = context.hasSuffix("/$deletedLink")
         guard isDeletedEntity || isDeletedLink || context.hasSuffix("/$link") else { return nil }
-        scanner = afterContext
+        try scanner.beginObject()
         var members: [String: String] = [:]
         while let key = try scanner.nextKey() {
             if try scanner.peekKind() == .string {

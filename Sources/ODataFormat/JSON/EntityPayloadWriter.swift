@@ -85,7 +85,9 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
         // The parts of a property that are needed, since copying all of one costs more than writing its value.
         let shape = entity.shape
-        for ordinal in 0..<min(shape.properties.count, entity.values.count) {
+        let isGrouped = model.structuredType(shape.name) == nil && shape.properties.contains { $0.name.contains("/") }
+        if isGrouped { writeGrouped(entity, &annotations, &json) }
+        for ordinal in 0..<(isGrouped ? 0 : min(shape.properties.count, entity.values.count)) {
             guard let value = entity.values[ordinal] else { continue }
             if !annotations.isEmpty || metadata == .full {
                 let name = shape.properties[ordinal].name
@@ -99,7 +101,12 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             writeValue(value, type: shape.properties[ordinal].type, to: &json)
         }
         let dynamic = entity.dynamicProperties
+        var paths: [(name: String, value: ODataValue)] = []
         for (name, value) in dynamic.isEmpty ? [] : dynamic.sorted(by: { $0.key < $1.key }) {
+            if name.contains("/") {
+                paths.append((name, value))
+                continue
+            }
             let stated = annotations.take(name)
             write(stated, of: name, &json)
             if metadata != .none, !stated.contains(where: { $0.term == "odata.type" }) {
@@ -108,6 +115,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.key(name)
             writeValue(value, type: nil, to: &json)
         }
+        if !paths.isEmpty { writeGrouped(paths, &annotations, &json) }
         if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, &json) }
         if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, &json) }
         // Those on properties that have no value here, such as the links of streams.
@@ -118,6 +126,11 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     /// Types are fragments of the metadata URL since V4, and plain names before.
     private var typePrefix: String { version < .v4 ? "" : "#" }
+
+    private func write(_ name: String, of property: String, _ value: String, _ json: inout JSONWriter) {
+        json.key(control(name, of: property))
+        json.string(value)
+    }
 
     private func write(_ name: String, _ value: String?, _ json: inout JSONWriter) {
         guard let value else { return }
@@ -190,7 +203,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// Writes the annotations on a property, or on the instance for the empty name.
-    private func write(
+    func write(
         _ annotations: [AnnotationGroups.Item], of property: String, _ json: inout JSONWriter
     ) {
         for (term, value) in annotations {
@@ -206,7 +219,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// States the type of a declared property unless JSON itself tells it (OData JSON Format 4.01, 4.6.3).
-    private func writeType(
+    func writeType(
         of name: String, _ type: TypeReference, _ value: ODataValue, _ json: inout JSONWriter
     ) {
         switch (type, value) {
@@ -239,7 +252,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// States the type of a dynamic property where a reader would take the JSON for something else.
-    private func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
+    func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
         let type: TypeReference
         if case .collection(let values) = value {
             // Members of several types cannot be told: each is read as JSON tells it.
@@ -319,7 +332,14 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
                 json.key(control("nextLink", of: property.name))
                 json.string(nextLink)
             }
-        case .references(let ids): writeReferences(ids, property, &json)
+        case .references(let ids):
+            // What a transformation or a cross join leads to is no property of the row: a link to it stands there.
+            let isMade = model.structuredType(entity.shape.name) == nil
+            if isMade, version >= .v4, !property.isCollection, let id = ids.first {
+                if metadata != .none { write("navigationLink", of: property.name, id, &json) }
+                return
+            }
+            writeReferences(ids, property, &json)
         }
     }
 

@@ -7,6 +7,15 @@ struct BatchExecution {
     let incoming: IncomingRequest
 
     func run() async throws -> ODataResponse {
+        var response = try await answer()
+        if incoming.statesContinueOnError {
+            let goesOn = incoming.request.preferences.continueOnError
+            response.preferencesApplied.append(goesOn ? "continue-on-error" : "continue-on-error=false")
+        }
+        return response
+    }
+
+    private func answer() async throws -> ODataResponse {
         guard let unreadable = incoming.parts.first(where: { $0.item == nil }) else {
             return try await provider.execute(incoming.request)
         }

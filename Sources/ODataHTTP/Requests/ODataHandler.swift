@@ -13,7 +13,9 @@ import ODataService
 public struct ODataHandler: Sendable {
     /// How a service is served.
     public struct Options: Sendable {
-        /// The most bytes of a request body that is not media.
+        /// The most bytes of a request body that is not media: ``RequestDecoder/defaultMaxBodySize``, 64 MB, unless set
+        /// otherwise. Such a body is read as a whole before anything is done, also where it comes in chunks; one byte
+        /// more is 413. Media are streamed, and not limited by it.
         public var maxBodySize: Int
         /// The URL under which clients see the service root, when a proxy takes a part of the path away: all links
         /// start with it, whatever a request says.

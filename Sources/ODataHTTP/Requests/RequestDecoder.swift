@@ -19,6 +19,8 @@ public struct IncomingRequest: Sendable {
     public var answersAsJSON: Bool
     /// `$batch`: the requests in it, those that cannot be read included.
     var parts: [IncomingPart] = []
+    /// Whether the client said if a batch goes on behind an error.
+    var statesContinueOnError = false
     /// The URL with references to other requests of a batch put in: what ``bound`` comes from.
     var resolvedURL: ODataURL
 }
@@ -125,7 +127,8 @@ public struct RequestDecoder: Sendable {
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
             let isJSON = fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
-            if isJSON, !PreferenceFields.statesContinueOnError(fields[values: .prefer]) {
+            incoming.statesContinueOnError = PreferenceFields.statesContinueOnError(fields[values: .prefer])
+            if isJSON, !incoming.statesContinueOnError {
                 // A batch in JSON goes on unless it is told not to (OData JSON Format 4.01, 19.4).
                 incoming.request.preferences.continueOnError = true
             }
@@ -239,6 +242,8 @@ public struct RequestDecoder: Sendable {
                     message: "Conditions are stated on the requests of a batch, not on the batch.",
                     target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
             }
+        // `*` asks for no tag in particular, and what is changed of a collection are members that exist.
+        case .entities where request.ifMatch == "*" && [.update, .replace, .delete].contains(request.method): break
         case .entities where request.method != .read && request.ifMatch != nil:
             throw ODataError(
                 status: 412, code: "PreconditionFailed", message: "A collection has no entity tag that could match.",

@@ -21,6 +21,8 @@ enum ErrorResponse {
         if !error.allowedMethods.isEmpty {
             response.headerFields[.allow] = MethodRules.listed(error.allowedMethods)
         }
+        // Where to read anew what a delta link no longer tells the changes of (OData Protocol 4.01, 11.3.2).
+        if error.status == 410, let link = error.headers["Location"] { response.headerFields[.location] = link }
         if let seconds = error.retryAfter { response.headerFields[.retryAfter] = String(seconds) }
         if let result = error.repeatabilityResult { response.headerFields[.repeatabilityResult] = result.rawValue }
         if let id = error.requestID { response.headerFields[.requestID] = id }

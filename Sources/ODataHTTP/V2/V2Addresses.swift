@@ -187,7 +187,7 @@ struct V2Literals {
     /// A literal as one of a type; anything else as it is.
     private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
         guard !model.isNative, case .literal(var literal) = expression else { return expression }
-        switch (literal.value, type) {
+        switch (literal.value, type?.primitive.map { .primitive($0) } ?? type) {
         case (.dateTime(let instant), .primitive(.date)?) where instant.timeOfDay.picoseconds == 0:
             literal.value = .date(instant.date)
             literal.type = .date

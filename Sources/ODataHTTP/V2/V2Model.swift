@@ -19,9 +19,34 @@ struct V2Model: Sendable {
     init(_ service: EntityDataModel, capabilities: ServiceCapabilities? = nil) throws(CSDLError) {
         self.service = service
         // A model that was made once can be made again with attributes more.
-        let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: service)) ?? service
+        let tagged = (try? Self.statingConcurrency(of: service)) ?? service
+        let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: tagged)) ?? tagged
         metadata = CSDLWriter.document(described, as: .xml(.v2)).bytes
         visible = try CSDLReader.read(xml: metadata)
+    }
+
+    /// The model with what V4 says of a set, that changes are checked against some properties, said of the properties.
+    private static func statingConcurrency(of model: EntityDataModel) throws(ModelError) -> EntityDataModel {
+        var tokens: [QualifiedName: Set<String>] = [:]
+        for set in model.container.entitySets {
+            let stated = set.annotations.annotation("Org.OData.Core.V1.OptimisticConcurrency")
+            guard case .collection(let paths)? = stated?.value else { continue }
+            for case .path(_, let name) in paths { tokens[set.type, default: []].insert(name) }
+        }
+        guard !tokens.isEmpty else { return model }
+        var schemas = model.schemas
+        for schema in schemas.indices {
+            for type in schemas[schema].structuredTypes.indices {
+                guard let names = tokens[schemas[schema].structuredTypes[type].name] else { continue }
+                for index in schemas[schema].structuredTypes[type].properties.indices
+                where names.contains(schemas[schema].structuredTypes[type].properties[index].name) {
+                    schemas[schema].structuredTypes[type].properties[index].isConcurrencyToken = true
+                }
+            }
+        }
+        return try EntityDataModel(
+            schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
+            references: model.references)
     }
 
     /// Whether the service's types are V2's already, so that values and literals go through as they are.

@@ -53,7 +53,8 @@ struct V2Values {
     /// - Parameter target: the property's name, for errors.
     /// - Throws: 400 where the service's type has no such value.
     func stored(_ value: ODataValue, as type: TypeReference, target: String) throws(ODataError) -> ODataValue {
-        switch (value, type) {
+        // A type definition has the values of the type below it.
+        switch (value, type.primitive.map { .primitive($0) } ?? type) {
         case (.dateTime(let instant), .primitive(.date)):
             guard instant.timeOfDay.picoseconds == 0 else {
                 throw invalid("\(instant) has a time of day, and \(target) has none", target)

@@ -53,6 +53,12 @@ extension BindingSession {
     func bind(
         _ expression: Expression, expecting type: TypeReference, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
+        if case .alias(let name) = expression {
+            return try substituting(name) { value throws(QueryError) in
+                guard let value else { return .constant(.null, .untyped("Edm.Untyped")) }
+                return try self.bind(value, expecting: type, in: scope)
+            }
+        }
         guard case .json(let text) = expression else { return try bind(expression, in: scope) }
         do {
             return .constant(try ODataValue(json: Array(text.utf8), type: type, model: model), type)
@@ -200,7 +206,7 @@ extension BindingSession {
         }
         // A constant is converted once and for all: it may stand wherever a literal of the type may.
         if case .constant(let value, _) = inner {
-            return .constant(ValueCast(model: model).cast(value, to: type), type)
+            return .constant(ValueCast(model: model).cast(value, from: inner.type, to: type), type)
         }
         return inner.type == type ? inner : .cast(inner, type)
     }

@@ -22,7 +22,7 @@ extension BindingSession {
     func bind(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
-        if left.isJSON || right.isJSON { return try bindJSON(symbol, left, right, in: scope) }
+        if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left, right, in: scope) }
         let first = try bind(left, in: scope)
         let second = try bind(right, in: scope)
         return try combine(symbol, (left, first), (right, second))
@@ -32,7 +32,7 @@ extension BindingSession {
     private func bindJSON(
         _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
-        if left.isJSON {
+        if isJSON(left) {
             let second = try bind(right, in: scope)
             return try combine(symbol, (left, try bind(left, expecting: second.type, in: scope)), (right, second))
         }
@@ -160,7 +160,7 @@ extension BindingSession {
         if case .untyped = left.type { return .binary(symbol, left, right, untypedResult(left, right)) }
         if case .untyped = right.type { return .binary(symbol, left, right, untypedResult(left, right)) }
         guard let first = left.type.primitive, let second = right.type.primitive else { throw refused() }
-        if first.isNumeric, second.isNumeric { return try numeric(symbol, left, right) }
+        if first.isNumeric, second.isNumeric { return try numeric(symbol, left, right, at: offset) }
         // A string may be a duration whose prefix is left out.
         if second == .string, let duration = adapted(right, to: .primitive(.duration)) {
             return try arithmetic(symbol, left, duration, at: offset)
@@ -191,10 +191,15 @@ extension BindingSession {
 
     /// Whole numbers narrower than 32 bits are widened first, and `divby` divides them as decimals.
     private func numeric(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression
+        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
     ) throws(QueryError) -> BoundExpression {
         guard let (first, second) = unify(left, right), let common = first.type.primitive else {
             return .binary(symbol, left, right, left.type)
+        }
+        // A zero that the request itself divides by fails it (5.1.1.2.5, 5.1.1.2.6); one that a row has gives null.
+        let isFloating = common == .double || common == .single
+        if symbol == .modulo || symbol == .divide && !isFloating, case .constant(let value, _) = second, value.isZero {
+            throw typeError("\(symbol.rawValue) by zero has no result.", at: offset)
         }
         var type = common
         if type.isInteger, type != .int64 { type = .int32 }
@@ -247,11 +252,26 @@ extension BindingSession {
         if case .untyped = reference { return .membership(value, in: bound) }
         return .membership(converted(value, to: reference), in: bound.map { converted($0, to: reference) })
     }
+
+    /// Whether it is a JSON object, whose type only its place tells, or an alias that stands for one.
+    private func isJSON(_ expression: Expression) -> Bool {
+        switch expression {
+        case .json: true
+        case .alias(let name): if case .json? = aliases[name.text] { true } else { false }
+        default: false
+        }
+    }
 }
 
-extension Expression {
-    /// Whether it is a JSON object, whose type only its place tells.
-    fileprivate var isJSON: Bool {
-        if case .json = self { true } else { false }
+extension ODataValue {
+    /// Whether it is a number that nothing can be divided by.
+    fileprivate var isZero: Bool {
+        switch self {
+        case .integer(let number): number == 0
+        case .decimal(let number): number == ODataDecimal(0)
+        case .double(let number): number == 0
+        case .single(let number): number == 0
+        default: false
+        }
     }
 }

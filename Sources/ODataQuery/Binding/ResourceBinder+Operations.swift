@@ -29,7 +29,10 @@ extension ResourceBinder {
             let values = given ?? implicitArguments(for: parameters)
             let names = Set(values.map(\.name.text))
             if names == Set(parameters.map(\.name)) {
+                // Of the overloads that options of the URL would do for, the one that they all belong to.
+                if given == nil, let chosen, chosen.arguments.count >= values.count { continue }
                 chosen = (operation, set, values)
+                if given == nil { continue }
                 break
             }
             // One that takes exactly these parameters goes before one that could take more (11.5.4.1.1).
@@ -122,11 +125,15 @@ extension ResourceBinder {
 
     /// The query over what the path addresses; `nil` where that is not made of rows.
     func query(for target: BoundResource.Target) throws(QueryError) -> BoundQuery? {
+        try refuseID(target)
         switch target {
         case .entities(let shape, let set), .references(_, let shape, let set, isCollection: true):
             return try session.query(options, shape: shape, source: source, set: set)
         case .count(let shape, let set):
-            try refuse([("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty)], "a count")
+            // A delta link has the options of its query, and may get `/$count` (OData Protocol 4.01, 11.3.2).
+            if options.deltaToken == nil {
+                try refuse([("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty)], "a count")
+            }
             return try session.query(options, shape: shape, source: source, set: set)
         case .entity(let shape, let set), .references(_, let shape, let set, isCollection: false):
             try refuseCollectionOptions("a single entity")
@@ -175,6 +182,14 @@ extension ResourceBinder {
             try refuseAllOptions("a raw value")
             return nil
         case .batch: return nil
+        }
+    }
+
+    /// `$id` says which entity `$entity` or a reference is about, and nothing elsewhere (OData URL Conventions 4.01, 4.14).
+    private func refuseID(_ target: BoundResource.Target) throws(QueryError) {
+        switch target {
+        case .entityByID, .references: return
+        default: try refuse([("$id", options.id != nil)], "this resource")
         }
     }
 

@@ -18,7 +18,7 @@ extension Evaluator {
         case .function(let function, let arguments, _):
             return try call(function, arguments.map { try value($0, in: environment) })
         case .cast(let inner, let type):
-            return ValueCast(model: model).cast(try value(inner, in: environment), to: type)
+            return ValueCast(model: model).cast(try value(inner, in: environment), from: inner.type, to: type)
         case .isOf(let path, let name): return .boolean(try isOf(path, name, in: environment))
         case .isOfValue(let inner, let type):
             let value = try value(inner, in: environment)

@@ -12,7 +12,8 @@ import ODataModel
 /// - Comparisons are never null, arithmetic and functions are null where an operand is, and `and`, `or` and `not`
 ///   follow three-valued logic (OData URL Conventions 4.01, 5.1.1.1).
 /// - Whole numbers are computed in 64 bits, decimals exactly with up to 38 digits (``DecimalArithmetic``). What does
-///   not fit is an ``EvaluationError``. Division by zero is null, except of doubles, where it is INF or NaN.
+///   not fit is an ``EvaluationError``. Division by zero is null, except of doubles, where it is INF or NaN; a zero that
+///   stands in the query itself is refused when that is bound.
 /// - Ascending order has null first and NaN last. Sorting is stable.
 public struct Evaluator: Sendable {
     /// The model that the queries are bound to.

@@ -286,10 +286,11 @@ extension QueryParser {
         return .typeTest(test, operand, type)
     }
 
-    /// A type's name, `Collection(…)` among them; V2 and V3 put it into quotes.
+    /// A type's name, `Collection(…)` among them. V2 and V3 put it into quotes, and so do many clients of V4, whose
+    /// grammar knows none: they cannot mean anything else.
     mutating func typeName() throws(QueryError) -> Identifier {
         let start = position
-        if dialect == .v2, take("'") {
+        if take("'") {
             let inner = try typeName()
             try require("'")
             return inner

@@ -41,10 +41,17 @@ extension ODataServer {
         public var metricsFactory: (any MetricsFactory)?
         /// How long a connection may be silent, and how long it may take to send the head of a request.
         public var idleTimeout: Duration
+        /// How long a client may take nothing of an answer that is being sent, ``defaultWriteIdleTimeout`` by default; its
+        /// connection, or stream of HTTP/2, is closed then. A client that reads, however slowly, is not cut: on a stream
+        /// of HTTP/2, whose flow is the client's to control, it has to take 64 KB in this time.
+        public var writeIdleTimeout: Duration
         /// How long a client may take to agree on TLS.
         public var handshakeTimeout: Duration
         /// What the `Server` header says; absent when `nil`.
         public var serverName: String?
+
+        /// Two minutes.
+        public static let defaultWriteIdleTimeout = Duration.seconds(120)
 
         /// Makes a configuration.
         public init(
@@ -71,6 +78,7 @@ extension ODataServer {
             self.accessLog = accessLog
             self.logsQueries = logsQueries
             self.idleTimeout = idleTimeout
+            writeIdleTimeout = Self.defaultWriteIdleTimeout
             self.handshakeTimeout = handshakeTimeout
             self.serverName = serverName
         }
@@ -90,7 +98,9 @@ extension ODataServer {
             let (seconds, _) = idleTimeout.components
             // Far enough above the limits that what exceeds those is still read and refused in words.
             let size = 2 * (limits.maxFieldsSize + limits.maxURLLength)
+            let writeIdle = TimeAmount(writeIdleTimeout)
             let http1 = HTTP1Channel.Configuration(
+                additionalChannelHandlers: [WriteDeadline(after: writeIdle)],
                 idleTimeout: .seconds(min(seconds, 86_400 * 365)),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))

@@ -171,7 +171,8 @@ struct EntityRenderer: RowRenderer {
             item.related[name] =
                 expand.form == .references
                 ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count, nextLink: nextLink)
-        case .count(let count): item.related[name] = .many([], count: count)
+        // As a client reads it: a count, and no collection.
+        case .count(let count): item.control.annotations["\(name)@odata.count"] = .integer(count)
         }
     }
 }

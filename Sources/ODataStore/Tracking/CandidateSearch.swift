@@ -107,10 +107,12 @@ struct CandidateSearch {
     /// The rows of a node's table that changed, or whose related rows did.
     private func affected(_ node: TrackedQuery.Node) throws -> Set<Int64> {
         guard let table = mapping.tables[node.set] else { return [] }
-        var result = try Int64.fetchSet(
-            database,
-            sql: "SELECT row_id FROM \(ChangeLog.table) WHERE name = ? AND version > ? AND version <= ?",
-            arguments: [table.table, since, upTo])
+        var sql = "SELECT row_id FROM \(ChangeLog.table) WHERE name = ? AND version > ? AND version <= ?"
+        if let shown = node.shownColumns {
+            let mask = ChangedColumns(table).mask(of: shown.union(log.joinColumns[table.table] ?? []))
+            sql += " AND (changed IS NULL OR changed & \(mask) <> 0)"
+        }
+        var result = try Int64.fetchSet(database, sql: sql, arguments: [table.table, since, upTo])
         for (name, child) in node.related {
             guard let storage = table.navigation[name], let target = mapping.tables[child.set] else { continue }
             let changed = try affected(child)

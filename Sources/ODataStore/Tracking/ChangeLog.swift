@@ -7,7 +7,7 @@ import ODataModel
 ///
 /// Each entry has a number that only grows, the table and row, the entity's key where it has one, and for a row
 /// that is changed or deleted the values that its relations hung on before: with them the rows that it was
-/// related to are found.
+/// related to are found. For a row that is changed it says which columns (``ChangedColumns``).
 struct ChangeLog: Sendable {
     static let table = "outpost_change"
 
@@ -42,7 +42,7 @@ struct ChangeLog: Sendable {
             """
             CREATE TABLE \(Self.table) (
               version INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row_id INTEGER NOT NULL,
-              other INTEGER, kind INTEGER NOT NULL, key BLOB, before BLOB,
+              other INTEGER, kind INTEGER NOT NULL, key BLOB, before BLOB, changed INTEGER,
               at INTEGER NOT NULL
             )
             """,
@@ -83,16 +83,15 @@ struct ChangeLog: Sendable {
         }
         func entry(_ row: String, _ kind: Kind, keepsJoins: Bool) -> String {
             """
-            INSERT INTO \(Self.table) (name, row_id, kind, key, before, at) VALUES (\(literal(table.table)), \
-            \(row).\(rowID), \(kind.rawValue), \(values(row, keys)), \
+            INSERT INTO \(Self.table) (name, row_id, kind, key, before, changed, at) VALUES (\
+            \(literal(table.table)), \(row).\(rowID), \(kind.rawValue), \(values(row, keys)), \
             \(keepsJoins ? values(row, joinColumns[table.table] ?? []) : "NULL"), \
+            \(kind == .update ? ChangedColumns(table).expression : "NULL"), \
             \(ServiceSchema.nowFunction)());
             """
         }
         // A row's ETag is written after its values: that alone is no change.
-        let columns =
-            table.columns.map(\.name) + table.presenceColumns
-            + [table.dynamicProperties, table.discriminator].compactMap { $0 }
+        let columns = table.digestColumns
         let watched = columns.isEmpty ? "" : " OF \(columns.map(quoted).joined(separator: ", "))"
         return [
             ("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, ""),
@@ -112,16 +111,7 @@ struct ChangeLog: Sendable {
     // MARK: Versions
 
     /// Where the log stands.
-    struct Position: Sendable {
-        /// What tells this log from one that stood here before.
-        var instance: String
-        /// The number of the last entry.
-        var version: Int64
-        /// Entries up to this one are forgotten.
-        var horizon: Int64
-    }
-
-    static func position(in database: Database) throws -> Position {
+    static func position(in database: Database) throws -> ChangePosition {
         let meta = Dictionary(
             try Row.fetchAll(
                 database,
@@ -129,7 +119,7 @@ struct ChangeLog: Sendable {
             ).map { ($0[0] as String, $0[1] as DatabaseValue) }, uniquingKeysWith: { first, _ in first })
         let version = try Int64.fetchOne(
             database, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table])
-        return Position(
+        return ChangePosition(
             instance: meta["instance"].flatMap { String.fromDatabaseValue($0) } ?? "", version: version ?? 0,
             horizon: meta["horizon"].flatMap { Int64.fromDatabaseValue($0) } ?? 0)
     }
@@ -149,20 +139,5 @@ struct ChangeLog: Sendable {
         try database.execute(sql: "DELETE FROM \(table) WHERE version <= ?", arguments: [last])
         try database.execute(
             sql: "UPDATE \(ServiceSchema.metaTable) SET value = ? WHERE name = 'horizon'", arguments: [last])
-    }
-}
-
-extension TableStorage {
-    /// The columns that tell whether a complex value is there.
-    fileprivate var presenceColumns: [String] {
-        var result: Set<String> = []
-        func add(_ storage: PropertyStorage) {
-            guard case .complex(_, let nested, let presence) = storage else { return }
-            result.insert(presence)
-            nested.forEach(add)
-        }
-        properties.forEach(add)
-        derivedProperties.values.forEach { $0.forEach(add) }
-        return result.sorted()
     }
 }

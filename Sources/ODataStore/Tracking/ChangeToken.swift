@@ -2,8 +2,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The content of `$deltatoken` of a service's own store, and of `$skiptoken` while a tracked result is read page
-/// by page: opaque to clients, ordered by the numbers of the log and never by time.
+/// The content of `$deltatoken`, and of `$skiptoken` while a tracked result is read page by page: opaque to clients,
+/// good for one query on one database only, ordered by the numbers of changes and never by time.
 struct ChangeToken: Hashable {
     /// Where in the protocol the token stands.
     enum Stage: Hashable {
@@ -11,11 +11,11 @@ struct ChangeToken: Hashable {
         case page(String)
         /// A delta link.
         case delta
-        /// A next link of a delta: where it ends, and the row that it goes on behind.
+        /// A next link of a delta: where it ends, and what it goes on behind: the row of a log, else a version.
         case deltaPage(last: Int64, after: Int64)
     }
 
-    /// The log that the numbers are of.
+    /// What the numbers are of.
     var instance: String
     /// The query's hash.
     var query: String
@@ -54,24 +54,54 @@ struct ChangeToken: Hashable {
         guard text.hasPrefix(Self.mark) else { return nil }
         guard let bytes = Base64URL.decode(String(text.dropFirst())),
             let decoded = String(validating: bytes, as: UTF8.self)
-        else { throw DeltaToken.invalid }
+        else { throw Self.invalid }
         let fields = decoded.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 6, let since = Int64(fields[3]), let seen = Int64(fields[4]), since >= 0, seen >= since
-        else { throw DeltaToken.invalid }
+        else { throw Self.invalid }
         switch fields[0] {
         case "p": stage = .page(fields[5])
         case "d": stage = .delta
         case "n":
             let parts = fields[5].split(separator: ":")
             guard parts.count == 2, let last = Int64(parts[0]), let after = Int64(parts[1]), last >= since else {
-                throw DeltaToken.invalid
+                throw Self.invalid
             }
             stage = .deltaPage(last: last, after: after)
-        default: throw DeltaToken.invalid
+        default: throw Self.invalid
         }
         instance = fields[1]
         query = fields[2]
         self.since = since
         self.seen = seen
+    }
+
+    // MARK: Refusals
+
+    /// 400 for a text that is no token.
+    static let invalid = ODataError(
+        status: 400, code: "InvalidDeltaToken", message: "The delta token is none that this service gave out.",
+        target: "$deltatoken")
+
+    /// 400 for a token of another query.
+    static let foreign = ODataError(
+        status: 400, code: "InvalidDeltaToken", message: "The delta token belongs to another query.",
+        target: "$deltatoken")
+
+    /// 410 for a token whose changes are no longer known (OData Protocol 4.01, 11.3).
+    static let gone = ODataError(
+        status: 410, code: "DeltaTokenExpired",
+        message: "The changes since this delta link are no longer known; read the collection again.",
+        target: "$deltatoken")
+
+    /// What tells one tracked query from another: its text without tokens.
+    static func hash(of url: ODataURL) -> String {
+        var url = url
+        url.options.skipToken = nil
+        url.options.deltaToken = nil
+        url.options.format = nil
+        url.options.count = nil
+        var hash = QueryHash()
+        hash.add(url.urlEncoded())
+        return hash.text
     }
 }

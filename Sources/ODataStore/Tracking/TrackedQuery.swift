@@ -10,6 +10,8 @@ struct TrackedQuery: Sendable {
         var set: String
         /// The tables reached by navigation, by the path of the navigation property.
         var related: [String: Node] = [:]
+        /// The columns that the result shows or hangs on, besides those of joins; `nil` when all count.
+        var shownColumns: Set<String>?
     }
 
     /// The root.
@@ -71,6 +73,8 @@ struct TrackedQuery: Sendable {
             guard add(condition, to: \.root) else { return nil }
         }
         guard add(query, to: \.root) else { return nil }
+        let conditions = steps.compactMap { if case .filter(let condition, _) = $0 { condition } else { nil } }
+        root.shownColumns = Self.shownColumns(query, conditions, of: set, core: core)
         // A row that the caller does not see may be one that it saw before: to tell it would give away its key.
         guard try Self.seesAll(root, core: core, principal: principal) else { return nil }
     }

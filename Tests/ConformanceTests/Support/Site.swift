@@ -43,7 +43,7 @@ struct Site {
     }()
 
     private static func serve(_ provider: any ODataProvider, _ body: (Site) async throws -> Void) async throws {
-        let server = try await ODataServer(handler: ODataHandler(provider: provider).handle).start()
+        let server = try await ODataServer(handler: ReferenceService.handler(provider)).start()
         let transport = try NIOTransport()
         do {
             try await body(Site(root: server.url, transport: transport))

@@ -336,4 +336,32 @@ extension String {
     func components(after separator: String) -> String {
         firstRange(of: separator).map { String(self[$0.upperBound...]) } ?? ""
     }
+
+    @Test("A body of JSON that comes in chunks is taken up to the limit, and one byte more is 413")
+    func bodyLimit() async throws {
+        let box = Mutex<ScriptedProvider?>(nil)
+        let provider = try ScriptedProvider { _ in
+            guard let provider = box.withLock({ $0 }) else { return ODataResponse() }
+            return ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
+        }
+        box.withLock { $0 = provider }
+        let body = Array(#"{"ID":1,"Name":"Bread","Stock":5}"#.utf8)
+        for (limit, status) in [(body.count, 201), (body.count - 1, 413)] {
+            var options = ODataHandler.Options()
+            #expect(options.maxBodySize == RequestDecoder.defaultMaxBodySize)
+            options.maxBodySize = limit
+            let handler = try ODataHandler(provider: provider, serviceRoot: "/service/", options: options)
+            var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/service/Products")
+            message.headerFields[.contentType] = "application/json"
+            let rest = Mutex(body[...])
+            let stream = ByteStream {
+                rest.withLock { rest in
+                    defer { rest = rest.dropFirst(7) }
+                    return rest.isEmpty ? nil : Array(rest.prefix(7))
+                }
+            }
+            let (response, _) = await handler.handle(message, stream)
+            #expect(response.status.code == status)
+        }
+    }
 }

@@ -162,6 +162,9 @@ struct RequestGenerator {
                     "bool",
                     pick([
                         "(\(p)Kind eq cast(concat('Red',''),S.Kind))",
+                        "(cast(\(p)Kind,Edm.String) eq 'Red')",
+                        "contains(cast(\(p)Kind,Edm.String),concat('Green,','Blue'))",
+                        "(cast(cast(\(p)Kind,Edm.String),S.Kind) eq \(p)Kind)",
                         "(cast(concat('Green,','Blue'),S.Kind) ge \(p)Kind)",
                         "(cast(concat('Re',\(p)Place/City),S.Kind) eq null)",
                     ]))

@@ -103,6 +103,21 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
+    @Test("11.3.2 the number of changes, and $deltatoken=latest")
+    func countAndLatest() async throws {
+        let fixture = try ForeignFixture(Self.sql)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let link = try #require(try await database.page("part?$deltatoken=latest").deltaLink)
+        try fixture.elsewhere("UPDATE part SET n = n + 1")
+        let counting = link.replacingOccurrences(of: "part?", with: "part/$count?")
+        guard case .count(let count) = try await database.get(counting).body else {
+            throw ODataError.notFound("count")
+        }
+        let page = try await database.page(link)
+        #expect(count == Int64(page.entities.count) && count > 0)
+        try await database.close()
+    }
+
     @Test("What the database does itself, by cascades, is versioned with our change", arguments: [false, true])
     func cascades(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)

@@ -51,7 +51,7 @@ struct FilterTests {
                 ("OrderID eq 2.5", ""), ("OrderID ne 2.5", "1 2 3 4 5"), ("OrderID gt 1.5 and OrderID lt 3.5", "2 3"),
                 ("Freight add Weight eq 32.48", "1"), ("Freight gt Weight", "1 2 5"), ("OrderID mul 2 eq 6", "3"),
                 ("OrderID div 2 eq 1", "2 3"), ("OrderID divby 2 eq 0.5", "1"), ("OrderID mod 2 eq 0", "2 4"),
-                ("OrderID div 0 eq 1", ""), ("-OrderID lt -4", "5"), ("Freight div 3 gt 21.6", "3"),
+                ("OrderID div (OrderID sub OrderID) eq 1", ""), ("-OrderID lt -4", "5"), ("Freight div 3 gt 21.6", "3"),
                 ("round(Freight) eq 32", "1"), ("floor(Freight) eq 11", "2"), ("ceiling(Freight) eq 12", "2"),
                 ("Rating add 1 eq 2.5", "1"), ("OrderID eq Weight mul 10", "1 2"),
             ])

@@ -84,6 +84,54 @@ struct DeltaTests {
         #expect(entered.removed.isEmpty)
     }
 
+    @Test("11.3.1 a change of what the query neither shows nor asks for is not reported, unless it changes an ETag")
+    func projections() async throws {
+        let bazaar = try await Bazaar()
+        for id in 1...2 { try await bazaar.create("Orders", #"{"ID":\#(id),"Owner":"o","Margin":\#(id)}"#) }
+        func ids(_ link: String?) async throws -> [ODataValue] {
+            try await bazaar.follow(link).entities.compactMap { $0["ID"] }
+        }
+        let owners = try await track(bazaar, "Orders?$select=ID,Owner").deltaLink
+        let filtered = try await track(bazaar, "Orders?$select=ID&$filter=Margin lt 9").deltaLink
+        let computed = try await track(bazaar, "Orders?$select=ID,Twice&$compute=Margin mul 2 as Twice").deltaLink
+        let expanded = try await track(bazaar, "Orders?$select=ID&$expand=Lines").deltaLink
+        let whole = try await track(bazaar, "Orders").deltaLink
+        try await bazaar.send(.update, "Orders(1)", #"{"Margin":3}"#)
+        #expect(try await ids(owners) == [])
+        #expect(try await ids(filtered) == [1])
+        #expect(try await ids(computed) == [1])
+        #expect(try await ids(expanded) == [])
+        #expect(try await ids(whole) == [1])
+        try await bazaar.send(.update, "Orders(2)", #"{"Owner":"p"}"#)
+        #expect(try await ids(owners) == [2])
+        #expect(try await ids(filtered) == [1])
+        try await bazaar.create("Orders(2)/Lines", #"{"No":1}"#)
+        #expect(try await ids(expanded) == [2])
+        try await bazaar.send(.delete, "Orders(1)")
+        #expect(try await bazaar.follow(owners).removed.map(\.id) == ["Orders(1)"])
+        let products = try await make(bazaar, ["a"])
+        let tagged = try await track(bazaar, "Products?$select=Name").deltaLink
+        try await bazaar.send(.update, products[0], #"{"Price":3}"#)
+        #expect(names(try await bazaar.follow(tagged)) == ["a"])
+    }
+
+    @Test("Columns beyond the sixty-second share a bit of what an update has changed")
+    func manyColumns() async throws {
+        let properties = (0..<70).map { #"<Property Name="P\#($0)" Type="Edm.Int32"/>"# }.joined()
+        let bazaar = try await Bazaar(replacing: [
+            #"<Property Name="Margin" Type="Edm.Int32"/>"#: properties
+        ])
+        try await bazaar.create("Orders", #"{"ID":1}"#)
+        let near = try await track(bazaar, "Orders?$select=P2").deltaLink
+        let far = try await track(bazaar, "Orders?$select=P69").deltaLink
+        try await bazaar.send(.update, "Orders(1)", #"{"P3":3}"#)
+        #expect(try await bazaar.follow(near).entities.isEmpty)
+        #expect(try await bazaar.follow(far).entities.isEmpty)
+        try await bazaar.send(.update, "Orders(1)", #"{"P69":3}"#)
+        #expect(try await bazaar.follow(near).entities.isEmpty)
+        #expect(try await bazaar.follow(far).entities.count == 1)
+    }
+
     @Test("11.3 rows enter and leave through a related row, its old place included")
     func relatedRows() async throws {
         let bazaar = try await Bazaar()
@@ -202,6 +250,9 @@ struct DeltaTests {
         #expect(await status(bazaar, link) == 200)
         bazaar.clock.advance(by: 31 * 86_400)
         #expect(await status(bazaar, link) == 410)
+        // 11.3.2: where to read the whole anew.
+        let refusal = try #require(try await bazaar.refusal(.read, link))
+        #expect(refusal.headers["Location"] == "Products")
     }
 
     @Test("The log of changes does not grow for ever, whether or not somebody asks for it")

@@ -6,15 +6,17 @@ struct ValueCast {
     /// Tells the members of enumerations.
     let model: EntityDataModel
 
-    /// The value as one of the type.
-    func cast(_ value: ODataValue, to type: TypeReference) -> ODataValue {
+    /// The value of one type as one of another.
+    func cast(_ value: ODataValue, from source: TypeReference, to type: TypeReference) -> ODataValue {
         switch (value, type) {
         case (.null, _): return .null
         case (.collection(let members), .collection(let element)):
-            return .collection(members.map { cast($0, to: element) })
+            return .collection(members.map { cast($0, from: source.element, to: element) })
         case (.enumeration(let number), .enumeration): return .enumeration(number)
         case (.enumeration(let number), _):
-            if type.primitive == .string { return .null }
+            if type.primitive == .string, case .enumeration(let name) = source, let declared = model.enumType(name) {
+                return .string(declared.text(of: number))
+            }
             return Self.cast(.integer(number), to: type.primitive)
         case (.string(let text), .enumeration(let name)):
             return model.enumType(name)?.value(of: text).map { .enumeration($0) } ?? .null

@@ -58,11 +58,6 @@ public final class ServedDatabase: ODataProvider {
         case committed
     }
 
-    /// The most rows of a tracked page or a page of changes.
-    static let trackedPageLimit = 1000
-    /// The most rows of a page of changes where the key has several parts: each is a condition of its own.
-    static let compositeKeyLimit = 200
-
     /// The model as it was made, with what is not as declared.
     public let foreign: ForeignModel
     /// What is not as declared, not served, or not possible, in sentences.
@@ -180,13 +175,7 @@ public final class ServedDatabase: ODataProvider {
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
-        if let token = request.url.options.deltaToken { return try await changes(since: token, request) }
-        if let text = request.url.options.skipToken, let token = try DeltaToken(text) {
-            return try await trackedPage(request, token)
-        }
-        if request.preferences.trackChanges, let start = try await startTracking(request) {
-            return try await trackedPage(request, start)
-        }
+        if let response = try await trackedRead(request) { return response }
         return try await reader.execute(request)
     }
 

@@ -40,24 +40,15 @@ final class ChangeTracker: Sendable {
 
     // MARK: Before a tracked read
 
-    /// What a delta token is made of: the file's instance and the version that everything visible now has at
-    /// most, fixed before the first page is read (rule 29).
-    struct Position: Sendable {
-        var instance: String
-        var version: Int64
-        /// Tokens below this version are too old.
-        var horizon: Int64
-    }
-
     /// Brings the versions of all watched sets up to date, and watches a set from now on.
     ///
     /// - Parameters:
     ///   - set: the set that is asked for.
     ///   - database: the connection that writes, outside of a transaction.
     ///   - now: seconds since 1970.
-    func refresh(_ set: String, in database: Database, now: Int64) throws -> Position {
+    func refresh(_ set: String, in database: Database, now: Int64) throws -> ChangePosition {
         guard let table = tables[set] else { throw ODataError.notImplemented("Tracking changes of \(set)") }
-        var position = Position(instance: "", version: 0, horizon: 0)
+        var position = ChangePosition(instance: "", version: 0, horizon: 0)
         var dataVersion: Int64 = 0
         // Deferred: the database itself is only read, others may go on with it.
         try database.inTransaction(.deferred) {
@@ -75,7 +66,7 @@ final class ChangeTracker: Sendable {
                 // Whatever the notes so far told is seen by now.
                 if readsTriggers { try ChangeTriggers.skip(side, in: database) }
                 let horizon = try side.watched().first { $0.id == watched }?.horizon ?? 0
-                return Position(instance: try side.instance(), version: clock.version, horizon: horizon)
+                return ChangePosition(instance: try side.instance(), version: clock.version, horizon: horizon)
             }
             return .commit
         }
@@ -246,6 +237,15 @@ final class ChangeTracker: Sendable {
         return rows.compactMap { row in
             StoredKey.decode(row["key"]).map { Change(key: $0, version: row["version"], isRemoved: row["gone"]) }
         }
+    }
+
+    /// How many rows ``changes(of:after:upTo:limit:_:)`` finds without a limit.
+    func countChanges(of set: String, after version: Int64, upTo last: Int64, _ side: SideTables) throws -> Int {
+        let sql = """
+            SELECT COUNT(*) FROM \(side.schema).row_version AS r JOIN \(side.schema).watched AS w ON w.id = r.watched
+            WHERE w.set_name = ? AND r.version > ? AND r.version <= ?
+            """
+        return try Int.fetchOne(side.database, sql: sql, arguments: [set, version, last]) ?? 0
     }
 
     /// Forgets that the versions are up to date: the next tracked read looks at the file.

@@ -119,8 +119,11 @@ extension ExpressionCompiler {
         switch operand.codec {
         case .string: sql = x
         case .integer:
-            if case .enumeration = operand.type { throw Self.unsupported("cast of an enumeration to Edm.String") }
-            sql = "CAST(\(x) AS TEXT)"
+            if case .enumeration(let name) = operand.type, let enumeration = mapping.model.enumType(name) {
+                sql = "outpost_enum_text(\(x), \(bind: enumeration.written.databaseValue))"
+            } else {
+                sql = "CAST(\(x) AS TEXT)"
+            }
         case .boolean: sql = "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
         case .double, .single: sql = "outpost_real_text(\(x))"
         case .decimalBytes: sql = "outpost_dec_text(\(x))"

@@ -120,8 +120,9 @@ public enum StoreFunctions {
             else { return nil }
             return try Operand.canonicalCodec(.primitive(type)).encode(value)
         },
-        // cast of text to an enumeration, whose members come as `EnumType.written` has them.
+        // casts between text and an enumeration, whose members come as `EnumType.written` has them.
         function("enum_of_text", 2) { EnumType(written: try $0.text(1)).value(of: try $0.text(0)) },
+        function("enum_text", 2) { EnumType(written: try $0.text(1)).text(of: try $0.integer(0)) },
         function("double_of_json", 1) {
             guard case .string(let text) = $0[0].storage else { return $0[0] }
             return switch text {
@@ -130,6 +131,7 @@ public enum StoreFunctions {
             default: ColumnCodec.real(.nan)
             }
         },
+        function("text_of_binary", 1) { Base64URL.encode(try $0.bytes(0)) },
         function("binary_of_text", 1) { Base64URL.decode(try $0.text(0)).map { Data($0) } },
         function("instant_of_unix", 3) {
             let value = try unix($0, as: .primitive(.dateTimeOffset))
@@ -242,6 +244,15 @@ extension [DatabaseValue] {
         case .int64(let number): return String(number)
         case .double(let number): return "\(number)"
         default: throw FunctionError.argument("text")
+        }
+    }
+
+    /// A BLOB, or text in its place, as databases of others have it.
+    func bytes(_ index: Int) throws -> [UInt8] {
+        switch self[index].storage {
+        case .blob(let data): return [UInt8](data)
+        case .string(let text): return [UInt8](text.utf8)
+        default: throw FunctionError.argument("bytes")
         }
     }
 

@@ -135,8 +135,8 @@ extension StatementBuilder {
         of injection: NodeInjection, _ node: SQLScope, _ nodes: HierarchyNodes
     ) throws -> (name: String, value: SQLFragment)? {
         switch injection {
-        case .identifier(let name): return (name, try valueText(nodes.identifier(node), name))
-        case .identifiers(let name): return (name, "'[' || \(try valueText(nodes.identifier(node), name)) || ']'")
+        case .identifier(let name): return (name, try valueText(nodes.identifier(node)))
+        case .identifiers(let name): return (name, "'[' || \(try valueText(nodes.identifier(node))) || ']'")
         case .member(let name, let isCollection, let inner):
             let object: SQLFragment =
                 if let (label, value) = try text(of: inner, node, nodes) {

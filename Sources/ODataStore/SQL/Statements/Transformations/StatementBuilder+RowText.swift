@@ -68,7 +68,7 @@ extension StatementBuilder {
             // What a table's row computes anew has taken the place of its property.
             if let table, table.shape.ordinal(of: name) != nil { continue }
             let path = name.split(separator: "/").map(String.init)
-            try Self.place(at: path[...], in: &place.places) { $0.text = try valueText(operand, name) }
+            try Self.place(at: path[...], in: &place.places) { $0.text = try valueText(operand) }
         }
     }
 
@@ -140,7 +140,7 @@ extension StatementBuilder {
         case .column(let column):
             if property.type.primitive == .stream { return nil }
             let operand = scope.computed[property.name] ?? scope.column(column, isNullable: true)
-            return "\(Self.label(property.name)) || \(try valueText(operand, property.name))"
+            return "\(Self.label(property.name)) || \(try valueText(operand))"
         case .complex(let shape, let nested, let presence):
             let parts = try zip(shape.properties, nested).compactMap { try member($0, $1, scope) }
             let object: SQLFragment = "'{' || \(list: parts.isEmpty ? ["''"] : parts, by: " || ',' || ") || '}'"
@@ -152,12 +152,13 @@ extension StatementBuilder {
     }
 
     /// A value as the JSON text that a response has for it; `null` for none.
-    func valueText(_ operand: Operand, _ name: String) throws -> SQLFragment {
+    func valueText(_ operand: Operand) throws -> SQLFragment {
         let value = try compiler.normalized(operand)
         let x = value.sql
         switch value.codec {
         case .integer:
-            if case .enumeration(let type) = value.type { return try text(x, of: type, name) }
+            // Members by their names, what they do not express as a number.
+            if case .enumeration = value.type { break }
             return "coalesce(CAST(\(x) AS TEXT), 'null')"
         case .boolean: return "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
         case .json: return "coalesce(\(x), 'null')"
@@ -168,33 +169,9 @@ extension StatementBuilder {
                 CASE WHEN typeof(\(x)) = 'real' AND abs(\(x)) <= \(bind: Double.greatestFiniteMagnitude.databaseValue) \
                 THEN outpost_real_text(\(x)) ELSE coalesce(json_quote(outpost_real_text(\(x))), 'null') END
                 """
-        default: return "coalesce(json_quote(\(try compiler.cast(value, to: .primitive(.string)).sql)), 'null')"
+        case .binary: return "coalesce(json_quote(outpost_text_of_binary(\(x))), 'null')"
+        default: break
         }
-    }
-
-    /// The JSON text of an enumeration's value: members by their names, what they do not express as a number.
-    private func text(_ value: SQLFragment, of type: QualifiedName, _ name: String) throws -> SQLFragment {
-        guard let type = compiler.mapping.model.enumType(type) else { throw ODataError.notImplemented(name) }
-        let number: SQLFragment = "coalesce('\"' || CAST(\(value) AS TEXT) || '\"', 'null')"
-        var branches: [SQLFragment] = type.members.map {
-            "WHEN \(value) = \(bind: $0.value.databaseValue) THEN \(bind: "\"\($0.name)\"".databaseValue)"
-        }
-        let flags = type.members.filter { $0.value != 0 }
-        if type.isFlags {
-            let all = flags.reduce(0) { $0 | $1.value }
-            guard flags.reduce(0, { $0 + $1.value.nonzeroBitCount }) == all.nonzeroBitCount else {
-                throw ODataError.notImplemented("\(name), whose members overlap, within nest")
-            }
-            let parts = flags.map { flag -> SQLFragment in
-                let bits: SQLFragment = "\(bind: flag.value.databaseValue)"
-                return "CASE WHEN \(value) & \(bits) = \(bits) THEN \(bind: ",\(flag.name)".databaseValue) ELSE '' END"
-            }
-            let list: SQLFragment = "ltrim(\(list: parts, by: " || "), ',')"
-            branches.append(
-                """
-                WHEN \(value) <> 0 AND \(value) & ~\(bind: all.databaseValue) = 0 THEN '"' || \(list) || '"'
-                """)
-        }
-        return branches.isEmpty ? number : "CASE \(list: branches, by: " ") ELSE \(number) END"
+        return "coalesce(json_quote(\(try compiler.cast(value, to: .primitive(.string)).sql)), 'null')"
     }
 }

@@ -1,0 +1,72 @@
+import ODataModel
+
+/// What transformations made of rows: grouped paths are named as a whole, `Customer/Country`, and the payload has an
+/// object for each step (OData Data Aggregation 4.0, 3.2.3).
+extension EntityPayloadWriter {
+    /// A value with what is left of the path that leads to it.
+    private struct Leaf {
+        var path: ArraySlice<Substring>
+        /// The whole path, which annotations name it by.
+        var name: String
+        /// The declared type; `nil` of a dynamic property.
+        var type: TypeReference?
+        var value: ODataValue
+
+        init(_ name: String, _ type: TypeReference?, _ value: ODataValue) {
+            path = name.split(separator: "/")[...]
+            self.name = name
+            self.type = type
+            self.value = value
+        }
+
+        /// The same behind the first step of its path.
+        var rest: Leaf {
+            var leaf = self
+            leaf.path = path.dropFirst()
+            return leaf
+        }
+    }
+
+    /// Writes the properties of a row whose shape names paths.
+    func writeGrouped(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+        let leaves = zip(entity.shape.properties, entity.values).compactMap { property, value in
+            value.map { Leaf(property.name, property.type, $0) }
+        }
+        write(leaves, &annotations, &json)
+    }
+
+    /// Writes what entities have beside their properties under paths.
+    func writeGrouped(
+        _ properties: [(name: String, value: ODataValue)], _ annotations: inout AnnotationGroups,
+        _ json: inout JSONWriter
+    ) {
+        write(properties.map { Leaf($0.name, nil, $0.value) }, &annotations, &json)
+    }
+
+    private func write(_ leaves: [Leaf], _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+        var seen: Set<Substring> = []
+        for leaf in leaves {
+            guard let first = leaf.path.first, seen.insert(first).inserted else { continue }
+            let name = String(first)
+            if leaf.path.count > 1 {
+                json.key(name)
+                json.beginObject()
+                let within = leaves.filter { $0.path.first == first && $0.path.count > 1 }
+                write(within.map(\.rest), &annotations, &json)
+                json.endObject()
+                continue
+            }
+            let stated = annotations.take(leaf.name)
+            write(stated, of: name, &json)
+            if !stated.contains(where: { $0.term == "odata.type" }) {
+                if let type = leaf.type {
+                    if metadata == .full { writeType(of: name, type, leaf.value, &json) }
+                } else if metadata != .none {
+                    writeDynamicType(of: name, leaf.value, &json)
+                }
+            }
+            json.key(name)
+            writeValue(leaf.value, type: leaf.type, to: &json)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection, or a stream of HTTP/2, whose client takes nothing of its answer for a while.
+///
+/// Such a client holds a chunk of the answer, whatever the handler keeps for it, and a graceful stop of the server. Any
+/// progress begins the time anew, so that a client that reads slowly is never cut: a write that is done, and on Linux
+/// each byte that the client's system has acknowledged, since a slow client may need long for the many bytes between
+/// two writes.
+final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// The most bytes of one write on a stream of HTTP/2, where only a write that is done tells of progress.
+    static let sliceSize = 64 << 10
+    /// How often in its time a client is looked at.
+    private static let looks: Int64 = 4
+
+    private let timeout: TimeAmount
+    private var pending = 0
+    private var progress = Progress()
+    private var lastProgress = Progress()
+    private var progressAt = NIODeadline.now()
+    private var next: Scheduled<Void>?
+
+    /// What grows while a client takes its answer.
+    private struct Progress: Equatable {
+        /// Writes that are done.
+        var writes = 0
+        /// Bytes that the other system has acknowledged.
+        var acknowledged: UInt64 = 0
+    }
+
+    init(after timeout: TimeAmount) { self.timeout = timeout }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard context.channel.parent?.parent != nil, case .body(var buffer) = unwrapOutboundIn(data),
+            buffer.readableBytes > Self.sliceSize
+        else { return watch(data, promise, context) }
+        while let slice = buffer.readSlice(length: min(Self.sliceSize, buffer.readableBytes)), slice.readableBytes > 0 {
+            let isLast = buffer.readableBytes == 0
+            watch(wrapOutboundOut(.body(slice)), isLast ? promise : nil, context)
+        }
+    }
+
+    private func watch(_ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        if pending == 0 { progressAt = .now() }
+        pending += 1
+        let done = promise ?? context.eventLoop.makePromise()
+        done.futureResult.assumeIsolated().whenComplete { _ in
+            self.pending -= 1
+            self.progress.writes += 1
+        }
+        context.write(data, promise: done)
+        // Most answers are written at once: one look later serves them all.
+        if next == nil { lookLater(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        next?.cancel()
+        next = nil
+    }
+
+    private func lookLater(_ context: ChannelHandlerContext) {
+        let interval = TimeAmount.nanoseconds(max(1, timeout.nanoseconds / Self.looks))
+        next = context.eventLoop.assumeIsolated().scheduleTask(in: interval) { self.look(context) }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        next = nil
+        guard pending > 0 else { return }
+        acknowledgedBytes(context).assumeIsolated().whenComplete { result in
+            if case .success(let bytes) = result { self.progress.acknowledged = bytes }
+            self.judge(context)
+        }
+    }
+
+    private func judge(_ context: ChannelHandlerContext) {
+        guard pending > 0, context.channel.isActive else { return }
+        if progress != lastProgress { progressAt = .now() }
+        lastProgress = progress
+        guard .now() - progressAt >= timeout else { return lookLater(context) }
+        // Where the connection itself takes nothing more, its streams have nobody to tell that they end.
+        if let parent = context.channel.parent, parent.parent != nil, !parent.isWritable { parent.close(promise: nil) }
+        context.close(promise: nil)
+    }
+
+    /// How many bytes the other side of the socket has acknowledged since it was connected, where the system tells.
+    private func acknowledgedBytes(_ context: ChannelHandlerContext) -> EventLoopFuture<UInt64> {
+        #if os(Linux)
+            if let socket = context.channel as? any SocketOptionProvider {
+                return socket.unsafeGetSocketOption(level: .tcp, name: .init(rawValue: TCPStatistics.option))
+                    .map { (statistics: TCPStatistics) in statistics.acknowledged }
+            }
+        #endif
+        return context.eventLoop.makeSucceededFuture(0)
+    }
+}
+
+#if os(Linux)
+    /// What Linux counts of a connection: the beginning of `struct tcp_info` of `linux/tcp.h`, which only ever grows at
+    /// its end.
+    private struct TCPStatistics: Sendable {
+        /// `TCP_INFO`.
+        static let option: CInt = 11
+
+        /// Eight small fields, then twenty-four of 32 bits.
+        private var states:
+            (
+                UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
+            )
+        private var pacingRate: UInt64
+        private var maxPacingRate: UInt64
+        /// `tcpi_bytes_acked`; zero in systems that do not count them.
+        var acknowledged: UInt64
+    }
+#endif
