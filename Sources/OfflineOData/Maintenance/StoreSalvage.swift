@@ -90,17 +90,17 @@ struct StoreSalvage {
 
     /// Tables in the order in which they are saved: what only this device has comes first.
     private static let first = [
-        "outpost_queue", "outpost_setting", "outpost_before", "outpost_query", "outpost_stream", "outpost_stream_chunk",
+        "outpost_queue", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query", "outpost_stream", "outpost_stream_chunk",
     ]
 
     static func copy(from path: String, to newPath: String, _ protection: StoreProtection) async throws -> SalvageReport
     {
-        var options = StoreDatabase.Options()
-        options.createsFile = false
-        let source = try StoreDatabase.open(path: path, protection: protection, options: options)
+        let options = OfflineODataProvider.Options()
+        let source = try StoreDatabase.open(
+            path: path, protection: protection, options: options.connections(createsFile: false))
         defer { try? source.close() }
-        options.createsFile = true
-        let target = try StoreDatabase.open(path: newPath, protection: protection, options: options)
+        let target = try StoreDatabase.open(
+            path: newPath, protection: protection, options: options.connections(createsFile: true))
         do {
             let report = try await target.write { target in
                 // Not in one transaction: SQLite ends that at the first page that cannot be read.

@@ -82,7 +82,7 @@ extension OfflineODataProvider {
         let store = try OfflineODataProvider(
             directory: directory, serviceRoot: serviceRoot, database: self.database, model: model,
             remote: try connect(serviceRoot, model) ?? remote,
-            options: options)
+            options: options, texts: texts)
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
     }
 
