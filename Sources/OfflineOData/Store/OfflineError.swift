@@ -34,6 +34,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case optionDiffers(name: String, stored: String, given: String)
     /// An option is set when a store is opened, and cannot be changed while it is open.
     case optionFixed(name: String)
+    /// A damaged store cannot tell any more which service it was made for, and what that has.
+    case originLost(path: String)
     /// The engine's own tables do not hold what they must; nothing was changed.
     case damagedQueue(reason: String)
 
@@ -62,6 +64,11 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             store with it.
             """
         case .optionFixed(let name): "\(name) is set when a store is opened: close it, and open it with the new value."
+        case .originLost(let path):
+            """
+            \(path) cannot tell any more what it was made for: give the root and the metadata of its service, as they were \
+            when it was last used.
+            """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         }
     }

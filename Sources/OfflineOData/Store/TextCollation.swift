@@ -46,6 +46,27 @@ struct TextComparison: Hashable, Sendable {
         }
     }
 
+    /// As the indexes of a store have it, where the store cannot tell any more; by code points where there are none.
+    init(ofIndexesIn database: Database) throws {
+        if let name = try Settings.text(Self.collationSetting, in: database) {
+            collation = TextCollation(rawValue: name) ?? .codePoints
+            isCaseSensitive = try Settings.text(Self.caseSetting, in: database) != "no"
+            return
+        }
+        let indexes = try String.fetchAll(
+            database, sql: "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+        for candidate in TextCollation.allCases.flatMap({ [Self($0, true), Self($0, false)] }) {
+            guard let name = candidate.forms?.compared.name, indexes.contains(where: { $0.contains("app:\(name)\"") })
+            else { continue }
+            self = candidate
+        }
+    }
+
+    private init(_ collation: TextCollation, _ isCaseSensitive: Bool) {
+        self.collation = collation
+        self.isCaseSensitive = isCaseSensitive
+    }
+
     func keep(in database: Database) throws {
         guard self != TextComparison(.init()) else { return }
         try Settings.set(Self.collationSetting, collation.rawValue, in: database)
