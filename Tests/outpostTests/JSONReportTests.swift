@@ -78,7 +78,9 @@ struct JSONReportTests {
     /// All commands without commands of their own, each with the ones that lead to it.
     private static func commands(of tool: Tool, below path: [String] = []) async throws -> [[String]] {
         let help = try await tool.run(path + ["--help"]).output
-        guard let section = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().first else { return [path] }
+        guard let rest = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().first,
+            let section = rest.components(separatedBy: "\n\n").first
+        else { return [path] }
         var found: [[String]] = []
         for line in section.split(separator: "\n") where line.hasPrefix("  ") && !line.hasPrefix("   ") {
             guard let name = line.split(separator: " ").first else { continue }
