@@ -255,4 +255,35 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums?$filter=Cover/Number ne null").count == 0)
         #expect(try await store.status().pending.isEmpty)
     }
+
+    @Test("stays, with its changes, when a download had brought its entity before the answer to its making")
+    func twin() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")])
+        try await store.create("Albums", ["Name": "Autumn"])
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        await studio.wire.mend()
+        let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))
+        for number in [1, 2] {
+            _ = try await studio.service.execute(
+                ODataRequest(
+                    .create, try ODataURL(parsing: "Albums(3)/Pages"),
+                    body: .entity(Entity(shape: shape, ["Number": .integer(Int64(number)), "Title": "Theirs"]))))
+        }
+        try await studio.link("Albums(3)/Tags", to: "Tags(1)")
+        try await store.download()
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 2, "not known to be one yet")
+        try await change(.update, "Albums(3)/Pages(1)", ["Title": "Mine"], store)
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(3)/Tags/$ref"), body: .reference("Tags(2)")))
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
+        #expect(try await pages(store, of: 3) == ["Mine", "Theirs"])
+        #expect(try await store.rows("Albums(3)/Tags?$orderby=ID").map { $0["ID"] } == [1, 2])
+        #expect(try await pages(studio.service, of: 3) == ["Mine", "Theirs"])
+        #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
+    }
 }
