@@ -116,7 +116,8 @@ public final class OfflineODataProvider: ODataProvider {
         guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
             throw OfflineError.storeExists(path: directory)
         }
-        let wanted = try queries.isEmpty
+        let wanted =
+            try queries.isEmpty
             ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }

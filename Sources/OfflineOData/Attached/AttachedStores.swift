@@ -72,7 +72,8 @@ public final class AttachedStores: ODataProvider {
         ]
         for (name, store) in named { views += Self.views(of: store, name, in: mapping) }
         let connection = try StoreDatabase.attached(
-            named.map { ($0.key, $0.value.database) }, views: views, options: named[0].value.options.connections(createsFile: false))
+            named.map { ($0.key, $0.value.database) }, views: views,
+            options: named[0].value.options.connections(createsFile: false))
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.pageSizeLimit = Int(Int32.max)

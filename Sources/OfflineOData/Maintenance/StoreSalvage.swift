@@ -109,7 +109,8 @@ struct StoreSalvage {
 
     /// Tables in the order in which they are saved: what only this device has comes first.
     private static let first = [
-        "outpost_queue", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query", "outpost_stream", "outpost_stream_chunk",
+        "outpost_queue", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query", "outpost_stream",
+        "outpost_stream_chunk",
     ]
 
     static func copy(

@@ -66,13 +66,14 @@ struct DeletionShelf {
                 try putRelated(of: row, contained, for: owner, in: database)
             }
         }
-        for (other, navigation) in mapping.tables.values.flatMap({ other in other.navigation.values.map { (other, $0) } }) {
-            guard case .link(let target, let link, let source, let end) = navigation else { continue }
-            if other.set == table.set {
-                try put(link, where: "\(source.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
-            }
-            if target == table.set {
-                try put(link, where: "\(end.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+        for other in mapping.tables.values {
+            for case .link(let target, let link, let source, let end) in other.navigation.values {
+                if other.set == table.set {
+                    try put(link, where: "\(source.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                }
+                if target == table.set {
+                    try put(link, where: "\(end.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                }
             }
         }
     }
@@ -102,7 +103,8 @@ struct DeletionShelf {
         for row in rows {
             let table: String = row["table_name"]
             // The model may have changed since.
-            let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
+            let known = try Set(
+                String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
             let cells = try Self.cells(row["content"]).filter { known.contains($0.key) }
             guard !cells.isEmpty else { continue }
             let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")

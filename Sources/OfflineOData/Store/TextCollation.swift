@@ -136,7 +136,9 @@ enum TextKey {
 
     /// The letters without accents and case; then the accents of each; then which are capitals.
     static func dictionary(_ text: String, hasCase: Bool) -> String {
-        var (letters, accents, cases) = (String.UnicodeScalarView(), String.UnicodeScalarView(), String.UnicodeScalarView())
+        var (letters, accents, cases) = (
+            String.UnicodeScalarView(), String.UnicodeScalarView(), String.UnicodeScalarView()
+        )
         // Only what comes before something said is kept of those that say nothing.
         var (openAccents, openCases) = (0, 0)
         for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {

@@ -228,7 +228,8 @@ struct Metadata: AsyncParsableCommand {
             let document = CSDLWriter.document(result.model, as: format)
             if !json {
                 for warning in result.warnings {
-                    Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+                    Terminal.error(
+                        "\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
                 }
                 for omission in document.omissions {
                     Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission.withoutControls())")

@@ -19,7 +19,8 @@ struct EntityStateTests {
         try await store.update("Products(1)", ["Stock": 4711])
         let pending = try await entity("Products(1)", of: store)
         #expect(pending.offlineState == .pending && pending.changeFlags == .updated)
-        #expect(pending.isLocal && pending.hasPendingChanges && pending.isUpdated && !pending.isCreated && !pending.isNew)
+        #expect(
+            pending.isLocal && pending.hasPendingChanges && pending.isUpdated && !pending.isCreated && !pending.isNew)
         #expect(pending.control.etag != before.control.etag, "it is another version")
         let original = try #require(try await store.original(of: ODataURL(parsing: "Products(1)")))
         #expect(original.control.etag == before.control.etag && original["Stock"] == before["Stock"])

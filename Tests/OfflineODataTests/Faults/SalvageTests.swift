@@ -68,7 +68,8 @@ struct SalvageTests {
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         for page in pages { bytes[4096 + (page - 1) * 4096 + 1234] ^= 0x10 }
         try bytes.write(to: URL(fileURLWithPath: path))
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
+        #expect(
+            try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
         do {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
             Issue.record("saved")
@@ -76,7 +77,8 @@ struct SalvageTests {
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(!files.contains { $0.contains("damaged") || $0.contains("saved") }, "the files stay: \(files)")
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
+        #expect(
+            try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
         let client = try shop.client()
         let other = StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await Studio().service.model)
         await #expect(throws: OfflineError.self) {

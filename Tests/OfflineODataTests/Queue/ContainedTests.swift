@@ -152,7 +152,9 @@ struct ContainedTests {
                 body: .entity(Entity(shape: sheetShape, ["Text": "second"]))))
         try await change(.create, "\(old)/Pages", ["Number": 2, "Title": "Two"], store)
         #expect(
-            try await store.status().pending.map(\.url) == ["Albums(3)/Pages(1)", "Albums(3)/Sheets(1)", "Albums(3)/Pages"])
+            try await store.status().pending.map(\.url) == [
+                "Albums(3)/Pages(1)", "Albums(3)/Sheets(1)", "Albums(3)/Pages",
+            ])
         try await store.transaction { changes in try changes.delete("\(old)/Pages(2)") }
         #expect(try await store.undo([ODataURL(parsing: "\(old)/Sheets(\(sheetID))")]) == 1)
         let synced = try await store.sync()
@@ -163,7 +165,9 @@ struct ContainedTests {
 
     // MARK: What goes with its entity
 
-    @Test("comes back with its entity, with its changes, when the deletion is taken back", arguments: ["undo", "cancel", "all"])
+    @Test(
+        "comes back with its entity, with its changes, when the deletion is taken back",
+        arguments: ["undo", "cancel", "all"])
     func undoneDeletion(way: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone(

@@ -71,7 +71,9 @@ struct DefiningQueryTests {
     @Test("may name one entity, which is all that is kept then (section 4.1)")
     func oneEntity() async throws {
         let shop = try await Shop()
-        let store = try await shop.clone([DefiningQuery("one", "Products(3)"), DefiningQuery("c", "Customers('C0001')")])
+        let store = try await shop.clone([
+            DefiningQuery("one", "Products(3)"), DefiningQuery("c", "Customers('C0001')"),
+        ])
         #expect(try await store.rows("Products").map { $0["ProductID"] } == [3])
         #expect(try await store.rows("Customers").count == 1)
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID IN (3, 4)")

@@ -15,7 +15,8 @@ struct TextComparisonTests {
 
     private static let sql =
         "CREATE TABLE Words(WordID INTEGER PRIMARY KEY, Word VARCHAR(40), Other VARCHAR(40)); INSERT INTO Words VALUES "
-        + words.enumerated().map { "(\($0 + 1), '\($1)', '\($1 == "cote" ? "COTE" : "-")')" }.joined(separator: ", ") + ";"
+        + words.enumerated().map { "(\($0 + 1), '\($1)', '\($1 == "cote" ? "COTE" : "-")')" }.joined(separator: ", ")
+        + ";"
         + "CREATE TABLE Codes(Code VARCHAR(10) PRIMARY KEY, Name TEXT) WITHOUT ROWID; INSERT INTO Codes VALUES ('Ab', 'x');"
 
     private func store(
@@ -120,7 +121,8 @@ struct TextComparisonTests {
         try await store.download()
         let plans = try await store.explain(ODataURL(parsing: "Words?$filter=Word eq 'zoe'")).statements.flatMap(\.plan)
         #expect(plans.contains { $0.contains("INDEX property") }, "\(plans)")
-        let ordered = try await store.explain(ODataURL(parsing: "Words?$orderby=Word&$top=2")).statements.flatMap(\.plan)
+        let ordered = try await store.explain(ODataURL(parsing: "Words?$orderby=Word&$top=2")).statements.flatMap(
+            \.plan)
         #expect(ordered.contains { $0.contains("INDEX property") }, "\(ordered)")
         try await store.update("Words(2)", ["Word": "Yak"])
         #expect(try await words(store, "$filter=Word eq 'zoe'") == [])
