@@ -85,11 +85,15 @@ struct DeletionShelf {
         let rows = try Row.fetchAll(
             database, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE \(condition)", arguments: arguments)
         for row in rows {
-            let cells = Dictionary(zip(row.columnNames, row.databaseValues.map(Cell.init))) { first, _ in first }
             try database.execute(
                 sql: "INSERT INTO outpost_shelf(entity_set, row_id, table_name, content) VALUES (?, ?, ?, ?)",
-                arguments: [owner.set, owner.rowID, table, try JSONEncoder().encode(cells)])
+                arguments: [owner.set, owner.rowID, table, try Self.content(of: row)])
         }
+    }
+
+    private static func content(of row: Row) throws -> Data {
+        let cells = Dictionary(zip(row.columnNames, row.databaseValues.map(Cell.init))) { first, _ in first }
+        return try JSONEncoder().encode(cells)
     }
 
     // MARK: Giving back
@@ -100,20 +104,20 @@ struct DeletionShelf {
             database,
             sql: "SELECT table_name, content FROM outpost_shelf WHERE entity_set = ? AND row_id = ? ORDER BY id",
             arguments: [set, rowID])
-        for row in rows {
-            let table: String = row["table_name"]
-            // The model may have changed since.
-            let known = try Set(
-                String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
-            let cells = try Self.cells(row["content"]).filter { known.contains($0.key) }
-            guard !cells.isEmpty else { continue }
-            let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-            let marks = cells.map { _ in "?" }.joined(separator: ", ")
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO \(table.quotedDatabaseIdentifier)(\(columns)) VALUES (\(marks))",
-                arguments: StatementArguments(cells.values.map(\.value)))
-        }
+        for row in rows { try Self.insert(row["content"], into: row["table_name"], in: database) }
         try drop(set: set, rowID: rowID, in: database)
+    }
+
+    private static func insert(_ content: Data, into table: String, in database: Database) throws {
+        // The model may have changed since.
+        let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
+        let cells = try cells(content).filter { known.contains($0.key) }
+        guard !cells.isEmpty else { return }
+        let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let marks = cells.map { _ in "?" }.joined(separator: ", ")
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO \(table.quotedDatabaseIdentifier)(\(columns)) VALUES (\(marks))",
+            arguments: StatementArguments(cells.values.map(\.value)))
     }
 
     private static func cells(_ content: Data) throws -> [String: Cell] {
@@ -122,6 +126,36 @@ struct DeletionShelf {
         } catch {
             throw OfflineError.damagedQueue(reason: "what went with a deleted entity cannot be read: \(error)")
         }
+    }
+
+    /// Does something to all queued requests and back-end versions, also those that went with deleted rows: brings them to
+    /// another model.
+    static func including<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
+        let shelved = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, table_name, content FROM outpost_shelf
+                WHERE table_name IN ('outpost_queue', 'outpost_before') ORDER BY id
+                """)
+        for row in shelved { try insert(row["content"], into: row["table_name"], in: database) }
+        let value = try body()
+        for row in shelved {
+            let (id, table): (Int64, String) = (row["id"], row["table_name"])
+            let keys = table == "outpost_queue" ? ["id"] : ["entity_set", "row_id"]
+            let known = try cells(row["content"])
+            let condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
+            let arguments = StatementArguments(keys.map { known[$0]?.value ?? .null })
+            let now = try Row.fetchOne(
+                database, sql: "SELECT * FROM \(table) WHERE \(condition)", arguments: arguments)
+            if let now {
+                try database.execute(
+                    sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?", arguments: [try content(of: now), id])
+                try database.execute(sql: "DELETE FROM \(table) WHERE \(condition)", arguments: arguments)
+            } else {
+                try database.execute(sql: "DELETE FROM outpost_shelf WHERE id = ?", arguments: [id])
+            }
+        }
+        return value
     }
 
     /// Forgets what went with a row: the service has taken the deletion, or there is nothing to come back to.

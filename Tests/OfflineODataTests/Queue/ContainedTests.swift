@@ -1,3 +1,4 @@
+import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
@@ -289,5 +290,46 @@ struct ContainedTests {
         #expect(try await store.rows("Albums(3)/Tags?$orderby=ID").map { $0["ID"] } == [1, 2])
         #expect(try await pages(studio.service, of: 3) == ["Mine", "Theirs"])
         #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
+    }
+
+    @Test("comes back in the error archive, where the service has lost its place for it meanwhile")
+    func changedModel() async throws {
+        let studio = try await Studio()
+        let title = "<Property Name=\"Title\" Type=\"Edm.String\"/>"
+        let page = try #require(Studio.metadata.range(of: "<EntityType Name=\"Page\">"))
+        let gone = try #require(Studio.metadata.range(of: title, range: page.upperBound..<Studio.metadata.endIndex))
+        let changed = ChangedService(
+            base: try studio.client(),
+            changed: try CSDLReader.read(xml: Array(Studio.metadata.replacingCharacters(in: gone, with: "").utf8)))
+        let store = try await OfflineODataProvider.create(
+            at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
+            serviceRoot: "http://studio.test/", remote: changed, queries: [Self.albums()])
+        try await store.download()
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await store.delete("Albums(1)")
+        changed.hasChanged.set()
+        let now = try await store.refreshMetadata().store
+        #expect(try await now.status().pending.map(\.description).count == 1)
+        #expect(try await now.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        let failed = try await now.status().failed
+        #expect(failed.map { $0.failure?.code } == ["ModelChanged"])
+        #expect(failed.first?.failure?.innerError?.contains("Mine") == true, "\(failed)")
+        #expect(try await now.rows("Albums(1)").count == 1)
+    }
+}
+
+/// A service that gets other metadata.
+private struct ChangedService: ODataProvider {
+    let base: any ODataProvider
+    let changed: EntityDataModel
+    let hasChanged = LockedFlag()
+
+    var model: EntityDataModel {
+        get async throws { hasChanged.isSet ? changed : try await base.model }
+    }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if hasChanged.isSet, request.url.path.segments == [.metadata] { return ODataResponse(body: .metadata(changed)) }
+        return try await base.execute(request)
     }
 }
