@@ -58,7 +58,7 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)
 
-faults: setup ## the power fails at every operation of a database and of a whole synchronisation
+faults: setup ## power and wire fail at every operation of a database, every operation and message of a synchronisation
 	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
 
 simulate: setup ## a service and its clients, everything failing: make simulate SEEDS=10000 FIRST_SEED=0

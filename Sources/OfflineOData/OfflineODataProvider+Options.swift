@@ -31,6 +31,16 @@ extension OfflineODataProvider {
         /// The same by type, a line for each: `Shop.Customer: City, CompanyName DESC`. Every entity set of the type gets
         /// the index.
         public var indexedTypes: [String] = []
+        /// How queries order and compare texts; `nil` for how the store was made, by code points where it is new. What a
+        /// store was made with stays: its indexes depend on it.
+        public var collation: TextCollation?
+        /// Whether queries tell small letters from capital ones; `nil` for how the store was made, where it is new yes. Else
+        /// comparisons, `in`, `contains`, `startswith`, `endswith` and `$orderby` go by the letters alone. Keys in paths are
+        /// exact in any case, and so are groups, and members whose type nobody declared.
+        public var isCaseSensitive: Bool?
+        /// The offset in minutes that instants in JSON count as written with where the service leaves it out, as it must
+        /// not; `nil` refuses them. 0 is UTC.
+        public var assumedOffset: Int?
         /// Whether keys that are texts or bytes must state how long they may get, as older engines want it.
         public var requiresMaxLengthOfKeys = false
         /// How many seconds a change may wait before an upload puts it into the error archive instead of sending it,
@@ -64,6 +74,19 @@ extension OfflineODataProvider {
 
         /// Makes options with the defaults.
         public init() {}
+
+        /// The options of the connections, each of which is traced and knows the forms of texts that indexes hold.
+        func connections(createsFile: Bool) -> StoreDatabase.Options {
+            var connections = database
+            let (prepare, trace) = (connections.prepare, trace)
+            connections.createsFile = createsFile
+            connections.prepare = { database in
+                try prepare?(database)
+                TextComparison.register(in: database)
+                trace?.begin(in: database)
+            }
+            return connections
+        }
     }
 
     /// Where a request in a multipart batch has its `Content-ID`.

@@ -38,7 +38,10 @@ public final class OfflineODataProvider: ODataProvider {
 
     let database: StoreDatabase
     let mapping: StorageMapping
-    let options: Options
+    let optionState: LockedState<Options>
+    let texts: TextComparison
+    /// What queries may call, and how they compare texts.
+    let functions: FunctionRegistry
     let local: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
@@ -53,7 +56,7 @@ public final class OfflineODataProvider: ODataProvider {
 
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
-        remote: (any ODataProvider)?, options: Options
+        remote: (any ODataProvider)?, options: Options, texts: TextComparison
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
@@ -61,8 +64,14 @@ public final class OfflineODataProvider: ODataProvider {
         serviceModel = model
         let model = try LocalModel.combined(model, options)
         self.model = try EngineSet.adding(to: model)
-        self.remote = remote
-        self.options = options
+        if let remote, let offset = options.assumedOffset {
+            self.remote = OffsetAssumingProvider(base: remote, offset: offset)
+        } else {
+            self.remote = remote
+        }
+        optionState = LockedState(options)
+        self.texts = texts
+        functions = StateFunctions.registry(texts.forms)
         progressChannel = ProgressChannel(meter: options.meter)
         changes = StoreChanges(database: database, environment: options.environment)
         var mapping = OfflineLayout(model: model).mapping
@@ -73,7 +82,7 @@ public final class OfflineODataProvider: ODataProvider {
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
-        storeOptions.functions = StateFunctions.registry
+        storeOptions.functions = functions
         var rules = WriteRules()
         rules.updatesRelated = true
         // One that changes nothing may be asked for (ChangeOptions).
@@ -107,14 +116,16 @@ public final class OfflineODataProvider: ODataProvider {
         guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
             throw OfflineError.storeExists(path: directory)
         }
-        let wanted = queries.isEmpty ? DefiningQuery.all(of: model, options) : queries
+        let wanted =
+            try queries.isEmpty
+            ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
         let isNew = try StoreFiles.makeDirectory(directory)
         do {
             let database = try StoreDatabase.open(
-                path: path, protection: protection,
-                options: SQLTrace.adding(options.trace, to: options.database))
+                path: path, protection: protection, options: options.connections(createsFile: true))
+            let texts = TextComparison(options)
             let combined = try LocalModel.combined(model, options)
             let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
@@ -126,11 +137,12 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try LocalModel.keep(combined, in: database)
+                try texts.keep(in: database)
                 try ServiceKnowledge.state(options.service, in: database)
                 for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
                 }
-                let indexes = PropertyIndexes(mapping: layout.mapping)
+                let indexes = PropertyIndexes(mapping: layout.mapping, textForm: texts.forms?.compared)
                 let lists = try IndexedTypes(options.indexedTypes, model: combined).adding(to: options.indexes)
                 for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
@@ -139,7 +151,7 @@ public final class OfflineODataProvider: ODataProvider {
             }
             return try OfflineODataProvider(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
-                options: options)
+                options: options, texts: texts)
         } catch {
             StoreFiles.remove(in: directory, withDirectory: isNew)
             throw error
@@ -153,17 +165,17 @@ public final class OfflineODataProvider: ODataProvider {
     ///   - protection: the key it was made with.
     ///   - connect: makes the connection to the service from its root and its model; without one, the store
     ///     works but does not sync.
-    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a wrong key, a newer version, a damaged file.
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an option that the
+    ///   store was made with another value of; `StoreError` for a wrong key, a newer version, a damaged file.
     public static func open(
         at directory: String, protection: StoreProtection, options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        var databaseOptions = SQLTrace.adding(options.trace, to: options.database)
-        databaseOptions.createsFile = false
-        let database = try StoreDatabase.open(path: path, protection: protection, options: databaseOptions)
-        let (root, metadata, version) = try await database.read { database in
+        let database = try StoreDatabase.open(
+            path: path, protection: protection, options: options.connections(createsFile: false))
+        let (root, metadata, version, texts) = try await database.read { database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
@@ -174,7 +186,7 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            return (root, metadata, max(version, 1))
+            return (root, metadata, max(version, 1), try TextComparison(of: database, checking: options))
         }
         let model = try CSDLReader.read(metadata)
         if version < EngineSchema.version {
@@ -188,7 +200,7 @@ public final class OfflineODataProvider: ODataProvider {
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
-            remote: try connect(root, model), options: options)
+            remote: try connect(root, model), options: options, texts: texts)
     }
 
     /// Closes the store's files; no call is valid afterwards.
@@ -214,7 +226,8 @@ public final class OfflineODataProvider: ODataProvider {
         if let answer = try await answerCall(rewritten) { return answer }
         if let answer = try await answerStream(rewritten) { return answer }
         if request.method == .read {
-            return try await annotating(Containment.identifying(try await answer(rewritten), at: rewritten.url))
+            return try await annotating(
+                Containment(mapping: mapping).identifying(try await answer(rewritten), at: rewritten.url))
         }
         return try await answer(try markingDeepChange(rewritten))
     }
@@ -247,29 +260,42 @@ public final class OfflineODataProvider: ODataProvider {
         }
     }
 
-    /// An entity made here is still found under its first key after the service gave it another (rule 11).
+    /// An entity made here, and what it contains, is still found under its first key after the service gave it another
+    /// (rule 11).
     func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
-        guard addressedKey(request) != nil else { return nil }
+        guard mayHaveAlias(request) else { return nil }
         return try await database.read { [self] in try followingAlias(request, in: $0) }
     }
 
-    /// The set and key that a request's path begins with.
-    private func addressedKey(_ request: ODataRequest) -> (set: Identifier, key: EntityKey)? {
-        guard request.link == nil, case .name(let set, let arguments)? = request.url.path.segments.first,
-            arguments != .none, mapping.tables[set.text] != nil
-        else { return nil }
-        let first = ODataURL(path: ResourcePath([request.url.path.segments[0]]))
-        guard case .key(let key)? = try? Binder(model: model).bind(first).resource.steps.last else { return nil }
-        return (set, key)
+    private func mayHaveAlias(_ request: ODataRequest) -> Bool {
+        guard request.link == nil, case .name(let set, _)? = request.url.path.segments.first,
+            mapping.tables[set.text] != nil
+        else { return false }
+        return request.url.path.segments.contains { segment in
+            if case .name(_, let arguments) = segment { arguments != .none } else { false }
+        }
     }
 
     /// The same within a transaction.
     func followingAlias(_ request: ODataRequest, in database: Database) throws -> ODataRequest? {
-        guard let (set, key) = addressedKey(request), let shape = model.shape(ofSet: set.text) else { return nil }
-        let newKey = try Aliases(mapping: mapping).key(set: set.text, formerly: key, in: database)
-        guard let newKey, shape.key.count == newKey.parts.count else { return nil }
+        guard mayHaveAlias(request),
+            let path = try Aliases(mapping: mapping).present(request.url.path, in: database)
+        else { return nil }
         var redirected = request
-        redirected.url.path.segments[0] = .name(set, .key(KeyURL.predicate(newKey)))
+        redirected.url.path = path
         return redirected
+    }
+}
+
+/// A service that leaves the offset of instants out.
+private struct OffsetAssumingProvider: ODataProvider {
+    let base: any ODataProvider
+    let offset: Int
+
+    var capabilities: ServiceCapabilities? { base.capabilities }
+    var model: EntityDataModel { get async throws { try await base.model } }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await ODataDateTimeOffset.$assumedOffset.withValue(offset) { try await base.execute(request) }
     }
 }

@@ -167,7 +167,9 @@ public final class FaultDisk: Sendable {
                     // SQLite syncs the folder with the first sync of a log or journal, and so what was deleted in it.
                     for name in state.files.keys where name != path { state.files[name]?.deleteDurably() }
                 }
-                file.durable = file.changes.reduce(file.durable) { Self.apply($1, to: $0) { _ in true } }
+                // Nobody else holds the bytes meanwhile, so that they are changed where they are.
+                state.files[path] = nil
+                for change in file.changes { Self.apply(change, to: &file.durable) { _ in true } }
                 file.changes = []
                 state.files[path] = file
                 return .goes
@@ -203,7 +205,7 @@ public final class FaultDisk: Sendable {
                 // What was written after a deletion went into another file of the same name: where the deletion is
                 // undone, the old file is there, and nothing of the new one.
                 if case .delete = change, !isKept(0) { break }
-                content = Self.apply(change, to: content, where: isKept)
+                Self.apply(change, to: &content, where: isKept)
             }
             guard let content else { continue }
             let name = String(path.dropFirst(folder.count))
@@ -226,28 +228,28 @@ public final class FaultDisk: Sendable {
     }
 
     /// One change made to what is there, in those sectors of 512 bytes that `isKept` wants.
-    private static func apply(
-        _ change: Change, to content: [UInt8]?, where isKept: (Int) -> Bool
-    ) -> [UInt8]? {
+    private static func apply(_ change: Change, to content: inout [UInt8]?, where isKept: (Int) -> Bool) {
         switch change {
-        case .delete: return nil
+        case .delete: content = nil
         case .truncate(let size):
-            guard isKept(0), let content else { return content }
-            return Array(content.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - content.count))
+            guard isKept(0), let old = content else { return }
+            content = Array(old.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - old.count))
         case .write(let offset, let bytes):
-            var content = content
+            let wasThere = content != nil
+            var grown = content ?? []
+            var isChanged = false
+            content = nil
             var start = offset
             while start < offset + bytes.count {
                 let end = min((start / 512 + 1) * 512, offset + bytes.count)
                 if isKept(start / 512) {
-                    var grown = content ?? []
                     if grown.count < end { grown += [UInt8](repeating: 0, count: end - grown.count) }
                     grown.replaceSubrange(start..<end, with: bytes[(start - offset)..<(end - offset)])
-                    content = grown
+                    isChanged = true
                 }
                 start = end
             }
-            return content
+            content = wasThere || isChanged ? grown : nil
         }
     }
 }

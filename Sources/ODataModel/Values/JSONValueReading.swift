@@ -97,6 +97,9 @@ extension JSONScanner {
         case (.string, _):
             let view = try readStringView()
             if let value = view.withUTF8({ ODataValue(lexical: $0, type: type) }) { return value }
+            if type == .dateTimeOffset, let value = view.withUTF8({ ODataDateTimeOffset(withoutOffset: $0) }) {
+                return .dateTimeOffset(value)
+            }
             throw error(.invalidValue(String(view.string.prefix(80))), at: start, expected: type.lexicalDescription)
         case (.boolean, .boolean): return .boolean(try readBoolean())
         case (.number, _) where type.isNumeric:

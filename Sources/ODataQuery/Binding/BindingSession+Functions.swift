@@ -115,7 +115,11 @@ extension BindingSession {
         var bound = arguments
         let result: PrimitiveType
         switch function {
-        case .contains, .endswith, .startswith, .matchesPattern, .substringof:
+        case .contains, .endswith, .startswith, .substringof:
+            try require(.string, &bound, 0, 1, of: call)
+            bound = bound.map(searchable)
+            result = .boolean
+        case .matchesPattern:
             try require(.string, &bound, 0, 1, of: call)
             result = .boolean
         case .concat:

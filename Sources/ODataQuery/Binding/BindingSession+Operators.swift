@@ -95,7 +95,10 @@ extension BindingSession {
         if !isEquality, first.type.primitive == .binary {
             throw typeError("Values of type Edm.Binary have no order.", at: offset())
         }
-        return .binary(symbol, first, second, .primitive(.boolean))
+        guard first.type.primitive == second.type.primitive else {
+            return .binary(symbol, first, second, .primitive(.boolean))
+        }
+        return .binary(symbol, comparable(first), comparable(second), .primitive(.boolean))
     }
 
     // MARK: One type for two operands
@@ -250,7 +253,8 @@ extension BindingSession {
         }
         let reference = common
         if case .untyped = reference { return .membership(value, in: bound) }
-        return .membership(converted(value, to: reference), in: bound.map { converted($0, to: reference) })
+        return .membership(
+            comparable(converted(value, to: reference)), in: bound.map { comparable(converted($0, to: reference)) })
     }
 
     /// Whether it is a JSON object, whose type only its place tells, or an alias that stands for one.

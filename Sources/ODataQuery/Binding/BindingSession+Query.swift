@@ -150,7 +150,7 @@ extension BindingSession {
                 throw typeError("Values of type \(expression.type) have no order.", at: item.expression.offset)
             case .primitive(let type) where type == .stream || type == .binary || type.isGeo:
                 throw typeError("Values of type \(expression.type) have no order.", at: item.expression.offset)
-            default: bound.append(BoundOrder(expression, isDescending: item.isDescending))
+            default: bound.append(BoundOrder(comparable(expression), isDescending: item.isDescending))
             }
         }
         return bound

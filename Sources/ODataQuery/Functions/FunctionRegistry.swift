@@ -10,6 +10,8 @@ public struct FunctionRegistry: Sendable {
     /// What custom aggregates stand for, by name (OData Data Aggregation 4.0, 3.2.1.3): `aggregate(Forecast)` is
     /// computed as this item would be.
     public private(set) var customAggregates: [String: AggregateItem] = [:]
+    /// How texts are compared; `nil` by their code points.
+    public private(set) var textForms: TextForms?
 
     /// Makes a registry.
     ///
@@ -17,11 +19,13 @@ public struct FunctionRegistry: Sendable {
     ///   - scalar: scalar functions. Of two with the same name and number of parameters the last counts.
     ///   - aggregate: aggregation methods.
     ///   - customAggregates: custom aggregates by name.
+    ///   - textForms: how texts are compared; their functions are registered too.
     public init(
         scalar: [ScalarFunction] = [], aggregate: [AggregateFunction] = [],
-        customAggregates: [String: AggregateItem] = [:]
+        customAggregates: [String: AggregateItem] = [:], textForms: TextForms? = nil
     ) {
-        for function in scalar {
+        self.textForms = textForms
+        for function in scalar + [textForms?.compared, textForms?.searched].compactMap(\.self) {
             self.scalar[function.name, default: []].removeAll { $0.parameters.count == function.parameters.count }
             self.scalar[function.name, default: []].append(function)
         }

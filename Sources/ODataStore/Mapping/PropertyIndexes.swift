@@ -27,9 +27,17 @@ public struct PropertyIndexes: Sendable {
 
     /// Where the data lies.
     public let mapping: StorageMapping
+    /// The form by which queries compare texts; `nil` where that is by their code points.
+    public let textForm: ScalarFunction?
 
     /// The indexes of a mapping's tables.
-    public init(mapping: StorageMapping) { self.mapping = mapping }
+    ///
+    /// - Parameter textForm: the form by which queries compare texts (`TextForms`), which indexes on texts then hold: every
+    ///   connection must have the function registered (``StoreFunctions/register(_:in:)``), whatever it is made for.
+    public init(mapping: StorageMapping, textForm: ScalarFunction? = nil) {
+        self.mapping = mapping
+        self.textForm = textForm
+    }
 
     /// Makes an index for filters and orders by properties; the most significant one first.
     ///
@@ -49,10 +57,14 @@ public struct PropertyIndexes: Sendable {
         let written = terms.map { $0.isDescending ? "\($0.path) desc" : $0.path }
         let index = Index(name: Self.name(table, written), set: set, paths: written, isSearch: false)
         let columns = terms.map { term in
-            // As filters and orders name it: instants count without their offsets.
+            // As filters and orders name it: instants count without their offsets, texts in their form.
+            let name = quoted(term.column.name)
             let column =
-                term.column.codec == .dateTimeOffset
-                ? "substr(\(quoted(term.column.name)), 1, 16)" : "\(quoted(term.column.name)) COLLATE BINARY"
+                switch (term.column.codec, textForm) {
+                case (.dateTimeOffset, _): "substr(\(name), 1, 16)"
+                case (.string, let form?): "\(quoted(AppFunctions.sqlName(form.name)))(\(name))"
+                default: "\(name) COLLATE BINARY"
+                }
             return "\(column)\(term.isDescending ? " DESC" : "")"
         }
         try database.execute(

@@ -36,7 +36,7 @@ extension OfflineODataProvider {
             $0.path.count == 1 && Self.toAnyType.contains($0.path[0].text)
         }
         request.url.options.expand.removeAll { attached.contains($0) }
-        let bound = try Binder(model: model).bind(request.url)
+        let bound = try Binder(model: model, functions: functions).bind(request.url)
         guard case .entitySet(let entitySet, _)? = bound.resource.steps.first else { return ODataResponse() }
         let entities = try await database.read { [model, queue] database in
             try EngineRows(model: model, queue: queue).entities(of: set, in: database)

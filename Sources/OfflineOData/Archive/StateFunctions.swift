@@ -45,11 +45,13 @@ enum StateFunctions {
             spellings(of: name).map { ($0, RowCondition(sql: sql)) }
         })
 
-    /// The functions for the binder. What is not a row of the store has no changes.
-    static let registry = FunctionRegistry(
-        scalar: conditions.keys.map { name in
+    /// The functions for the binder, with how texts are compared. What is not a row of the store has no changes.
+    static func registry(_ forms: TextForms?) -> FunctionRegistry {
+        let functions = conditions.keys.map { name in
             ScalarFunction(name, [], returns: .primitive(.boolean)) { _ in .boolean(false) }
-        })
+        }
+        return FunctionRegistry(scalar: functions, textForms: forms)
+    }
 
     // MARK: entityExists
 

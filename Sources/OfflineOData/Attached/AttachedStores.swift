@@ -7,7 +7,8 @@ import ODataStore
 /// Several stores of one app, read as one service: queries filter, expand and order across them.
 ///
 /// Each entity set has the name of its store before its own, as `sales_Orders`. Between the stores lead the navigation
-/// properties that the app defines (``Relation``); within each its own. What changes in a store is seen by the next read.
+/// properties that the app defines (``Relation``); within each its own. Texts are compared as all of them do, or by their
+/// code points where they differ in that. What changes in a store is seen by the next read.
 ///
 /// ```swift
 /// let seller = AttachedStores.Relation(
@@ -71,10 +72,15 @@ public final class AttachedStores: ODataProvider {
         ]
         for (name, store) in named { views += Self.views(of: store, name, in: mapping) }
         let connection = try StoreDatabase.attached(
-            named.map { ($0.key, $0.value.database) }, views: views, options: named[0].value.options.database)
+            named.map { ($0.key, $0.value.database) }, views: views,
+            options: named[0].value.options.connections(createsFile: false))
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.pageSizeLimit = Int(Int32.max)
+        let texts = Set(named.map(\.value.texts))
+        if texts.count == 1, let forms = texts.first?.forms {
+            providerOptions.functions = FunctionRegistry(textForms: forms)
+        }
         return AttachedStores(
             model: model, connection: connection,
             provider: StoreProvider(database: connection, mapping: mapping, options: providerOptions))

@@ -31,8 +31,9 @@ public struct ServiceSurvey: Sendable {
         let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
         var parts: [Part] = []
         for query in wanted {
-            _ = try DefiningQueryCheck.entitySet(of: query, model: model)
-            parts.append(Part(query: query, rows: try await count(query, service)))
+            let overSet = try query.overSet(of: model)
+            _ = try DefiningQueryCheck.entitySet(of: overSet, model: model)
+            parts.append(Part(query: query, rows: try await count(overSet, service)))
         }
         return ServiceSurvey(parts: parts)
     }

@@ -83,6 +83,8 @@ struct TreeApplier {
     mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
         guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
+        // Deleted here: what it contains and leads to went with it, and is back with it.
+        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
         try applyRelated(of: entity, rowID, table, &reached)
     }
 

@@ -11,11 +11,15 @@ extension OfflineODataProvider {
         try await local.explain(StateFunctions.rewriting(url))
     }
 
+    private var propertyIndexes: PropertyIndexes {
+        PropertyIndexes(mapping: local.mapping, textForm: texts.forms?.compared)
+    }
+
     /// The indexes that were asked for, by set and name.
     ///
     /// - Throws: `StoreError`.
     public func indexes() async throws -> [PropertyIndexes.Index] {
-        let indexes = PropertyIndexes(mapping: local.mapping)
+        let indexes = propertyIndexes
         return try await database.read { try indexes.list(in: $0) }
     }
 
@@ -28,7 +32,7 @@ extension OfflineODataProvider {
     /// - Throws: `ODataError` 404 for an unknown set, 400 for a path that leads to no single value.
     @discardableResult
     public func createIndex(on set: String, paths: [String]) async throws -> PropertyIndexes.Index {
-        let indexes = PropertyIndexes(mapping: local.mapping)
+        let indexes = propertyIndexes
         return try await database.write { try indexes.create(on: set, paths: paths, in: $0) }
     }
 
@@ -37,7 +41,7 @@ extension OfflineODataProvider {
     /// - Throws: `ODataError` 404 for an unknown set, 400 for one without text.
     @discardableResult
     public func createSearchIndex(on set: String) async throws -> PropertyIndexes.Index {
-        let indexes = PropertyIndexes(mapping: local.mapping)
+        let indexes = propertyIndexes
         return try await database.write { try indexes.createSearch(on: set, in: $0) }
     }
 
@@ -45,7 +49,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `StoreError`.
     public func dropIndex(_ index: PropertyIndexes.Index) async throws {
-        let indexes = PropertyIndexes(mapping: local.mapping)
+        let indexes = propertyIndexes
         try await database.write { try indexes.drop(index, in: $0) }
     }
 }

@@ -63,9 +63,8 @@ extension OfflineODataProvider {
 extension OfflineODataProvider {
     /// Whether a file is a store whose making was cut short: there is nothing in it, and the key opens it.
     static func isUnfinished(at path: String, _ protection: StoreProtection, _ options: Options) -> Bool {
-        var options = options.database
-        options.createsFile = false
-        guard let database = try? StoreDatabase.open(path: path, protection: protection, options: options) else {
+        let connections = options.connections(createsFile: false)
+        guard let database = try? StoreDatabase.open(path: path, protection: protection, options: connections) else {
             return false
         }
         defer { try? database.close() }

@@ -1,5 +1,4 @@
 import GRDB
-import ODataStore
 
 /// What is told of the SQL statements that a store runs, to find out why something is slow.
 ///
@@ -10,20 +9,13 @@ public enum SQLTrace: Sendable {
     /// Each statement with its values, which may be anybody's secrets.
     case withValues(@Sendable (String) -> Void)
 
-    /// Options of the connections with this trace.
-    static func adding(_ trace: SQLTrace?, to options: StoreDatabase.Options) -> StoreDatabase.Options {
-        guard let trace else { return options }
-        var options = options
-        let prepare = options.prepare
-        options.prepare = { database in
-            try prepare?(database)
-            database.trace { event in
-                switch trace {
-                case .statements(let tell): tell(event.description)
-                case .withValues(let tell): tell(event.expandedDescription)
-                }
+    /// Tells of each statement of a connection from now on.
+    func begin(in database: Database) {
+        database.trace { event in
+            switch self {
+            case .statements(let tell): tell(event.description)
+            case .withValues(let tell): tell(event.expandedDescription)
             }
         }
-        return options
     }
 }

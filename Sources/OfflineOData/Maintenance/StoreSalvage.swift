@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
+import ODataModel
 import ODataStore
 
-/// What ``OfflineODataProvider/salvage(at:protection:)`` saved.
+/// What ``OfflineODataProvider/salvage(at:protection:origin:)`` saved.
 public struct SalvageReport: Hashable, Sendable {
     /// Where the damaged files are kept.
     public var damagedFile: String
@@ -17,6 +18,20 @@ public struct SalvageReport: Hashable, Sendable {
     }
     /// How many changes that wait were saved.
     public var savedChanges: Int { saved["outpost_queue"] ?? 0 }
+}
+
+/// What a store was made for, where its damaged file cannot tell any more.
+public struct StoreOrigin: Sendable {
+    /// The root of the service.
+    public var serviceRoot: String
+    /// The service's model, as it was when the store was last used.
+    public var model: EntityDataModel
+
+    /// Makes an origin.
+    public init(serviceRoot: String, model: EntityDataModel) {
+        self.serviceRoot = serviceRoot
+        self.model = model
+    }
 }
 
 extension OfflineODataProvider {
@@ -35,10 +50,14 @@ extension OfflineODataProvider {
     /// - Parameters:
     ///   - directory: where the store was made.
     ///   - protection: the key it was made with; the new files have it too.
+    ///   - origin: what it was made for, which counts where the file cannot tell it any more.
     /// - Returns: what was saved and what was not.
-    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; `StoreError` where not even the
-    ///   tables can be found, and everything is as it was then.
-    public static func salvage(at directory: String, protection: StoreProtection) async throws -> SalvageReport {
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
+    ///   the file does not tell what it was made for and nobody else does; `StoreError` where not even the tables can be
+    ///   found. Everything is as it was then.
+    public static func salvage(
+        at directory: String, protection: StoreProtection, origin: StoreOrigin? = nil
+    ) async throws -> SalvageReport {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
@@ -46,7 +65,7 @@ extension OfflineODataProvider {
         let target = path + ".saved"
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + suffix) }
         do {
-            var report = try await StoreSalvage.copy(from: path, to: target, protection)
+            var report = try await StoreSalvage.copy(from: path, to: target, protection, origin)
             report.damagedFile = try replace(path, by: target)
             return report
         } catch {
@@ -90,23 +109,27 @@ struct StoreSalvage {
 
     /// Tables in the order in which they are saved: what only this device has comes first.
     private static let first = [
-        "outpost_queue", "outpost_setting", "outpost_before", "outpost_query", "outpost_stream", "outpost_stream_chunk",
+        "outpost_queue", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query", "outpost_stream",
+        "outpost_stream_chunk",
     ]
 
-    static func copy(from path: String, to newPath: String, _ protection: StoreProtection) async throws -> SalvageReport
-    {
-        var options = StoreDatabase.Options()
-        options.createsFile = false
-        let source = try StoreDatabase.open(path: path, protection: protection, options: options)
+    static func copy(
+        from path: String, to newPath: String, _ protection: StoreProtection, _ origin: StoreOrigin?
+    ) async throws -> SalvageReport {
+        let options = OfflineODataProvider.Options()
+        let source = try StoreDatabase.open(
+            path: path, protection: protection, options: options.connections(createsFile: false))
         defer { try? source.close() }
-        options.createsFile = true
-        let target = try StoreDatabase.open(path: newPath, protection: protection, options: options)
+        let target = try StoreDatabase.open(
+            path: newPath, protection: protection, options: options.connections(createsFile: true))
         do {
             let report = try await target.write { target in
                 // Not in one transaction: SQLite ends that at the first page that cannot be read.
                 try source.pool.unsafeRead { source in
                     var salvage = StoreSalvage(source: source, target: target)
                     try salvage.run()
+                    try SalvagedSettings(database: target, path: path).complete(with: origin)
+                    try salvage.finish()
                     return salvage.report
                 }
             }
@@ -146,12 +169,9 @@ struct StoreSalvage {
             try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
             try target.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
         }
-        for setting in ["service.root", "service.metadata"] {
-            guard try Settings.bytes(setting, in: target) != nil else {
-                // The new file could not be opened: the damaged ones stay as they are.
-                throw OfflineError.damagedQueue(reason: "what the store was made for cannot be read any more")
-            }
-        }
+    }
+
+    private func finish() throws {
         for pragma in ["application_id", "user_version"] {
             let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
             try target.execute(sql: "PRAGMA \(pragma) = \(value)")

@@ -59,6 +59,9 @@ enum LocalModel {
         }
     }
 
+    /// The model that the tables are made for, as XML; `nil` where it is not kept.
+    static func kept(in database: Database) throws -> [UInt8]? { try Settings.bytes(setting, in: database) }
+
     /// Keeps the model that the tables are made for.
     static func keep(_ model: EntityDataModel, in database: Database) throws {
         try Settings.set(setting, CSDLWriter.xml(model, version: model.version), in: database)
@@ -72,7 +75,7 @@ enum LocalModel {
     static func migrate(
         from service: EntityDataModel, to model: EntityDataModel, purges: Bool, in database: Database
     ) throws {
-        let kept = try Settings.bytes(setting, in: database)
+        let kept = try kept(in: database)
         let old = try kept.map { try CSDLReader.read(xml: $0) } ?? service
         let differences = model.differences(from: old)
         guard !differences.isEmpty else { return }

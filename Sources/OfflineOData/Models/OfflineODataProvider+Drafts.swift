@@ -45,7 +45,7 @@ extension OfflineODataProvider {
                 let entity = try changes.entities(draft.description).first, let key = entity.key
             else { throw ODataError.notFound(draft.description) }
             let url = KeyURL.url(set: active, key: key).description
-            if try changes.entities("\(active)?$filter=\(KeyURL.condition(key))").isEmpty {
+            if try BulkLoader(set: active, mapping: mapping, in: changes.database).find(key) == nil {
                 try changes.create(entity.loadedCopy, in: active)
             } else {
                 var values: [String: ODataValue] = [:]

@@ -52,7 +52,9 @@ extension OfflineODataProvider {
         )
         let environment = options.environment
         let refused = try await database.write { database in
-            let refused = try QueueMigration(from: old, to: combined, environment: environment).run(in: database)
+            let refused = try DeletionShelf.including(in: database) {
+                try QueueMigration(from: old, to: combined, environment: environment).run(in: database)
+            }
             let migration = ModelMigration(from: old, to: combined, rebuilds: rebuilds)
             let stale = try migration.run(in: database)
             if rebuilds { try migration.removeUnchanged(in: database) }
@@ -82,7 +84,7 @@ extension OfflineODataProvider {
         let store = try OfflineODataProvider(
             directory: directory, serviceRoot: serviceRoot, database: self.database, model: model,
             remote: try connect(serviceRoot, model) ?? remote,
-            options: options)
+            options: options, texts: texts)
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
     }
 

@@ -23,7 +23,8 @@ public struct DefiningQuery: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - name: unique within the store, at least one character.
-    ///   - text: an entity set with query options, relative to the service root.
+    ///   - text: an entity set with query options, relative to the service root; or a single entity, a singleton, or what
+    ///     an entity contains, such as `Photos(7)` and `Albums(1)/Pages`.
     ///   - group: queries of one group can be downloaded together.
     ///   - retrievesStreams: whether the streams of its entities are loaded too.
     /// - Throws: `QueryError` when the text is no OData URL.

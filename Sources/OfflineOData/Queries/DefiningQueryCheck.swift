@@ -40,7 +40,8 @@ enum DefiningQueryCheck {
             name = singleton.name
         default:
             throw OfflineError.invalidDefiningQuery(
-                name: query.name, reason: "it must read an entity set or a singleton.")
+                name: query.name,
+                reason: "it must read an entity set, a singleton, one entity, or what an entity contains.")
         }
         let options = query.url.options
         let refused: [(Bool, String)] = [

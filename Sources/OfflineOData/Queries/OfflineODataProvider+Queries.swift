@@ -22,6 +22,7 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
+        let query = try query.overSet(of: serviceModel)
         let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: [query], [set], serviceModel) }
         let environment = options.environment

@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataQuery
 import ODataStore
 
 /// Keys under which rows were known before the back end gave them their own (rule 11).
@@ -26,6 +27,43 @@ struct Aliases {
         let loader = try BulkLoader(set: set, mapping: mapping, in: database)
         guard try loader.find(key) == nil else { return nil }
         return try loader.read(rowID)?.key
+    }
+
+    /// A path with the keys that entities on its way have now, where it names some by keys that they had before.
+    ///
+    /// - Returns: `nil` when it names none so.
+    func present(_ path: ResourcePath, in database: Database) throws -> ResourcePath? {
+        var result = path
+        var isOther = false
+        var set = ""
+        var container: Int64?
+        for (position, segment) in path.segments.enumerated() {
+            guard case .name(let name, let arguments) = segment else { break }
+            set += position == 0 ? name.text : "/\(name.text)"
+            guard let table = mapping.tables[set] else { break }
+            if arguments == .none {
+                guard let only = try Containment(mapping: mapping).onlyRow(of: table, in: container, database) else {
+                    break
+                }
+                container = only
+                continue
+            }
+            let known = ODataURL(path: ResourcePath(Array(result.segments[...position])))
+            guard case .key(let key)? = try? Binder(model: mapping.model).bind(known).resource.steps.last else { break }
+            let loader = try BulkLoader(table: table, in: database)
+            if let rowID = try loader.find(key, parent: container) {
+                container = rowID
+                continue
+            }
+            guard let rowID = try rowID(set: set, key: key, in: database),
+                try Containment(mapping: mapping).parent(of: rowID, table, in: database) == container || position == 0,
+                let now = try loader.read(rowID)?.key, now.parts.count == key.parts.count
+            else { break }
+            result.segments[position] = .name(name, .key(KeyURL.predicate(now)))
+            isOther = true
+            container = rowID
+        }
+        return isOther ? result : nil
     }
 
     /// The foreign key properties of an entity that hold a former key, with what stands there now.

@@ -10,7 +10,7 @@ import ODataStore
 public final class LocalTransaction {
     private let provider: OfflineODataProvider
     private let options: ChangeOptions
-    private let database: Database
+    let database: Database
 
     init(provider: OfflineODataProvider, options: ChangeOptions, database: Database) {
         self.provider = provider

@@ -88,6 +88,9 @@ struct QueueFolding {
             guard !others else { return nil }
             try queue.remove(earlier.id, in: database)
             try queue.remove(later.id, in: database)
+            try database.execute(
+                sql: "DELETE FROM outpost_shelf WHERE entity_set = ? AND row_id = ?",
+                arguments: [later.entitySet, later.rowID])
             return .nothing
         default:
             return nil

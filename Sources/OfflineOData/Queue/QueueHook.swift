@@ -91,18 +91,23 @@ struct QueueHook: WriteHook {
         clientOnlySets.contains(String(set.prefix { $0 != "/" }))
     }
 
-    /// What an entity contains goes with it, at the service too: changes of that which were not sent yet are not sent
-    /// any more.
+    /// What an entity contains goes with it, at the service too, and so do its relations: changes of those that were not
+    /// sent yet are not sent any more. All of it is kept, for who takes the deletion back.
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
         guard let rowID = row.rowID, !isClientOnly(table.set) else { return }
-        for change in try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
-        where change.state != .sending {
+        let contained = try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
+            .filter { $0.state != .sending }
+        let links = try queue.links(set: table.set, rowID: rowID, in: database).filter { $0.state != .sending }
+        try shelf.put(rowID, table, requests: (contained + links).map(\.id), in: database)
+        for change in contained {
             try queue.remove(change.id, in: database)
             try before.remove(set: change.entitySet, rowID: change.rowID, in: database)
         }
     }
+
+    private var shelf: DeletionShelf { DeletionShelf(mapping: mapping) }
 
     /// Puts the keys that the service gave meanwhile in the place of temporary ones that an app still holds.
     private func followingAliases(_ change: RowChange, rowID: Int64, in database: Database) throws -> RowChange {
@@ -217,6 +222,7 @@ struct QueueHook: WriteHook {
         if neverExisted {
             // The service refused to create it, or was never asked, so there is nothing to delete there, and nothing to refer to. What
             // it has under the same key is somebody else's, and comes back.
+            try shelf.drop(set: change.table.set, rowID: rowID, in: database)
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             try undo.undoDependents(of: Set(earlier.map(\.id)), in: database)
             try undo.undo(set: change.table.set, rowID: rowID, parent: change.parent, in: database)

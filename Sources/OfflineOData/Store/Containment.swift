@@ -17,6 +17,19 @@ struct Containment {
         return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
+    /// The row of a singleton, or of what a row contains one of; `nil` where there may be several, or is none.
+    func onlyRow(of table: TableStorage, in container: Int64?, _ database: Database) throws -> Int64? {
+        guard let slash = table.set.lastIndex(of: "/") else { return mapping.model.singleton(table.set).map { _ in 1 } }
+        let name = String(table.set[table.set.index(after: slash)...])
+        guard let container, let id = table.rowID,
+            mapping.tables[String(table.set[..<slash])]?.shape.navigationProperty(name)?.isCollection == false
+        else { return nil }
+        return try Int64.fetchOne(
+            database,
+            sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier) "
+                + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?", arguments: [container])
+    }
+
     /// The requests for what a row contains, at whatever depth.
     func requests(
         within row: Int64, _ table: TableStorage, _ queue: QueueTable, in database: Database
@@ -34,14 +47,18 @@ struct Containment {
     }
 
     /// An answer in which entities that another one contains have their ids, which begin with that one's.
-    static func identifying(_ response: ODataResponse, at url: ODataURL) -> ODataResponse {
-        guard url.path.segments.count > 1, case .name(let name, _)? = url.path.segments.last else { return response }
+    func identifying(_ response: ODataResponse, at url: ODataURL) -> ODataResponse {
+        guard url.path.segments.count > 1, case .name(let name, let arguments)? = url.path.segments.last else {
+            return response
+        }
         func identified(_ entity: Entity) -> Entity {
             // What is contained is known to its table by the path alone, without the keys on the way.
             let isComplete = entity.control.id.map { !$0.prefix { $0 != "(" }.contains("/") } ?? false
             guard !isComplete, let key = entity.key, !key.parts.isEmpty else { return entity }
             var path = url.path
-            path.segments[path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+            if arguments != .none || !isOfOne(url.path) {
+                path.segments[path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+            }
             var entity = entity
             entity.control.id = ODataURL(path: path).description
             return entity
@@ -57,6 +74,15 @@ struct Containment {
         return response
     }
 
+    /// Whether a path ends in what an entity contains one of.
+    private func isOfOne(_ path: ResourcePath) -> Bool {
+        let names = path.segments.compactMap { segment in
+            if case .name(let name, _) = segment { name.text } else { nil }
+        }
+        let container = mapping.tables[names.dropLast().joined(separator: "/")]
+        return container?.shape.navigationProperty(names.last ?? "")?.isCollection == false
+    }
+
     /// Whether a path leads to one entity by keys and containment alone.
     static func isAddress(_ steps: [BoundSegment]) -> Bool {
         for (position, step) in steps.enumerated() {
@@ -69,6 +95,7 @@ struct Containment {
         }
         switch steps.last {
         case .key?, .singleton?: return true
+        case .navigation(let navigation, _, _)?: return !navigation.isCollection
         default: return false
         }
     }
@@ -83,7 +110,14 @@ struct Containment {
             switch step {
             case .entitySet(let entitySet, _): set = entitySet.name
             case .singleton(let singleton, _): (set, found) = (singleton.name, (singleton.name, 1))
-            case .navigation(let navigation, _, _): set += "/\(navigation.name)"
+            case .navigation(let navigation, _, _):
+                set += "/\(navigation.name)"
+                guard !navigation.isCollection else { continue }
+                guard let table = mapping.tables[set], let container = found?.rowID,
+                    let rowID = try onlyRow(of: table, in: container, database)
+                        ?? deletedRow(of: set, in: container, queue, database)
+                else { return nil }
+                found = (set, rowID)
             case .key(let key):
                 guard let table = mapping.tables[set] else { return nil }
                 let parent = set.contains("/") ? found?.rowID : nil
@@ -103,6 +137,15 @@ struct Containment {
             }
         }
         return found
+    }
+
+    /// The row deleted here of what a row contained one of.
+    private func deletedRow(
+        of set: String, in container: Int64, _ queue: QueueTable, _ database: Database
+    ) throws -> Int64? {
+        try queue.requests(in: database).last {
+            $0.entitySet == set && $0.kind == .delete && $0.detail.parentRow == container
+        }?.rowID
     }
 
     /// The URL of what a row contains.

@@ -3,7 +3,7 @@ import GRDB
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 4
+    static let version = 5
 
     /// What makes the tables of a new store.
     static let statements = firstVersion + upgrades.flatMap { $0 }
@@ -68,6 +68,16 @@ enum EngineSchema {
         ],
         // Which rows a refresh has met is kept in memory: it starts again after a crash anyway.
         ["DROP TABLE outpost_seen"],
+        [
+            // What went with rows that were deleted here, until the service has taken the deletion.
+            """
+            CREATE TABLE outpost_shelf(
+                id INTEGER PRIMARY KEY, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, table_name TEXT NOT NULL,
+                content BLOB NOT NULL
+            ) STRICT
+            """,
+            "CREATE INDEX outpost_shelf_row ON outpost_shelf(entity_set, row_id)",
+        ],
     ]
 
     private static let firstVersion = [

@@ -30,6 +30,12 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case cannotAttach(reason: String)
     /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
     case withoutPlace(request: Int64)
+    /// A store was made with one value of an option, which its indexes depend on, and is opened with another.
+    case optionDiffers(name: String, stored: String, given: String)
+    /// An option is set when a store is opened, and cannot be changed while it is open.
+    case optionFixed(name: String)
+    /// A damaged store cannot tell any more which service it was made for, and what that has.
+    case originLost(path: String)
     /// The engine's own tables do not hold what they must; nothing was changed.
     case damagedQueue(reason: String)
 
@@ -52,6 +58,17 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
         case .withoutPlace(let request):
             "The service has nothing any more that request \(request) could be sent to."
+        case .optionDiffers(let name, let stored, let given):
+            """
+            The store was made with \(name) \(stored), and is opened with \(given): leave the option out, or make a new \
+            store with it.
+            """
+        case .optionFixed(let name): "\(name) is set when a store is opened: close it, and open it with the new value."
+        case .originLost(let path):
+            """
+            \(path) cannot tell any more what it was made for: give the root and the metadata of its service, as they were \
+            when it was last used.
+            """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         }
     }

@@ -74,8 +74,10 @@ struct Cancelling {
         guard request.kind == .update else {
             guard var entity = request.base else { return }
             entity.control.etag = etag
-            return try loader.restore(
+            try loader.restore(
                 request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)
+            return try DeletionShelf(mapping: mapping).restore(
+                set: request.entitySet, rowID: request.rowID, in: database)
         }
         var patch = Entity(shape: request.changes.shape)
         patch.control.etag = etag

@@ -25,15 +25,16 @@ struct Undo {
         try StreamTable.removeLocal(set: set, rowID: rowID, in: database)
         try undoDependents(of: Set(requests.map(\.id)), in: database)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        let shelf = DeletionShelf(mapping: mapping)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
             try loader.delete(rowID)
-            return
+            return try shelf.drop(set: set, rowID: rowID, in: database)
         }
         try before.remove(set: set, rowID: rowID, in: database)
         let exists = try Rows.owner(table, rowID: rowID, in: database) != nil
         guard let entity = image.entity else {
             if exists { try loader.delete(rowID) }
-            return
+            return try shelf.drop(set: set, rowID: rowID, in: database)
         }
         if exists {
             try loader.update(rowID, entity)
@@ -41,6 +42,7 @@ struct Undo {
             try loader.restore(
                 rowID, entity, owner: image.owner,
                 parent: parent ?? requests.lazy.compactMap(\.detail.parentRow).first)
+            try shelf.restore(set: set, rowID: rowID, in: database)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
     }

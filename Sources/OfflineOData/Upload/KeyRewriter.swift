@@ -49,12 +49,49 @@ struct KeyRewriter {
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_before SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
+        try moveRelated(from: twin, to: rowID, table, in: database)
         try loader.delete(twin)
         try Rows.setOwner(owner, table, rowID: rowID, in: database)
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
         return version
+    }
+
+    /// Gives what the twin contains, its relations, streams and the requests about them to the row that stays: they would
+    /// go with the twin. What both have, the row that stays has as it was made here.
+    private func moveRelated(
+        from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
+    ) throws {
+        func move(_ name: String, _ column: String) throws {
+            let (name, column) = (name.quotedDatabaseIdentifier, column.quotedDatabaseIdentifier)
+            try database.execute(
+                sql: "UPDATE OR IGNORE \(name) SET \(column) = ? WHERE \(column) = ?", arguments: [rowID, twin])
+        }
+        for navigation in table.navigation.values where navigation.target.hasPrefix(table.set + "/") {
+            guard let contained = mapping.tables[navigation.target] else { continue }
+            try move(contained.table, OfflineLayout.parentColumn)
+        }
+        for other in mapping.tables.values {
+            for case .link(let target, let link, let source, let end) in other.navigation.values {
+                if other.set == table.set { try move(link, source) }
+                if target == table.set { try move(link, end) }
+            }
+        }
+        try database.execute(
+            sql: "UPDATE outpost_stream SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [rowID, table.set, twin])
+        for request in try queue.requests(in: database) {
+            var detail = request.detail
+            if request.entitySet == table.set, detail.sourceRow == twin { detail.sourceRow = rowID }
+            if detail.targetSet == table.set, detail.targetRow == twin { detail.targetRow = rowID }
+            if detail.parentRow == twin, request.entitySet.hasPrefix(table.set + "/"),
+                !request.entitySet.dropFirst(table.set.count + 1).contains("/")
+            {
+                detail.parentRow = rowID
+            }
+            if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
+        }
     }
 
     private func rewriteReferences(

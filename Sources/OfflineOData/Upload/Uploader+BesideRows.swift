@@ -74,14 +74,9 @@ extension Uploader {
         guard let bound = try? binder.bind(url), case .operation(let operation) = bound.resource.target else {
             throw modelChanged(request)
         }
-        let first = ODataURL(path: ResourcePath(Array(url.path.segments.prefix(1))))
-        if case .name(let set, .key)? = first.path.segments.first,
-            case .key(let key)? = try binder.bind(first).resource.steps.last
-        {
-            let now = try await database.read { [mapping] database in
-                try Aliases(mapping: mapping).key(set: set.text, formerly: key, in: database)
-            }
-            if let now { url.path.segments[0] = .name(set, .key(KeyURL.predicate(now))) }
+        let path = url.path
+        if let now = try await database.read({ [mapping] in try Aliases(mapping: mapping).present(path, in: $0) }) {
+            url.path = now
         }
         let parameters = try CallParameters.values(
             request.detail.parameters ?? "{}", of: operation, model: mapping.model)

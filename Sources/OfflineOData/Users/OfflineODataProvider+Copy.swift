@@ -31,6 +31,7 @@ extension OfflineODataProvider {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
                 try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
+                TextComparison.register(in: database)
             }
             let target = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
             try database.pool.backup(to: target)

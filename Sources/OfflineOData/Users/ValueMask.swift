@@ -20,6 +20,7 @@ enum ValueMask {
             "created_at", "priority", "change_set", "status", "code", "target", "failed_at",
         ],
         "outpost_uploaded": ["entity_set", "row_id"],
+        "outpost_shelf": ["id", "entity_set", "row_id", "table_name"],
         "outpost_alias": ["entity_set", "row_id"],
         "outpost_upserted": ["entity_set", "row_id"],
         "outpost_stream": [

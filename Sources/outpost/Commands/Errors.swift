@@ -31,10 +31,7 @@ struct Errors: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let provider = try await store.open()
-            let failed = try await provider.status().failed
-            let model = provider.model
-            try provider.close()
+            let (failed, model) = try await store.reading { (try await $0.status().failed, $0.model) }
             if json {
                 print(JSONText(failed.map(RequestLine.init)).text)
                 return
@@ -69,16 +66,9 @@ struct Errors: AsyncParsableCommand {
                   outpost errors retry shop 3 5
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let provider = try await store.open()
-            let count = try await provider.retry(ids)
-            try provider.close()
-            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
-        }
+        func run() async throws { try await changes.settle(.retried) }
     }
 
     struct Accept: AsyncParsableCommand {
@@ -90,16 +80,9 @@ struct Errors: AsyncParsableCommand {
                   outpost errors accept shop 4
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let provider = try await store.open()
-            let count = try await provider.accept(ids)
-            try provider.close()
-            print(json ? JSONText(["accepted": count]).text : "\(Terminal.plural(count, "change")) taken as made.")
-        }
+        func run() async throws { try await changes.settle(.accepted) }
     }
 
     struct Discard: AsyncParsableCommand {
@@ -110,15 +93,8 @@ struct Errors: AsyncParsableCommand {
                   outpost errors discard shop 3
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let provider = try await store.open()
-            let count = try await provider.discard(ids)
-            try provider.close()
-            print(json ? JSONText(["discarded": count]).text : "\(Terminal.plural(count, "change")) given up.")
-        }
+        func run() async throws { try await changes.settle(.discarded) }
     }
 }

@@ -85,9 +85,14 @@ struct Log: AsyncParsableCommand {
 
     private func showLog() throws {
         let log = try ToolLog.open()
-        if clear { return try log.removeAll() }
-        if let removeBelow {
-            return try log.removeRecords(lessGraveThan: try LogFilterOptions.severity(removeBelow))
+        if clear || removeBelow != nil {
+            if let removeBelow {
+                try log.removeRecords(lessGraveThan: try LogFilterOptions.severity(removeBelow))
+            } else {
+                try log.removeAll()
+            }
+            if json { print(JSONText(["removed": removeBelow.map { "below \($0)" } ?? "all"]).text) }
+            return
         }
         var query = try filter.query()
         let formatter: any LogFormatter = json ? JSONLogFormatter() : PlainTextLogFormatter()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ODataStore
 import OfflineOData
 
 /// `outpost gc`.
@@ -47,16 +48,24 @@ struct Repair: AsyncParsableCommand {
             EXAMPLE
               outpost repair shop
               outpost repair shop --json
+              outpost repair shop --service https://host/service/
             """)
 
     @OptionGroup var store: StoreOptions
+    @Option(
+        name: .customLong("service"),
+        help: ArgumentHelp(
+            "The root of its service, whose metadata are read: for a clone that cannot tell it any more.",
+            valueName: "url"))
+    var serviceRoot: String?
+    @OptionGroup var service: ServiceOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let protection = try store.key.protection(ofCloneIn: store.directory)
         var done: [String] = []
         if try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty {
-            let report = try await OfflineODataProvider.salvage(at: store.directory, protection: protection)
+            let report = try await salvage(protection)
             let changes = report.savedChanges == 1 ? "change" : "changes"
             done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
             for (table, places) in report.losses.sorted(by: { $0.key < $1.key }) {
@@ -71,6 +80,35 @@ struct Repair: AsyncParsableCommand {
             print(JSONText(done).text)
             return
         }
+        tell(done)
+    }
+
+    private func salvage(_ protection: StoreProtection) async throws -> SalvageReport {
+        do {
+            return try await OfflineODataProvider.salvage(
+                at: store.directory, protection: protection, origin: try await origin())
+        } catch OfflineError.originLost {
+            throw Failure(
+                message: "\(store.directory) cannot tell any more which service it was made for.",
+                advice: "Name it: outpost repair \(store.directory) --service URL")
+        }
+    }
+
+    private func origin() async throws -> StoreOrigin? {
+        guard let serviceRoot else { return nil }
+        let connector = try service.connector()
+        do {
+            let client = try connector.client(root: serviceRoot)
+            let origin = StoreOrigin(serviceRoot: client.serviceRoot.url(for: ""), model: try await client.model)
+            try await connector.close()
+            return origin
+        } catch {
+            try? await connector.close()
+            throw error
+        }
+    }
+
+    private func tell(_ done: [String]) {
         if done.isEmpty { print("There was nothing to mend in \(Terminal.bold(store.directory)).") }
         for line in done { print(line) }
     }

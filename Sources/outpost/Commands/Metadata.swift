@@ -64,12 +64,49 @@ struct Metadata: AsyncParsableCommand {
             }
         }
 
+        private struct Element: Encodable {
+            struct Property: Encodable {
+                var name: String
+                var type: String
+                var isNullable: Bool
+                var isKey: Bool
+                var label: String?
+            }
+
+            var type: String
+            var properties: [Property]
+            var navigationProperties: [Property]
+
+            init(_ shape: Shape) {
+                type = shape.name.description
+                let key = Set(shape.key.map(\.path))
+                properties = shape.properties.map {
+                    Property(
+                        name: $0.name, type: $0.type.description, isNullable: $0.isNullable,
+                        isKey: key.contains($0.name), label: $0.label)
+                }
+                navigationProperties = shape.navigationProperties.map {
+                    Property(
+                        name: $0.name, type: Show.type(of: $0), isNullable: $0.isNullable, isKey: false,
+                        label: $0.label)
+                }
+            }
+        }
+
+        private static func type(of property: NavigationProperty) -> String {
+            property.isCollection ? "Collection(\(property.target))" : property.target.description
+        }
+
         private func show(_ element: String, of model: EntityDataModel) throws {
             let type = model.entitySet(element)?.type ?? model.singleton(element)?.type ?? QualifiedName(element)
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
                     advice: "See what there is: outpost metadata show \(source)")
+            }
+            if json {
+                print(JSONText(Element(shape)).text)
+                return
             }
             var table = Table(["Property", "Type", "Null", "Label"])
             let key = Set(shape.key.map(\.path))
@@ -80,8 +117,9 @@ struct Metadata: AsyncParsableCommand {
                 ])
             }
             for property in shape.navigationProperties {
-                let target = property.isCollection ? "Collection(\(property.target))" : property.target.description
-                table.add([property.name, target, property.isNullable ? "yes" : "no", property.label ?? ""])
+                table.add([
+                    property.name, Self.type(of: property), property.isNullable ? "yes" : "no", property.label ?? "",
+                ])
             }
             Terminal.write(table.rendered().withoutControls(keepingLines: true))
         }
@@ -166,9 +204,18 @@ struct Metadata: AsyncParsableCommand {
         @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
         var output: String?
         @OptionGroup var service: ServiceOptions
+        @Flag(help: "Report what was read around and left out as JSON; goes with --output.") var json = false
 
         mutating func validate() throws {
             guard Self.format(to) != nil else { throw ValidationError("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json.") }
+            guard !json || output != nil else { throw ValidationError("--json goes with --output.") }
+        }
+
+        private struct Report: Encodable {
+            var output: String?
+            var bytes: Int
+            var warnings: [String]
+            var omissions: [String]
         }
 
         private static func format(_ text: String) -> CSDLWriter.Format? {
@@ -178,12 +225,15 @@ struct Metadata: AsyncParsableCommand {
         func run() async throws {
             guard let format = Self.format(to) else { return }
             let result = try await MetadataSource(source, service).read()
-            for warning in result.warnings {
-                Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
-            }
             let document = CSDLWriter.document(result.model, as: format)
-            for omission in document.omissions {
-                Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission.withoutControls())")
+            if !json {
+                for warning in result.warnings {
+                    Terminal.error(
+                        "\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+                }
+                for omission in document.omissions {
+                    Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission.withoutControls())")
+                }
             }
             guard let output else {
                 Terminal.write(document.bytes + [UInt8(ascii: "\n")])
@@ -194,6 +244,13 @@ struct Metadata: AsyncParsableCommand {
             } catch {
                 throw Failure(message: "\(output) cannot be written: \(error.localizedDescription)")
             }
+            guard json else { return }
+            print(
+                JSONText(
+                    Report(
+                        output: output, bytes: document.bytes.count, warnings: result.warnings.map(\.description),
+                        omissions: document.omissions)
+                ).text)
         }
     }
 

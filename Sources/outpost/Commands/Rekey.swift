@@ -27,6 +27,7 @@ struct Rekey: AsyncParsableCommand {
             "Protect it by this file: 32 bytes or 64 hexadecimal digits; anything else in it is a passphrase.",
             valueName: "file"), completion: .file())
     var newKeyFile: String?
+    @Flag(help: "Report as JSON.") var json = false
 
     mutating func validate() throws {
         guard !passphrase || newKeyFile == nil else {
@@ -53,8 +54,27 @@ struct Rekey: AsyncParsableCommand {
         }
         try CloneFile(key: place).write(in: directory)
         for name in oldNames { KeyKeeper.remove(named: name) }
+        if json {
+            print(JSONText(Report(directory, place)).text)
+            return
+        }
         print("The key of \(Terminal.bold(directory)) was changed.")
         print(Terminal.dim(said))
+    }
+
+    private struct Report: Encodable {
+        var directory: String
+        var key: String
+        var name: String?
+
+        init(_ directory: String, _ place: CloneFile.Key) {
+            self.directory = directory
+            switch place {
+            case .vault(let name): (key, self.name) = ("vault", name)
+            case .passphrase: key = "passphrase"
+            case .file: key = "file"
+            }
+        }
     }
 
     /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.

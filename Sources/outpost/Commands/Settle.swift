@@ -54,14 +54,9 @@ struct Conflicts: AsyncParsableCommand {
                   outpost conflicts mine shop 3
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all conflicts when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let count = try await store.settling(ids, where: \.isConflict) { try await $0.retry($1) }
-            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
-        }
+        func run() async throws { try await changes.settle(.retried, where: \.isConflict) }
     }
 
     struct Theirs: AsyncParsableCommand {
@@ -72,14 +67,9 @@ struct Conflicts: AsyncParsableCommand {
                   outpost conflicts theirs shop 3
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all conflicts when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let count = try await store.settling(ids, where: \.isConflict) { try await $0.discard($1) }
-            print(json ? JSONText(["discarded": count]).text : "\(Terminal.plural(count, "change")) given up.")
-        }
+        func run() async throws { try await changes.settle(.discarded, where: \.isConflict) }
     }
 }
 
@@ -128,14 +118,9 @@ struct Doubts: AsyncParsableCommand {
                   outpost doubts accept shop 4
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let count = try await store.settling(ids, where: { $0.state == .inDoubt }) { try await $0.accept($1) }
-            print(json ? JSONText(["accepted": count]).text : "\(Terminal.plural(count, "change")) taken as made.")
-        }
+        func run() async throws { try await changes.settle(.accepted, where: { $0.state == .inDoubt }) }
     }
 
     struct Resend: AsyncParsableCommand {
@@ -146,14 +131,9 @@ struct Doubts: AsyncParsableCommand {
                   outpost doubts resend shop 4
                 """)
 
-        @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes; all that are in doubt when left out.") var ids: [Int64] = []
-        @Flag(help: "Report as JSON.") var json = false
+        @OptionGroup var changes: SettlingOptions
 
-        func run() async throws {
-            let count = try await store.settling(ids, where: { $0.state == .inDoubt }) { try await $0.retry($1) }
-            print(json ? JSONText(["retried": count]).text : "\(Terminal.plural(count, "change")) to push again.")
-        }
+        func run() async throws { try await changes.settle(.retried, where: { $0.state == .inDoubt }) }
     }
 }
 
@@ -173,23 +153,6 @@ extension StoreOptions {
         } catch {
             try? provider.close()
             throw error
-        }
-    }
-
-    /// Settles archived changes of one kind: those with some numbers, or all of the kind.
-    ///
-    /// - Returns: how many were settled; 0 where there was none of the kind.
-    fileprivate func settling(
-        _ ids: [Int64], where isMeant: (QueuedRequest) -> Bool,
-        _ body: (OfflineODataProvider, [Int64]) async throws -> Int
-    ) async throws -> Int {
-        try await reading { provider in
-            let meant = try await provider.status().failed.filter(isMeant).map(\.id)
-            if let other = ids.first(where: { !meant.contains($0) }) {
-                throw Failure(message: "Change #\(other) is not one of these.", advice: "See them all: outpost errors")
-            }
-            let chosen = ids.isEmpty ? meant : ids
-            return chosen.isEmpty ? 0 : try await body(provider, chosen)
         }
     }
 }

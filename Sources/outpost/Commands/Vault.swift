@@ -95,6 +95,7 @@ struct VaultCommand: AsyncParsableCommand {
         @Argument(help: "The name of the new vault.") var name: String
         @OptionGroup var passwords: Passwords
         @Flag(help: "Open it by the key of this account alone.") var noPassword = false
+        @Flag(help: "Report as JSON.") var json = false
 
         mutating func validate() throws {
             guard !noPassword || passwords.file == nil else {
@@ -106,7 +107,7 @@ struct VaultCommand: AsyncParsableCommand {
             MemoryDumps.forbid()
             let credentials = noPassword ? .platformKey : try Passwords.new(file: passwords.file)
             _ = try await VaultFolder().create(name, credentials)
-            print("Made the vault \(Terminal.bold(name)).")
+            print(json ? JSONText(["vault": name]).text : "Made the vault \(Terminal.bold(name)).")
         }
     }
 
@@ -121,10 +122,20 @@ struct VaultCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var vault: Options
+        @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
             let items = try await vault.unlocked().items
+            if json {
+                print(JSONText(Report(vault: vault.name, values: items.count)).text)
+                return
+            }
             print("The vault \(Terminal.bold(vault.name)) opens; it has \(Terminal.plural(items.count, "value")).")
+        }
+
+        private struct Report: Encodable {
+            var vault: String
+            var values: Int
         }
     }
 
@@ -177,6 +188,7 @@ struct VaultCommand: AsyncParsableCommand {
         @Argument(help: "The name of the value.") var value: String
         @Option(help: ArgumentHelp("A file with the value, taken as it is.", valueName: "file"), completion: .file())
         var valueFile: String?
+        @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
             let opened = try await vault.unlocked()
@@ -186,6 +198,7 @@ struct VaultCommand: AsyncParsableCommand {
             } else {
                 try await opened.setData(bytes, named: value)
             }
+            if json { print(JSONText(["vault": vault.name, "kept": value]).text) }
         }
 
         private func content() throws -> [UInt8] {
@@ -208,17 +221,29 @@ struct VaultCommand: AsyncParsableCommand {
             discussion: """
                 EXAMPLE
                   outpost vault get login token
+                  outpost vault get login token --json
                 """)
 
         @OptionGroup var vault: Options
         @Argument(help: "The name of the value.") var value: String
+        @Flag(help: "Write it as JSON: text as it is, bytes as base64.") var json = false
+
+        private struct Report: Encodable {
+            var name: String
+            var text: String?
+            var bytes: Data?
+        }
 
         func run() async throws {
             let opened = try await vault.unlocked()
             if let text = try await opened.string(named: value) {
-                Terminal.write(text)
+                if json { print(JSONText(Report(name: value, text: text)).text) } else { Terminal.write(text) }
             } else if let bytes = try await opened.data(named: value) {
-                try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+                if json {
+                    print(JSONText(Report(name: value, bytes: Data(bytes))).text)
+                } else {
+                    try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+                }
             } else {
                 throw Failure(
                     message: "The vault \(vault.name) has no value \(value).",
@@ -237,11 +262,13 @@ struct VaultCommand: AsyncParsableCommand {
 
         @OptionGroup var vault: Options
         @Argument(help: "The name of the value.") var value: String
+        @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
             guard try await vault.unlocked().removeValue(named: value) else {
                 throw Failure(message: "The vault \(vault.name) has no value \(value).")
             }
+            if json { print(JSONText(["vault": vault.name, "removed": value]).text) }
         }
     }
 
@@ -260,6 +287,7 @@ struct VaultCommand: AsyncParsableCommand {
             completion: .file())
         var newPasswordFile: String?
         @Flag(help: "Open it by the key of this account alone from now on.") var noPassword = false
+        @Flag(help: "Report as JSON.") var json = false
 
         mutating func validate() throws {
             guard !noPassword || newPasswordFile == nil else {
@@ -274,7 +302,10 @@ struct VaultCommand: AsyncParsableCommand {
             let current = try vault.passwords.credentials(of: vault.name, isNeeded: vaults.hasPassword(vault.name))
             let new = noPassword ? .platformKey : try Passwords.new(file: newPasswordFile)
             try await opened.changePassword(from: current, to: new)
-            print("The password of the vault \(Terminal.bold(vault.name)) was changed.")
+            print(
+                json
+                    ? JSONText(["vault": vault.name]).text
+                    : "The password of the vault \(Terminal.bold(vault.name)) was changed.")
         }
     }
 
@@ -299,6 +330,7 @@ struct VaultCommand: AsyncParsableCommand {
         @Option(help: "The fewest different characters.") var minUniqueChars: Int?
         @Option(help: "After how many seconds it locks itself; 0 never.") var lockTimeout: Int?
         @Option(help: "At which wrong password in a row it is destroyed; 0 never.") var retryLimit: Int?
+        @Flag(help: "Report as JSON, as it does in any case.") var json = false
 
         func run() async throws {
             let opened = try await vault.unlocked()
@@ -334,6 +366,7 @@ struct VaultCommand: AsyncParsableCommand {
 
         @Argument(help: "The name of the vault.") var name: String
         @Flag(help: "Do not ask.") var yes = false
+        @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
             let vaults = try VaultFolder()
@@ -345,7 +378,7 @@ struct VaultCommand: AsyncParsableCommand {
                 guard answer else { throw QuietExit(status: .failed) }
             }
             try await vaults.delete(name)
-            print("The vault \(Terminal.bold(name)) is no more.")
+            print(json ? JSONText(["destroyed": name]).text : "The vault \(Terminal.bold(name)) is no more.")
         }
     }
 }

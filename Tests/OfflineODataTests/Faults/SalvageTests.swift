@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ODataModel
 import ODataService
 import ODataStore
@@ -44,5 +45,68 @@ struct SalvageTests {
         #expect(synced.upload.failed.map(\.description) == [])
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 7)
         try await shop.expectEqual(saved)
+    }
+
+    @Test("gives its changes back also where its settings are gone, once somebody says what it was made for")
+    func settings() async throws {
+        let shop = try await Shop()
+        let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
+        let directory = shop.directory.appendingPathComponent("clone").path
+        var options = OfflineODataProvider.Options()
+        (options.isCaseSensitive, options.indexes) = (false, ["Customers": [["City"]]])
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            options: options)
+        try await store.download()
+        try await store.create("Categories", ["Name": "Taken"])
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.update("Products(1)", ["Stock": 7])
+        try await store.changing(ChangeOptions(tag: "kept")).update("Customers('C0002')", ["City": "Mine"])
+        try store.close()
+        let path = directory + "/store.db"
+        let pages = try await Self.pages(of: "outpost_setting", at: path, protection)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        for page in pages { bytes[4096 + (page - 1) * 4096 + 1234] ^= 0x10 }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(
+            try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
+        do {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            Issue.record("saved")
+        } catch OfflineError.originLost {
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(!files.contains { $0.contains("damaged") || $0.contains("saved") }, "the files stay: \(files)")
+        #expect(
+            try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
+        let client = try shop.client()
+        let other = StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await Studio().service.model)
+        await #expect(throws: OfflineError.self) {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection, origin: other)
+        }
+        let origin = StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await client.model)
+        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection, origin: origin)
+        #expect(report.savedChanges == 2)
+        let saved = try await OfflineODataProvider.open(
+            at: directory, protection: protection, connect: { _, _ in client })
+        #expect(try await saved.status().pending.map(\.options.tag) == [nil, "kept"])
+        #expect(try await saved.rows("Customers?$filter=City eq 'MINE'").count == 1, "its indexes tell how it compares")
+        let made = try await saved.create("Categories", ["Name": "Next"])
+        #expect(made?["CategoryID"] != -1, "a temporary key is never given twice")
+        let synced = try await saved.sync()
+        #expect(synced.upload.failed.map(\.description) == [])
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 7)
+        try await shop.expectEqual(saved)
+    }
+
+    /// The pages that a table takes.
+    private static func pages(of table: String, at path: String, _ protection: StoreProtection) async throws -> [Int] {
+        let database = try StoreDatabase.open(path: path, protection: protection)
+        defer { try? database.close() }
+        return try await database.read { database in
+            try Int.fetchAll(
+                database, sql: "SELECT pageno FROM dbstat WHERE name = ? OR name = 'sqlite_autoindex_' || ?",
+                arguments: [table, table])
+        }
     }
 }

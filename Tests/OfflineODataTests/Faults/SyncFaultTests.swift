@@ -3,11 +3,12 @@ import FaultInjection
 import Foundation
 import ODataModel
 import ODataService
+import ODataStore
 import OfflineOData
 import Secrets
 import Testing
 
-/// A store on a disk that fails, at work: made, downloaded, edited, synced, edited and synced again.
+/// A store on a disk and a wire that fail, at work: made, downloaded, edited, synced, edited and synced again.
 private struct SyncScenario {
     let shop: Shop
     let key: EncryptionKey
@@ -18,6 +19,8 @@ private struct SyncScenario {
     /// The edit that was under way when it ended: it may.
     private(set) var doubtful: Edit?
     private(set) var failure: (any Error)?
+    /// How many messages went over the wire.
+    private(set) var messages = 0
 
     /// A change that can be found again at the service.
     struct Edit: Sendable {
@@ -58,16 +61,46 @@ private struct SyncScenario {
             count: "SELECT COUNT(*) FROM Customers WHERE City = '\(city)'")
     }
 
+    /// Two changes that are made together.
+    private static func pair(_ key: String, _ city: String) -> Edit {
+        Edit(
+            name: "pair \(key) \(city)",
+            apply: { store in
+                try await store.transaction { changes in
+                    try changes.create(
+                        "Customers",
+                        ["CustomerID": .string(key), "CompanyName": .string(city), "Country": .string("Norway")])
+                    try changes.update("Customers('C0004')", ["City": .string(city)])
+                }
+            },
+            count: """
+                SELECT COUNT(*) FROM Customers AS a, Customers AS b
+                WHERE a.CustomerID = '\(key)' AND a.CompanyName = '\(city)' AND b.City = '\(city)'
+                """)
+    }
+
     private static let rounds: [[Edit]] = [
         [create("FAULT1"), update(2, "First"), order(7001)],
-        [order(7002), create("FAULT2"), update(3, "Second")],
+        [order(7002), create("FAULT2"), update(3, "Second"), pair("FAULT3", "Third")],
     ]
 
-    /// Runs until the first error, or to the end.
-    static func run(_ fault: Fault?) async throws -> SyncScenario {
+    /// What fails does not depend on how much there is, and there are many runs.
+    private static let fewRows = """
+        DELETE FROM "Order Lines" WHERE OrderID > 1003; DELETE FROM Orders WHERE OrderID > 1006;
+        DELETE FROM Products WHERE ProductID > 3 AND ProductID NOT IN (SELECT ProductID FROM "Order Lines");
+        DELETE FROM Customers WHERE CustomerID > 'C0006' AND CustomerID NOT IN (SELECT CustomerID FROM Orders);
+        """
+
+    /// How often something is tried again when the way to the service failed: each fault of the wire happens once.
+    private static let tries = 10
+
+    /// Runs until the first error that is not of the wire, or to the end.
+    ///
+    /// - Parameter wire: what happens to which messages, by their numbers.
+    static func run(_ fault: Fault?, wire: [Int: Wire.Fault] = [:]) async throws -> SyncScenario {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
-        let shop = try await Shop()
+        let shop = try await Shop(with: Self.fewRows)
         // Nothing is synced in truth, so that it may lie where no disk is behind it.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let isThere = FileManager.default.isWritableFile(atPath: memory.path)
@@ -78,19 +111,25 @@ private struct SyncScenario {
         var scenario = SyncScenario(
             shop: shop, key: .generate(), directory: directory, disk: try FaultDisk(folder: directory))
         if let fault { scenario.disk.break(fault) }
+        await shop.wire.cut { number, _ in wire[number] }
         do {
             try await scenario.work()
         } catch {
             scenario.failure = error
         }
+        scenario.messages = await shop.wire.requests.count
+        await shop.wire.mend()
+        try await shop.wire.deliverLate()
         return scenario
     }
 
     private mutating func work() async throws {
-        let store = try await OfflineODataProvider.create(
-            at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client())
+        let store = try await overWire {
+            try await OfflineODataProvider.create(
+                at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client())
+        }
         defer { try? store.close() }
-        try await store.download()
+        try await overWire { try await store.download() }
         for (number, edits) in Self.rounds.enumerated() {
             for edit in edits {
                 doubtful = edit
@@ -100,8 +139,22 @@ private struct SyncScenario {
             }
             // Others work too.
             try await shop.sql("UPDATE Customers SET City = 'Theirs \(number)' WHERE CustomerID = 'C0005'")
-            try await store.sync()
+            try await overWire { try await store.sync() }
         }
+    }
+
+    @discardableResult
+    private func overWire<Value>(_ body: () async throws -> Value) async throws -> Value {
+        for _ in 1..<Self.tries {
+            do {
+                return try await body()
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                guard !disk.isOver else { throw error }
+            }
+        }
+        return try await body()
     }
 
     /// Opens the store that is in a directory.
@@ -145,18 +198,20 @@ private struct SyncScenario {
     }
 }
 
-@Suite("On a disk that fails, a store loses no change and doubles none")
+@Suite("On a disk and a wire that fail, a store loses no change and doubles none")
 struct SyncFaultTests {
-    /// `OUTPOST_FAULTS`: how many seeded faults, or `all` for a crash at every operation. In CI, 300.
+    /// `OUTPOST_FAULTS`: how many seeded faults, four in each run, or `all` for one at every operation and every message. In CI, 300.
     private static let wanted: String = {
         let environment = ProcessInfo.processInfo.environment
         return environment["OUTPOST_FAULTS"] ?? (environment["CI"] == nil ? "24" : "300")
     }()
 
-    private func check(_ fault: Fault, seed: UInt64) async throws {
-        let scenario = try await SyncScenario.run(fault)
+    private func check(_ fault: Fault?, wire: [Int: Wire.Fault] = [:], seed: UInt64) async throws {
+        let scenario = try await SyncScenario.run(fault, wire: wire)
         defer { scenario.remove() }
-        let what: Comment = "\(fault), seed \(seed), ended by \(String(describing: scenario.failure))"
+        let what: Comment =
+            "\(String(describing: fault)), \(wire), seed \(seed), ended by \(String(describing: scenario.failure))"
+        #expect(fault != nil || scenario.failure == nil, what)
         scenario.disk.mend()
         guard scenario.disk.isOver else {
             // The disk was full or a sync failed: the store is opened as it is, and goes on.
@@ -176,8 +231,9 @@ struct SyncFaultTests {
         let scenario = try await SyncScenario.run(nil)
         defer { scenario.remove() }
         #expect(scenario.failure == nil)
-        #expect(scenario.acknowledged.count == 6)
+        #expect(scenario.acknowledged.count == 7)
         #expect(scenario.disk.operations > 100)
+        #expect(scenario.messages > 30)
         try await scenario.finish(at: scenario.directory, "no fault")
     }
 
@@ -185,14 +241,20 @@ struct SyncFaultTests {
     private static let parts: UInt64 = 4
 
     @Test(
-        "Seeded faults: the power fails, a write is cut short, a sync fails, the disk is full", arguments: 0..<parts)
+        "Seeded faults of disk and wire: the power fails, writes are cut short, messages are lost, doubled, late",
+        arguments: 0..<parts)
     func seeded(part: UInt64) async throws {
         let whole = try await SyncScenario.run(nil)
         whole.remove()
-        let count = UInt64(whole.disk.operations)
-        for seed in stride(from: part, to: UInt64(Self.wanted) ?? 300, by: Int(Self.parts)) {
+        let (operations, messages) = (UInt64(whole.disk.operations), UInt64(whole.messages))
+        let runs = (UInt64(Self.wanted) ?? 300) / UInt64(1 + Self.wireFaults)
+        for seed in stride(from: part, to: max(runs, Self.parts), by: Int(Self.parts)) {
             var numbers = SeededNumbers(seed: seed)
-            let number = Int(numbers.next() % count) + 1
+            var wire: [Int: Wire.Fault] = [:]
+            while wire.count < Self.wireFaults {
+                wire[Int(numbers.next() % messages) + 1] = Wire.Fault.allCases.randomElement(using: &numbers)
+            }
+            let number = Int(numbers.next() % operations) + 1
             let fault: Fault =
                 switch seed % 6 {
                 case 0: .shortWrite(at: number)
@@ -200,9 +262,12 @@ struct SyncFaultTests {
                 case 2: .diskFull(from: number)
                 default: .crash(at: number)
                 }
-            try await check(fault, seed: seed)
+            try await check(fault, wire: wire, seed: seed)
         }
     }
+
+    /// How many messages go wrong in a run, besides the disk.
+    private static let wireFaults = 3
 
     @Test(
         "The power fails at every operation", .enabled(if: SyncFaultTests.wanted == "all", "make faults"),
@@ -212,6 +277,17 @@ struct SyncFaultTests {
         whole.remove()
         for number in stride(from: Int(part) + 1, through: whole.disk.operations, by: Int(Self.parts)) {
             try await check(.crash(at: number), seed: UInt64(number))
+        }
+    }
+
+    @Test(
+        "Every message is lost before or after the service acted, cut, doubled, late or delayed",
+        .enabled(if: SyncFaultTests.wanted == "all", "make faults"), arguments: Wire.Fault.allCases)
+    func everyMessage(fault: Wire.Fault) async throws {
+        let whole = try await SyncScenario.run(nil)
+        whole.remove()
+        for number in 1...whole.messages {
+            try await check(nil, wire: [number: fault], seed: UInt64(number))
         }
     }
 }

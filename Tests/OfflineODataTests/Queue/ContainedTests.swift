@@ -1,3 +1,4 @@
+import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
@@ -109,5 +110,226 @@ struct ContainedTests {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(try await studio.service.rows("Albums").count == 1)
+    }
+
+    // MARK: Old links
+
+    @Test("is found by its old link once its entity has its own key", arguments: [true, false])
+    func oldLinks(hasBatches: Bool) async throws {
+        let studio = try await Studio()
+        var options = OfflineODataProvider.Options()
+        options.service.supportsBatch = hasBatches
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Pages,Sheets")], options: options)
+        let album = try #require(try await store.create("Albums", ["Name": "Autumn"]))
+        guard case .integer(let id)? = album["ID"] else { throw ODataError.notFound("ID") }
+        let old = "Albums(\(id))"
+        try await change(.create, "\(old)/Pages", ["Number": 1, "Title": "Leaves"], store)
+        let sheetShape = try #require(store.model.shape(QualifiedName("Studio", "Sheet")))
+        let made = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "\(old)/Sheets"),
+                body: .entity(Entity(shape: sheetShape, ["Text": "first"])),
+                preferences: Preferences(returns: .representation)))
+        guard case .entity(let sheet) = made.body, case .integer(let sheetID)? = sheet["ID"] else {
+            throw ODataError.notFound("sheet")
+        }
+        #expect(id < 0 && sheetID < 0)
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 3)
+        for isDownloaded in [false, true] {
+            if isDownloaded { try await store.download() }
+            #expect(try await store.rows(old).first?["ID"] == 3)
+            #expect(try await store.rows("\(old)/Pages(1)").first?["Title"] == "Leaves")
+            #expect(try await store.rows("\(old)/Pages").count == 1)
+            #expect(try await store.rows("\(old)/Sheets(\(sheetID))").first?["Text"] == "first")
+            #expect(try await store.rows("Albums(3)/Sheets(\(sheetID))").first?["Text"] == "first")
+        }
+        try await change(.update, "\(old)/Pages(1)", ["Title": "More leaves"], store)
+        _ = try await store.execute(
+            ODataRequest(
+                .update, try ODataURL(parsing: "\(old)/Sheets(\(sheetID))"),
+                body: .entity(Entity(shape: sheetShape, ["Text": "second"]))))
+        try await change(.create, "\(old)/Pages", ["Number": 2, "Title": "Two"], store)
+        #expect(
+            try await store.status().pending.map(\.url) == [
+                "Albums(3)/Pages(1)", "Albums(3)/Sheets(1)", "Albums(3)/Pages",
+            ])
+        try await store.transaction { changes in try changes.delete("\(old)/Pages(2)") }
+        #expect(try await store.undo([ODataURL(parsing: "\(old)/Sheets(\(sheetID))")]) == 1)
+        let synced = try await store.sync()
+        #expect(synced.upload.failed.map { $0.failure?.message } == [])
+        #expect(try await pages(studio.service, of: 3) == ["More leaves"])
+        #expect(try await studio.service.rows("Albums(3)/Sheets").map { $0["Text"] } == ["first"])
+    }
+
+    // MARK: What goes with its entity
+
+    @Test(
+        "comes back with its entity, with its changes, when the deletion is taken back",
+        arguments: ["undo", "cancel", "all"])
+    func undoneDeletion(way: String) async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")])
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await change(.create, "Albums(1)/Pages", ["Number": 2, "Title": "Two"], store)
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(1)/Tags/$ref"), body: .reference("Tags(3)")))
+        let waiting = try await store.status().pending.map(\.description)
+        let tags = try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] }
+        #expect(waiting.count == 3 && tags == ["red", "blue", "green"])
+        try await store.delete("Albums(1)")
+        #expect(try await store.status().pending.map(\.kind) == [.delete])
+        // What a download brings meanwhile changes nothing of that.
+        try await store.download()
+        switch way {
+        case "undo": #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        case "cancel": #expect(try await store.cancel(store.status().pending.map(\.id)) == 1)
+        default: #expect(try await store.undoAll() == 1)
+        }
+        #expect(try await store.status().pending.map(\.description) == waiting)
+        #expect(try await pages(store) == ["Mine", "Two"])
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == tags)
+        #expect(try await store.original(of: ODataURL(parsing: "Albums(1)/Pages(1)"))?["Title"] == "Cover")
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await pages(studio.service) == ["Mine", "Two"])
+        #expect(try await studio.service.rows("Albums(1)/Tags").count == 3)
+    }
+
+    @Test("comes back, when the service refused the deletion and it is given up")
+    func refusedDeletion() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try Self.albums()])
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await store.delete("Albums(1)")
+        let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Album")))
+        _ = try await studio.service.execute(
+            ODataRequest(
+                .update, try ODataURL(parsing: "Albums(1)"), body: .entity(Entity(shape: shape, ["Name": "Theirs"]))))
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.status } == [412])
+        try await store.discard()
+        #expect(try await store.rows("Albums(1)").first?["Name"] == "Theirs")
+        #expect(try await pages(store) == ["Mine"])
+        #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
+    }
+
+    @Test("is gone for good, once the service has taken the deletion")
+    func takenDeletion() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try Self.albums()])
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await store.delete("Albums(1)")
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await store.undoAll() == 0)
+        await #expect(throws: ODataError.self) { _ = try await store.rows("Albums(1)") }
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    // MARK: One alone
+
+    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and taken back")
+    func single() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])
+        try await change(.update, "Albums(1)/Cover", ["Number": 1, "Title": "Front"], store)
+        try await change(.replace, "Albums(2)/Cover", ["Number": 7, "Title": "Other"], store)
+        let made = try #require(try await store.rows("Albums(1)/Cover").first)
+        #expect(made["Title"] == "Front" && made.isCreated, "\(made.control)")
+        #expect(try await store.rows("Albums(2)/Cover").first?["Title"] == "Other")
+        #expect(try await store.undo([ODataURL(parsing: "Albums(2)/Cover")]) == 1)
+        #expect(try await store.rows("Albums?$expand=Cover&$filter=Cover/Number ne null").count == 1)
+        let created = try await store.sync()
+        #expect(created.upload.failed.map { $0.failure?.message } == [])
+        #expect(try await studio.service.rows("Albums(1)/Cover").first?["Title"] == "Front")
+        #expect(try await store.rows("Albums(1)/Cover").first?["Title"] == "Front")
+        try await change(.update, "Albums(1)/Cover", ["Title": "Changed"], store)
+        #expect(try await store.sync().upload.failed.map { $0.failure?.message } == [])
+        #expect(try await studio.service.rows("Albums(1)/Cover").first?["Title"] == "Changed")
+        try await change(.delete, "Albums(1)/Cover", [:], store)
+        #expect(try await store.rows("Albums?$filter=Cover/Number ne null").count == 0)
+        try await store.download()
+        #expect(try await store.rows("Albums?$filter=Cover/Number ne null").count == 0, "deleted here")
+        #expect(try await store.undo([ODataURL(parsing: "Albums(1)/Cover")]) == 1)
+        #expect(try await store.rows("Albums(1)/Cover").first?["Title"] == "Changed")
+        try await change(.delete, "Albums(1)/Cover", [:], store)
+        #expect(try await store.sync().upload.failed.map { $0.failure?.message } == [])
+        #expect(try await studio.service.rows("Albums?$filter=Cover/Number ne null").count == 0)
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("stays, with its changes, when a download had brought its entity before the answer to its making")
+    func twin() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")])
+        try await store.create("Albums", ["Name": "Autumn"])
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        await studio.wire.mend()
+        let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))
+        for number in [1, 2] {
+            _ = try await studio.service.execute(
+                ODataRequest(
+                    .create, try ODataURL(parsing: "Albums(3)/Pages"),
+                    body: .entity(Entity(shape: shape, ["Number": .integer(Int64(number)), "Title": "Theirs"]))))
+        }
+        try await studio.link("Albums(3)/Tags", to: "Tags(1)")
+        try await store.download()
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 2, "not known to be one yet")
+        try await change(.update, "Albums(3)/Pages(1)", ["Title": "Mine"], store)
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(3)/Tags/$ref"), body: .reference("Tags(2)")))
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
+        #expect(try await pages(store, of: 3) == ["Mine", "Theirs"])
+        #expect(try await store.rows("Albums(3)/Tags?$orderby=ID").map { $0["ID"] } == [1, 2])
+        #expect(try await pages(studio.service, of: 3) == ["Mine", "Theirs"])
+        #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
+    }
+
+    @Test("comes back in the error archive, where the service has lost its place for it meanwhile")
+    func changedModel() async throws {
+        let studio = try await Studio()
+        let title = "<Property Name=\"Title\" Type=\"Edm.String\"/>"
+        let page = try #require(Studio.metadata.range(of: "<EntityType Name=\"Page\">"))
+        let gone = try #require(Studio.metadata.range(of: title, range: page.upperBound..<Studio.metadata.endIndex))
+        let changed = ChangedService(
+            base: try studio.client(),
+            changed: try CSDLReader.read(xml: Array(Studio.metadata.replacingCharacters(in: gone, with: "").utf8)))
+        let store = try await OfflineODataProvider.create(
+            at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
+            serviceRoot: "http://studio.test/", remote: changed, queries: [Self.albums()])
+        try await store.download()
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await store.delete("Albums(1)")
+        changed.hasChanged.set()
+        let now = try await store.refreshMetadata().store
+        #expect(try await now.status().pending.map(\.description).count == 1)
+        #expect(try await now.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        let failed = try await now.status().failed
+        #expect(failed.map { $0.failure?.code } == ["ModelChanged"])
+        #expect(failed.first?.failure?.innerError?.contains("Mine") == true, "\(failed)")
+        #expect(try await now.rows("Albums(1)").count == 1)
+    }
+}
+
+/// A service that gets other metadata.
+private struct ChangedService: ODataProvider {
+    let base: any ODataProvider
+    let changed: EntityDataModel
+    let hasChanged = LockedFlag()
+
+    var model: EntityDataModel {
+        get async throws { hasChanged.isSet ? changed : try await base.model }
+    }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if hasChanged.isSet, request.url.path.segments == [.metadata] { return ODataResponse(body: .metadata(changed)) }
+        return try await base.execute(request)
     }
 }

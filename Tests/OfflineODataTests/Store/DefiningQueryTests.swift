@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataService
 import OfflineOData
 import Testing
 
@@ -65,5 +66,44 @@ struct DefiningQueryTests {
         try await store.add(DefiningQuery("products", "Products"))
         try await store.download()
         #expect(try await store.rows("Products") == (try await shop.database.rows("Products?$orderby=ProductID")))
+    }
+
+    @Test("may name one entity, which is all that is kept then (section 4.1)")
+    func oneEntity() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            DefiningQuery("one", "Products(3)"), DefiningQuery("c", "Customers('C0001')"),
+        ])
+        #expect(try await store.rows("Products").map { $0["ProductID"] } == [3])
+        #expect(try await store.rows("Customers").count == 1)
+        try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID IN (3, 4)")
+        #expect(try await store.download().updated == 1)
+        #expect(try await store.rows("Products(3)").first?["Stock"] == 4711)
+        try await store.removeQuery("one")
+        #expect(try await store.rows("Products").isEmpty)
+        await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Name")) }
+        await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Category")) }
+    }
+
+    @Test("may name what an entity contains, and are changed by its path (rule 17)")
+    func contained() async throws {
+        let studio = try await Studio()
+        let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))
+        _ = try await studio.service.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "Albums(1)/Pages"),
+                body: .entity(Entity(shape: shape, ["Number": 2, "Title": "Two"]))))
+        let store = try await studio.clone([try DefiningQuery("pages", "Albums(1)/Pages?$filter=Number gt 1")])
+        #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Two"])
+        #expect(try await store.rows("Albums").count == 1)
+        let one = try await studio.clone([try DefiningQuery("page", "Albums(1)/Pages(1)")], named: "one")
+        #expect(try await one.rows("Albums(1)/Pages").map { $0["Title"] } == ["Cover"])
+        _ = try await store.execute(
+            ODataRequest(
+                .update, try ODataURL(parsing: "Albums(1)/Pages(2)"),
+                body: .entity(Entity(shape: shape, ["Title": "Mine"]))))
+        #expect(try await store.sync().upload.failed.map(\.description) == [])
+        #expect(try await studio.service.rows("Albums(1)/Pages(2)").first?["Title"] == "Mine")
+        #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Mine"])
     }
 }

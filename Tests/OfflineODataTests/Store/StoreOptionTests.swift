@@ -160,6 +160,66 @@ struct StoreOptionTests {
         let other = try await shop.store(named: "other", options: options)
         #expect(try await other.definingQueries().allSatisfy(\.retrievesStreams))
     }
+
+    @Test(
+        "Instants without an offset are refused, or count as written with the one that is stated",
+        arguments: [nil, 0, 120] as [Int?])
+    func assumedOffset(offset: Int?) async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.assumedOffset = offset
+        let sloppy = SloppyTransport(base: shop.wire)
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Orders")], options: options, through: try shop.client(over: sloppy))
+        guard let offset else {
+            await #expect(throws: (any Error).self) { try await store.download() }
+            return
+        }
+        try await store.download()
+        let theirs = try await shop.database.rows("Orders?$orderby=OrderID").compactMap { $0["OrderedAt"] }
+        let ours = try await store.rows("Orders?$orderby=OrderID").compactMap { $0["OrderedAt"] }
+        #expect(theirs.count > 1)
+        for (our, their) in zip(ours, theirs) {
+            guard case .dateTimeOffset(let our) = our, case .dateTimeOffset(let their) = their else { continue }
+            #expect(our.seconds == their.seconds - Int64(offset) * 60)
+            #expect(our.offsetMinutes == offset)
+        }
+    }
+
+    private func expectFixed(
+        _ name: String, of store: OfflineODataProvider, _ change: (inout OfflineODataProvider.Options) -> Void
+    ) {
+        var options = store.options
+        change(&options)
+        options.downloadPageSize = 1
+        do {
+            try store.setOptions(options)
+            Issue.record("\(name) was changed")
+        } catch {
+            let isRefused = if case .optionFixed(name) = error { true } else { false }
+            #expect(isRefused, "\(name): \(error)")
+        }
+        #expect(store.options.downloadPageSize == 2000, "nothing is changed then")
+    }
+
+    @Test("Sizes of caches and pages and the number of readers are set at opening, and change by opening again alone")
+    func fixedOptions() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store([DefiningQuery(entitySet: "Products")])
+        #expect(store.options.database.readerCount == 2)
+        expectFixed("database.writerCacheBytes", of: store) { $0.database.writerCacheBytes = 1 << 20 }
+        expectFixed("database.readerCacheBytes", of: store) { $0.database.readerCacheBytes = 1 << 20 }
+        expectFixed("database.readerCount", of: store) { $0.database.readerCount = 4 }
+        expectFixed("localPageSize", of: store) { $0.localPageSize = 10 }
+        expectFixed("collation", of: store) { $0.collation = .dictionary }
+        expectFixed("isCaseSensitive", of: store) { $0.isCaseSensitive = false }
+        var options = store.options
+        options.downloadPageSize = 2
+        try store.setOptions(options)
+        await shop.wire.mend()
+        try await store.download()
+        #expect(await shop.wire.requests.filter { $0.path?.contains("$count") == false }.count > 3)
+    }
 }
 
 /// Keeps what is sent.
@@ -174,5 +234,19 @@ private struct RecordingTransport: HTTPTransport {
         let bytes = try await body.collect(limit: 1 << 20)
         bodies.append(String(decoding: bytes, as: UTF8.self))
         return try await base.send(request, body: ByteStream(bytes), options: options)
+    }
+}
+
+/// Leaves the offset of instants out of what the service answers.
+private struct SloppyTransport: HTTPTransport {
+    let base: Wire
+
+    func send(
+        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+    ) async throws -> (HTTPResponse, ByteStream) {
+        var (response, answer) = try await base.send(request, body: body, options: options)
+        let text = String(decoding: try await answer.collect(limit: 1 << 24), as: UTF8.self)
+        response.headerFields[.contentLength] = nil
+        return (response, ByteStream(Array(text.replacing("Z\",", with: "\",").utf8)))
     }
 }

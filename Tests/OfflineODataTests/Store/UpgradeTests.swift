@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A store of an earlier version")
 struct UpgradeTests {
-    @Test("opens with its rows and its queue, and is used on", arguments: ["store-1", "store-2", "store-3"])
+    @Test("opens with its rows and its queue, and is used on", arguments: ["store-1", "store-2", "store-3", "store-4"])
     func opens(fixture: String) async throws {
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures").appendingPathComponent(fixture)

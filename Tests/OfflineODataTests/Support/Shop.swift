@@ -168,58 +168,6 @@ extension ODataProvider {
     }
 }
 
-/// A wire between client and service that counts and can be cut.
-final class Wire: HTTPTransport {
-    /// What happens to a message.
-    enum Fault: Sendable {
-        /// It never reaches the service.
-        case lostOnTheWay
-        /// The service acts, and its answer is lost.
-        case answerLost
-    }
-
-    private let base: any HTTPTransport
-    private let state = State()
-
-    private actor State {
-        var faults: @Sendable (Int, HTTPRequest) -> Fault? = { _, _ in nil }
-        var requests: [HTTPRequest] = []
-
-        func set(_ faults: @escaping @Sendable (Int, HTTPRequest) -> Fault?) {
-            self.faults = faults
-            requests = []
-        }
-
-        func next(_ request: HTTPRequest) -> Fault? {
-            requests.append(request)
-            return faults(requests.count, request)
-        }
-    }
-
-    init(_ base: any HTTPTransport) { self.base = base }
-
-    /// Decides from now on by the number of the request, from 1, and its head.
-    func cut(_ faults: @escaping @Sendable (Int, HTTPRequest) -> Fault?) async { await state.set(faults) }
-
-    /// Lets everything through, and counts from 0 again.
-    func mend() async { await state.set { _, _ in nil } }
-
-    var requests: [HTTPRequest] { get async { await state.requests } }
-
-    func send(
-        _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
-    ) async throws -> (HTTPResponse, ByteStream) {
-        switch await state.next(request) {
-        case .lostOnTheWay?: throw TransportError.cannotConnect(host: "shop.test", reason: "the wire is cut")
-        case .answerLost?:
-            let (_, answer) = try await base.send(request, body: body, options: options)
-            while try await answer.next() != nil {}
-            throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
-        case nil: return try await base.send(request, body: body, options: options)
-        }
-    }
-}
-
 /// A service that is less able than ours: no delta links, no ETags, no repeatable requests.
 struct PlainService: ODataProvider {
     let base: any ODataProvider

@@ -98,6 +98,8 @@ final class Studio: Sendable {
             <NavigationProperty Name="Tags" Type="Collection(Studio.Tag)" Partner="Albums"/>
             <NavigationProperty Name="Notes" Type="Collection(Studio.Note)" Partner="Album"/>
             <NavigationProperty Name="Pages" Type="Collection(Studio.Page)" ContainsTarget="true"/>
+            <NavigationProperty Name="Sheets" Type="Collection(Studio.Sheet)" ContainsTarget="true"/>
+            <NavigationProperty Name="Cover" Type="Studio.Page" ContainsTarget="true"/>
           </EntityType>
           <EntityType Name="Tag">
             <Key><PropertyRef Name="ID"/></Key>
@@ -122,6 +124,13 @@ final class Studio: Sendable {
             <Key><PropertyRef Name="Number"/></Key>
             <Property Name="Number" Type="Edm.Int32" Nullable="false"/>
             <Property Name="Title" Type="Edm.String"/>
+          </EntityType>
+          <EntityType Name="Sheet">
+            <Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int64" Nullable="false">
+              <Annotation Term="Org.OData.Core.V1.ComputedDefaultValue" Bool="true"/>
+            </Property>
+            <Property Name="Text" Type="Edm.String"/>
           </EntityType>
           <EntityType Name="Picture" HasStream="true">
             <Key><PropertyRef Name="ID"/></Key>

@@ -44,6 +44,12 @@ struct Tool {
     /// Runs a command to its end.
     @discardableResult
     func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Result {
+        try await run(arguments, environment: environment)
+    }
+
+    /// Runs a command to its end.
+    @discardableResult
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
         let (process, output, errors) = process(arguments, environment: environment)
         async let outputText = Self.text(output)
         async let errorText = Self.text(errors)

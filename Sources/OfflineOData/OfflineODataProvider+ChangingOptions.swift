@@ -1,0 +1,43 @@
+extension OfflineODataProvider {
+    /// How the store works: as it was opened, or as ``setOptions(_:)`` has changed that.
+    public var options: Options { optionState.withLock { $0 } }
+
+    /// Changes options while the store is open. Uploads and downloads that are under way go on as they began.
+    ///
+    /// Pages and formats of downloads, what becomes of old changes and archived errors, and how requests are sent may be
+    /// changed. Caches, connections, pages of local reads and whatever else the store was built with may not.
+    ///
+    /// ```swift
+    /// var options = store.options
+    /// options.localChangeExpiry = 86_400
+    /// try store.setOptions(options)
+    /// ```
+    /// - Throws: ``OfflineError/optionFixed(name:)`` for one that is set at opening; nothing is changed then.
+    public func setOptions(_ changed: Options) throws(OfflineError) {
+        if let name = options.firstFixed(that: changed) { throw .optionFixed(name: name) }
+        optionState.withLock { $0 = changed }
+    }
+}
+
+extension OfflineODataProvider.Options {
+    /// The first option set at opening in which others differ.
+    fileprivate func firstFixed(that others: Self) -> String? {
+        let differences: [(String, Bool)] = [
+            ("database.writerCacheBytes", database.writerCacheBytes != others.database.writerCacheBytes),
+            ("database.readerCacheBytes", database.readerCacheBytes != others.database.readerCacheBytes),
+            ("database.readerCount", database.readerCount != others.database.readerCount),
+            ("database.busyTimeout", database.busyTimeout != others.database.busyTimeout),
+            ("localPageSize", localPageSize != others.localPageSize),
+            ("collation", collation != others.collation),
+            ("isCaseSensitive", isCaseSensitive != others.isCaseSensitive),
+            ("assumedOffset", assumedOffset != others.assumedOffset),
+            ("undoesLocalCreation", undoesLocalCreation != others.undoesLocalCreation),
+            ("clientOnlyModel", clientOnlyModel !== others.clientOnlyModel),
+            ("localDrafts", localDrafts != others.localDrafts),
+            ("indexes", indexes != others.indexes),
+            ("indexedTypes", indexedTypes != others.indexedTypes),
+            ("meter", meter !== others.meter),
+        ]
+        return differences.first(where: \.1)?.0
+    }
+}

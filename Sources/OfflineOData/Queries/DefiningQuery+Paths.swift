@@ -1,0 +1,56 @@
+import ODataModel
+import ODataQuery
+
+extension DefiningQuery {
+    /// One part of the path: a set, a singleton, or what the entity before it contains.
+    private struct Level {
+        var name: String
+        var shape: Shape
+        var key: EntityKey?
+    }
+
+    /// The same query over the entity set or singleton that its path begins with: an entity by its key is a condition, and
+    /// what an entity contains is read with it (rule 17). The key of the container is all that is read of that.
+    ///
+    /// ```
+    /// Photos(7)                       Photos?$filter=ID eq 7
+    /// Albums(1)/Pages?$select=Title   Albums?$filter=ID eq 1&$select=ID&$expand=Pages($select=Title)
+    /// ```
+    /// - Returns: the query itself where its path names one thing alone, or leads elsewhere.
+    /// - Throws: `QueryError` for names that the model does not have.
+    func overSet(of model: EntityDataModel) throws -> DefiningQuery {
+        let steps = try Binder(model: model).bind(QueryParameters.blank(url)).resource.steps
+        guard steps.count > 1 else { return self }
+        var levels: [Level] = []
+        for step in steps {
+            switch step {
+            case .entitySet(let set, let shape): levels.append(Level(name: set.name, shape: shape))
+            case .singleton(let singleton, let shape): levels.append(Level(name: singleton.name, shape: shape))
+            case .navigation(let navigation, _, let shape) where navigation.isContainment:
+                levels.append(Level(name: navigation.name, shape: shape))
+            case .key(let key) where !levels.isEmpty: levels[levels.count - 1].key = key
+            default: return self
+            }
+        }
+        var options = url.options
+        let aliases = options.aliases
+        options.aliases = [:]
+        for (index, level) in levels.enumerated().reversed() {
+            if let condition = level.key.map(KeyURL.condition) {
+                options.filter = options.filter.map { .binary(.and, condition, $0) } ?? condition
+            }
+            guard index > 0 else { break }
+            var outer = QueryOptions()
+            outer.expand = [ExpandItem(path: [Identifier(level.name)], options: options)]
+            outer.select = levels[index - 1].shape.key.map { key in
+                SelectItem(.path(key.path.split(separator: "/").map { Identifier(String($0)) }))
+            }
+            options = outer
+        }
+        options.aliases = aliases
+        guard let first = levels.first else { return self }
+        var over = ODataURL(path: ResourcePath([.name(Identifier(first.name), .none)]))
+        over.options = options
+        return try DefiningQuery(name, over.description, group: group, retrievesStreams: retrievesStreams)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import ODataStore
+
+/// What went with a row when it was deleted here: what the entity contained, its relations, and the changes of both that
+/// were not sent. It is kept until the service has taken the deletion, so that who takes the deletion back has lost nothing.
+struct DeletionShelf {
+    let mapping: StorageMapping
+
+    /// The row that was deleted, as its shelf is known.
+    private struct Owner {
+        let set: String
+        let rowID: Int64
+    }
+
+    /// One value of a row as SQLite has it; null where it is none of these.
+    private struct Cell: Codable {
+        var integer: Int64?
+        /// The bits of a number, so that each comes back as it was.
+        var real: UInt64?
+        var text: String?
+        var blob: Data?
+
+        init(_ value: DatabaseValue) {
+            switch value.storage {
+            case .int64(let number): integer = number
+            case .double(let number): real = number.bitPattern
+            case .string(let string): text = string
+            case .blob(let bytes): blob = bytes
+            case .null: break
+            }
+        }
+
+        var value: DatabaseValue {
+            integer?.databaseValue ?? real.map { Double(bitPattern: $0).databaseValue } ?? text?.databaseValue
+                ?? blob?.databaseValue ?? .null
+        }
+    }
+
+    // MARK: Putting
+
+    /// Keeps what goes with a row, before it is deleted.
+    ///
+    /// - Parameter requests: the queued requests that go too.
+    func put(_ rowID: Int64, _ table: TableStorage, requests: [Int64], in database: Database) throws {
+        let owner = Owner(set: table.set, rowID: rowID)
+        // What it was deleted with before, and came back without.
+        try drop(set: table.set, rowID: rowID, in: database)
+        try putRelated(of: rowID, table, for: owner, in: database)
+        for id in requests { try put("outpost_queue", where: "id = ?", [id], for: owner, in: database) }
+    }
+
+    private func putRelated(of rowID: Int64, _ table: TableStorage, for owner: Owner, in database: Database) throws {
+        for navigation in table.navigation.values where navigation.target.hasPrefix(table.set + "/") {
+            guard let contained = mapping.tables[navigation.target], let id = contained.rowID else { continue }
+            let parent = OfflineLayout.parentColumn.quotedDatabaseIdentifier
+            let name = contained.table.quotedDatabaseIdentifier
+            let rows = try Int64.fetchAll(
+                database, sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(name) WHERE \(parent) = ?",
+                arguments: [rowID])
+            try put(contained.table, where: "\(parent) = ?", [rowID], for: owner, in: database)
+            for row in rows {
+                try put(
+                    "outpost_before", where: "entity_set = ? AND row_id = ?", [contained.set, row], for: owner,
+                    in: database)
+                try putRelated(of: row, contained, for: owner, in: database)
+            }
+        }
+        for other in mapping.tables.values {
+            for case .link(let target, let link, let source, let end) in other.navigation.values {
+                if other.set == table.set {
+                    try put(link, where: "\(source.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                }
+                if target == table.set {
+                    try put(link, where: "\(end.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                }
+            }
+        }
+    }
+
+    private func put(
+        _ table: String, where condition: String, _ arguments: StatementArguments, for owner: Owner,
+        in database: Database
+    ) throws {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE \(condition)", arguments: arguments)
+        for row in rows {
+            try database.execute(
+                sql: "INSERT INTO outpost_shelf(entity_set, row_id, table_name, content) VALUES (?, ?, ?, ?)",
+                arguments: [owner.set, owner.rowID, table, try Self.content(of: row)])
+        }
+    }
+
+    private static func content(of row: Row) throws -> Data {
+        let cells = Dictionary(zip(row.columnNames, row.databaseValues.map(Cell.init))) { first, _ in first }
+        return try JSONEncoder().encode(cells)
+    }
+
+    // MARK: Giving back
+
+    /// Puts back what went with a row that is there again.
+    func restore(set: String, rowID: Int64, in database: Database) throws {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT table_name, content FROM outpost_shelf WHERE entity_set = ? AND row_id = ? ORDER BY id",
+            arguments: [set, rowID])
+        for row in rows { try Self.insert(row["content"], into: row["table_name"], in: database) }
+        try drop(set: set, rowID: rowID, in: database)
+    }
+
+    private static func insert(_ content: Data, into table: String, in database: Database) throws {
+        // The model may have changed since.
+        let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
+        let cells = try cells(content).filter { known.contains($0.key) }
+        guard !cells.isEmpty else { return }
+        let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let marks = cells.map { _ in "?" }.joined(separator: ", ")
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO \(table.quotedDatabaseIdentifier)(\(columns)) VALUES (\(marks))",
+            arguments: StatementArguments(cells.values.map(\.value)))
+    }
+
+    private static func cells(_ content: Data) throws -> [String: Cell] {
+        do {
+            return try JSONDecoder().decode([String: Cell].self, from: content)
+        } catch {
+            throw OfflineError.damagedQueue(reason: "what went with a deleted entity cannot be read: \(error)")
+        }
+    }
+
+    /// Does something to all queued requests and back-end versions, also those that went with deleted rows: brings them to
+    /// another model.
+    static func including<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
+        let shelved = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, table_name, content FROM outpost_shelf
+                WHERE table_name IN ('outpost_queue', 'outpost_before') ORDER BY id
+                """)
+        for row in shelved { try insert(row["content"], into: row["table_name"], in: database) }
+        let value = try body()
+        for row in shelved {
+            let (id, table): (Int64, String) = (row["id"], row["table_name"])
+            let keys = table == "outpost_queue" ? ["id"] : ["entity_set", "row_id"]
+            let known = try cells(row["content"])
+            let condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
+            let arguments = StatementArguments(keys.map { known[$0]?.value ?? .null })
+            let now = try Row.fetchOne(
+                database, sql: "SELECT * FROM \(table) WHERE \(condition)", arguments: arguments)
+            if let now {
+                try database.execute(
+                    sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?", arguments: [try content(of: now), id])
+                try database.execute(sql: "DELETE FROM \(table) WHERE \(condition)", arguments: arguments)
+            } else {
+                try database.execute(sql: "DELETE FROM outpost_shelf WHERE id = ?", arguments: [id])
+            }
+        }
+        return value
+    }
+
+    /// Forgets what went with a row: the service has taken the deletion, or there is nothing to come back to.
+    func drop(set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_shelf WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])
+    }
+}

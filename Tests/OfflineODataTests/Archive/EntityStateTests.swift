@@ -1,0 +1,84 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("What an entity tells of its changes")
+struct EntityStateTests {
+    private func entity(_ url: String, of store: OfflineODataProvider) async throws -> Entity {
+        try #require(try await store.rows(url).first)
+    }
+
+    @Test("A changed one is pending, then uploaded, then as the download brought it")
+    func changed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let before = try await entity("Products(1)", of: store)
+        #expect(before.offlineState == .unchanged && before.changeFlags == [] && !before.isLocal)
+        try await store.update("Products(1)", ["Stock": 4711])
+        let pending = try await entity("Products(1)", of: store)
+        #expect(pending.offlineState == .pending && pending.changeFlags == .updated)
+        #expect(
+            pending.isLocal && pending.hasPendingChanges && pending.isUpdated && !pending.isCreated && !pending.isNew)
+        #expect(pending.control.etag != before.control.etag, "it is another version")
+        let original = try #require(try await store.original(of: ODataURL(parsing: "Products(1)")))
+        #expect(original.control.etag == before.control.etag && original["Stock"] == before["Stock"])
+        try await store.upload()
+        let uploaded = try await entity("Products(1)", of: store)
+        #expect(uploaded.offlineState == .uploaded && uploaded.changeFlags == [])
+        #expect(uploaded.isLocal && !uploaded.hasPendingChanges && !uploaded.isUpdated)
+        try await store.download()
+        let downloaded = try await entity("Products(1)", of: store)
+        #expect(downloaded.offlineState == .unchanged && !downloaded.isLocal)
+        #expect(downloaded.control.etag == uploaded.control.etag)
+        try await shop.sql("UPDATE Products SET Stock = 1 WHERE ProductID = 1")
+        try await store.download()
+        #expect(try await entity("Products(1)", of: store).isUpsertedLastDownload)
+        #expect(try await !entity("Products(2)", of: store).isUpsertedLastDownload)
+    }
+
+    @Test("A refused one has failed, and what waits for it is pending")
+    func failed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 2])
+        try await shop.sql("UPDATE Products SET Stock = 1 WHERE ProductID = 1")
+        #expect(try await store.upload().failed.count == 1)
+        let failed = try await entity("Products(1)", of: store)
+        #expect(failed.offlineState == .failed && failed.inErrorState && failed.hasPendingChanges)
+        #expect(failed.changeFlags == .updated)
+        try await store.discard()
+        #expect(try await entity("Products(1)", of: store).offlineState == .unchanged)
+    }
+
+    @Test("A created one is new until it is sent, and a deleted one is known by its original")
+    func createdAndDeleted() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "New"])
+        let new = try await entity("Categories(-1)", of: store)
+        #expect(new.isNew && new.isCreated && new.changeFlags == .created && new.offlineState == .pending)
+        try await store.update("Categories(-1)", ["Name": "Newer"])
+        #expect(try await entity("Categories(-1)", of: store).changeFlags == [.created, .updated])
+        try await store.delete("Products(1)")
+        let deleted = try #require(try await store.original(of: ODataURL(parsing: "Products(1)")))
+        #expect(deleted.isDeleted && deleted.changeFlags == .deleted && deleted.offlineState == .pending)
+        try await shop.sql("INSERT INTO Categories(Name) VALUES ('New')")
+        #expect(try await store.upload().failed.count == 2, "the name is taken, and the product is in orders")
+        let refused = try await entity("Categories(-1)", of: store)
+        #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
+    }
+
+    @Test("A draft says that it is one")
+    func draft() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.localDrafts = ["ProductDrafts": "Products"]
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"), in: "ProductDrafts")
+        #expect(try await entity("ProductDrafts(1)", of: store).isDraft)
+        #expect(try await !entity("Products(1)", of: store).isDraft)
+    }
+}

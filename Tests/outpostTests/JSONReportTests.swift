@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@Suite("Every command reports as JSON")
+struct JSONReportTests {
+    /// The commands that go on until they are stopped, which other tests read.
+    private static let endless: Set = ["serve", "watch"]
+
+    @Test("with --json, each writes one document and nothing else")
+    func each() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        func file(_ name: String, _ text: String) throws -> String {
+            try text.write(toFile: site.path(name), atomically: true, encoding: .utf8)
+            return site.path(name)
+        }
+        let (password, new) = (try file("old", "first 1\n"), try file("new", "second 2\n"))
+        let metadata = site.path("metadata.xml")
+        let runs: [[String]] = [
+            ["clone", site.url, clone],
+            ["query", clone, "Products?$top=1"],
+            ["index", clone, "Products", "Name"],
+            ["create", clone, "Categories", "Name=New"],
+            ["update", clone, "Products(6)", "Stock=4"],
+            ["delete", clone, "Orders(1001)"],
+            ["undo", clone, "Orders(1001)"],
+            ["status", clone],
+            ["push", clone],
+            ["pull", clone],
+            ["sync", clone],
+            ["errors", "list", clone], ["errors", "retry", clone], ["errors", "accept", clone],
+            ["errors", "discard", clone],
+            ["conflicts", "list", clone], ["conflicts", "mine", clone], ["conflicts", "theirs", clone],
+            ["doubts", "list", clone], ["doubts", "accept", clone], ["doubts", "resend", clone],
+            ["add-query", clone, "cheap=Products?$filter=Price lt 10"],
+            ["remove-query", clone, "cheap"],
+            ["explain", clone],
+            ["export", clone, "--to", site.path("backup")],
+            ["repair", clone],
+            ["gc", clone],
+            ["verify", clone],
+            ["log", clone],
+            ["log"],
+            ["log", "--clear"],
+            ["metadata", "convert", site.url, "--to", "4.0", "--output", metadata],
+            ["metadata", "show", metadata],
+            ["metadata", "show", metadata, "Products"],
+            ["metadata", "validate", metadata],
+            ["metadata", "diff", metadata, site.url],
+            ["generate", metadata, "--output", site.path("generated")],
+            ["rekey", clone],
+            ["vault", "create", "login", "--password-file", password],
+            ["vault", "open", "login", "--password-file", password],
+            ["vault", "set", "login", "token", "--value-file", new, "--password-file", password],
+            ["vault", "get", "login", "token", "--password-file", password],
+            ["vault", "list"],
+            ["vault", "list", "login", "--password-file", password],
+            ["vault", "policy", "login", "--password-file", password],
+            ["vault", "remove", "login", "token", "--password-file", password],
+            ["vault", "password", "login", "--password-file", password, "--new-password-file", new],
+            ["vault", "destroy", "login", "--yes"],
+        ]
+        for arguments in runs {
+            let result = try await tool.run(arguments + ["--json"])
+            let what = Comment(rawValue: "\(arguments.joined(separator: " ")): \(result.output) \(result.errors)")
+            #expect(result.code == 0, what)
+            #expect(
+                (try? JSONSerialization.jsonObject(with: Data(result.output.utf8), options: .fragmentsAllowed)) != nil,
+                what)
+        }
+        for command in try await Self.commands(of: tool) where !Self.endless.contains(command[0]) {
+            #expect(runs.contains { $0.starts(with: command) }, "\(command) is not in the table")
+        }
+    }
+
+    /// All commands without commands of their own, each with the ones that lead to it.
+    private static func commands(of tool: Tool, below path: [String] = []) async throws -> [[String]] {
+        let help = try await tool.run(path + ["--help"]).output
+        guard let rest = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().first,
+            let section = rest.components(separatedBy: "\n\n").first
+        else { return [path] }
+        var found: [[String]] = []
+        for line in section.split(separator: "\n") where line.hasPrefix("  ") && !line.hasPrefix("   ") {
+            guard let name = line.split(separator: " ").first else { continue }
+            found += try await commands(of: tool, below: path + [String(name.filter { $0 != "," })])
+        }
+        return found
+    }
+}
