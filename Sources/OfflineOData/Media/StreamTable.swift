@@ -138,15 +138,16 @@ struct StreamTable: Sendable {
             arguments: [set, rowID])
     }
 
-    /// Removes the streams of rows that are gone, and those that never got an owner.
+    /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that never got an owner.
     static func removeOrphans(_ mapping: StorageMapping, in database: Database) throws {
         let waiting = "SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE detail LIKE '%\"stream\"%'"
         for table in mapping.tables.values {
             guard let rowID = table.rowID else { continue }
             try database.execute(
                 sql: """
-                    DELETE FROM outpost_stream WHERE entity_set = ? AND id NOT IN (\(waiting)) AND row_id NOT IN (
-                        SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier))
+                    DELETE FROM outpost_stream WHERE entity_set = ?1 AND id NOT IN (\(waiting)) AND row_id NOT IN (
+                        SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
+                        UNION ALL SELECT row_id FROM outpost_before WHERE entity_set = ?1)
                     """, arguments: [table.set])
         }
         // Those of sets that the service has no more.

@@ -47,6 +47,17 @@ struct MediaTests {
         #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Sea")
     }
 
+    @Test("stay until the service has taken the deletion of their entity")
+    func deletion() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("pictures", "Pictures", retrievesStreams: true)])
+        try await store.delete("Pictures(1)")
+        try await store.download()
+        try await store.compact()
+        #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        #expect(try await store.stream("Pictures(1)/$value") == "one")
+    }
+
     @Test("are taken back with the other changes of their entity")
     func undone() async throws {
         let studio = try await Studio()
