@@ -296,6 +296,10 @@ private struct OffsetAssumingProvider: ODataProvider {
     var model: EntityDataModel { get async throws { try await base.model } }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        try await ODataDateTimeOffset.$assumedOffset.withValue(offset) { try await base.execute(request) }
+        // What stayed encoded would be read elsewhere.
+        var request = request
+        request.format = nil
+        let decoded = request
+        return try await ODataDateTimeOffset.$assumedOffset.withValue(offset) { try await base.execute(decoded) }
     }
 }

@@ -342,7 +342,7 @@ extension String {
         let box = Mutex<ScriptedProvider?>(nil)
         let provider = try ScriptedProvider { _ in
             guard let provider = box.withLock({ $0 }) else { return ODataResponse() }
-            return ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])))
+            return ODataResponse(status: 201, body: .entity(provider.entity("Products", ["ID": 1])))
         }
         box.withLock { $0 = provider }
         let body = Array(#"{"ID":1,"Name":"Bread","Stock":5}"#.utf8)
