@@ -16,7 +16,7 @@ demo: setup ## the whole story on the terminal
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Consumers Benchmarks/Package.swift \
-		Benchmarks/Sources Fuzz
+		Benchmarks/Sources Benchmarks/Benchmarks Fuzz
 
 setup:
 	@scripts/setup.sh
@@ -46,7 +46,7 @@ bench-functions: ## the hot paths, sampled
 	swift package --package-path Benchmarks --scratch-path $(SCRATCH)/bench --allow-writing-to-package-directory benchmark
 
 limits: ## instructions and allocations of the hot paths against Benchmarks/limits.json
-	scripts/setup.sh bench
+	scripts/setup.sh limits
 	SCRATCH=$(SCRATCH) scripts/limits.py
 
 growth: ## how time and memory grow with the rows, into the plot of the documentation

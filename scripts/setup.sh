@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and the machine lacks; with `bench`, what the measurements compare with too.
-# Safe to run again: scripts/setup.sh [bench]
+# Installs what building and testing need and the machine lacks; with `limits`, what counts instructions too; with
+# `bench`, that and what the measurements compare with. Safe to run again: scripts/setup.sh [limits|bench]
 set -euo pipefail
 
 if [ "$(uname)" = Darwin ]; then
@@ -28,9 +28,9 @@ need 'python3 -c "import ensurepip"' python3-venv # for the clients from PyPI th
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3
 
+if [ -n "${1:-}" ]; then need 'command -v valgrind' valgrind; fi
 if [ "${1:-}" = bench ]; then
     need 'test -e /usr/include/simdjson.h' libsimdjson-dev
-    need 'command -v valgrind' valgrind
     need 'command -v gnuplot' gnuplot-nox
     # Beside it for reference; the measurements do without where the distribution has none.
     need 'python3 -c "import orjson" || ! apt-cache show python3-orjson' python3-orjson
