@@ -2,7 +2,11 @@
 # Builds and runs a tiny program for each library product, from a package of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=${SCRATCH:-.build}-consumers
+scratch=${SCRATCH:-.build}
+# What the tests have built is used again: the folder is shared, and SwiftPM made to plan anew for another package.
+plan_anew() { rm -f "$scratch"/*/debug/description.json; }
+trap plan_anew EXIT
+plan_anew
 
 # A program that imports OfflineOData must hold neither NIO nor Hummingbird: it is built first, alone, and their
 # mangled module names must not be in it. That the names would be found is shown by the server's program.

@@ -8,7 +8,7 @@ import OfflineOData
 /// The figures of the design's table that are about synchronisation, and what stands beside them.
 struct Report {
     let isQuick: Bool
-    /// The one part that is wanted; `nil` for all.
+    /// The parts that are wanted, with commas between them; `nil` for all.
     let only: String?
     let folder: String
 
@@ -16,7 +16,9 @@ struct Report {
     private let smallRows = 10_000
     private var changes: Int { isQuick ? 1_000 : 10_000 }
 
-    private func isWanted(_ parts: String...) -> Bool { only.map { parts.contains($0) } ?? true }
+    private func isWanted(_ parts: String...) -> Bool {
+        only.map { $0.split(separator: ",").contains { parts.contains(String($0)) } } ?? true
+    }
 
     func run() async throws {
         if isWanted("download", "delta", "refresh") {
