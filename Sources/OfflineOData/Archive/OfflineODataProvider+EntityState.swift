@@ -56,8 +56,8 @@ extension OfflineODataProvider {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return EntityStates() }
         let drafts = Set(options.localDrafts.keys).intersection(sets)
-        return try await database.read { [mapping, queue] database in
-            var states = try EntityStates(of: sets, mapping: mapping, queue: queue, in: database)
+        return try await database.read { [mapping] database in
+            var states = try EntityStates(of: entities, in: sets, mapping: mapping, in: database)
             states.draftSets = drafts
             return states
         }
@@ -77,44 +77,85 @@ struct EntityStates: Sendable {
 
     var isEmpty: Bool { states.isEmpty && freshSets.isEmpty && draftSets.isEmpty }
 
-    /// More rows than these are not named one by one: who wants to know asks with a filter.
-    private static let limit = 10_000
-
-    init(of sets: Set<String>, mapping: StorageMapping, queue: QueueTable, in database: Database) throws {
+    /// Looks up the entities that were read: what else has changed in their sets costs nothing.
+    init(of entities: [Entity], in sets: Set<String>, mapping: StorageMapping, in database: Database) throws {
+        let ids = Dictionary(grouping: Self.ids(of: entities), by: \.set)
         for set in sets {
             guard let table = mapping.tables[set] else { continue }
-            var rows: [Int64: Set<EntityState>] = [:]
-            func add(_ state: EntityState, _ sql: String) throws {
-                for row in try Int64.fetchAll(database, sql: sql, arguments: [set]) {
-                    rows[row, default: []].insert(state)
-                }
-            }
-            try add(.isLocal, "SELECT row_id FROM outpost_uploaded WHERE entity_set = ? LIMIT \(Self.limit)")
-            let requests = try Row.fetchAll(
-                database, sql: "SELECT row_id, kind, state FROM outpost_queue WHERE entity_set = ?", arguments: [set])
-            for request in requests {
-                var states: Set<EntityState> = [.isLocal, .hasPendingChanges]
-                if ["refused", "inDoubt"].contains(request["state"] as String) { states.insert(.inErrorState) }
-                states.insert(request["kind"] == "create" ? .isCreated : .isUpdated)
-                rows[request["row_id"], default: []].formUnion(states)
-            }
-            try add(
-                .upsertedLastDownload,
-                "SELECT row_id FROM outpost_upserted WHERE entity_set = ? LIMIT \(Self.limit)")
             let fresh = try Bool.fetchOne(
                 database, sql: "SELECT MIN(is_fresh) FROM outpost_query WHERE entity_set = ? AND is_loaded = 1",
                 arguments: [set])
             if fresh ?? false { freshSets.insert(set) }
-            guard !rows.isEmpty else { continue }
+            guard try Self.hasStates(set, in: database) else { continue }
             let loader = try BulkLoader(table: table, in: database)
-            for (row, states) in rows {
-                guard let key = try loader.read(row)?.key else { continue }
-                let url =
-                    set.contains("/")
-                    ? try Containment(mapping: mapping).url(of: row, table, database) : KeyURL.url(set: set, key: key)
-                self.states[url.description] = states
+            if set.contains("/") {
+                let containment = Containment(mapping: mapping)
+                for row in try Self.rows(of: set, in: database) where try loader.read(row)?.key != nil {
+                    states[try containment.url(of: row, table, database).description] = try Self.states(
+                        of: row, set, in: database)
+                }
+                continue
+            }
+            for id in Set((ids[set] ?? []).map(\.id)) {
+                guard let key = KeyURL.key(inID: id, shape: table.shape, model: mapping.model),
+                    let row = try loader.find(key)
+                else { continue }
+                let found = try Self.states(of: row, set, in: database)
+                if !found.isEmpty { states[id] = found }
             }
         }
+    }
+
+    /// Where it is written that a row has a state.
+    private static let tables = ["outpost_uploaded", "outpost_queue", "outpost_upserted"]
+
+    private static func hasStates(_ set: String, in database: Database) throws -> Bool {
+        try tables.contains { table in
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ?)")
+            return try Bool.fetchOne(statement, arguments: [set]) ?? false
+        }
+    }
+
+    private static func rows(of set: String, in database: Database) throws -> [Int64] {
+        let parts = tables.map { "SELECT row_id FROM \($0) WHERE entity_set = ?1" }
+        let statement = try database.cachedStatement(sql: parts.joined(separator: " UNION "))
+        return try Int64.fetchAll(statement, arguments: [set])
+    }
+
+    private static func states(of row: Int64, _ set: String, in database: Database) throws -> Set<EntityState> {
+        func isIn(_ table: String) throws -> Bool {
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ? AND row_id = ?)")
+            return try Bool.fetchOne(statement, arguments: [set, row]) ?? false
+        }
+        var states: Set<EntityState> = []
+        if try isIn("outpost_uploaded") { states.insert(.isLocal) }
+        if try isIn("outpost_upserted") { states.insert(.upsertedLastDownload) }
+        let statement = try database.cachedStatement(
+            sql: "SELECT kind, state FROM outpost_queue WHERE entity_set = ? AND row_id = ?")
+        for request in try Row.fetchAll(statement, arguments: [set, row]) {
+            states.formUnion([.isLocal, .hasPendingChanges])
+            if ["refused", "inDoubt"].contains(request["state"] as String) { states.insert(.inErrorState) }
+            states.insert(request["kind"] == "create" ? .isCreated : .isUpdated)
+        }
+        return states
+    }
+
+    /// The entities, and what is expanded in them, by set and id.
+    private static func ids(of entities: [Entity]) -> [(set: String, id: String)] {
+        var ids: [(set: String, id: String)] = []
+        for entity in entities {
+            if let id = entity.control.id, let set = set(of: entity) { ids.append((set, id)) }
+            for case let related in entity.related.values {
+                switch related {
+                case .one(let other): ids += self.ids(of: [other])
+                case .many(let others, _, _): ids += self.ids(of: others)
+                case .none, .references: continue
+                }
+            }
+        }
+        return ids
     }
 
     /// The sets of entities and of what is expanded in them.
