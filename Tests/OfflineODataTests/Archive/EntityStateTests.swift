@@ -6,6 +6,24 @@ import Testing
 
 @Suite("What an entity tells of its changes")
 struct EntityStateTests {
+    @Test("Each of many rows that a download brought tells so, and so does one that is read alone")
+    func many() async throws {
+        let count = 10_050
+        let shop = try await Shop(
+            with: """
+                CREATE TABLE Readings(ReadingID INTEGER PRIMARY KEY, Value INTEGER);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+                INSERT INTO Readings SELECT i, i FROM n;
+                """)
+        let store = try await shop.clone([DefiningQuery(entitySet: "Readings")])
+        try await shop.sql("UPDATE Readings SET Value = -Value")
+        #expect(try await store.download().updated == count)
+        for id in [1, count] {
+            let row = try #require(try await store.rows("Readings(\(id))").first)
+            #expect(row.isUpsertedLastDownload)
+        }
+    }
+
     private func entity(_ url: String, of store: OfflineODataProvider) async throws -> Entity {
         try #require(try await store.rows(url).first)
     }
