@@ -13,6 +13,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -37,6 +38,7 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "ErrorCodes", targets: ["ErrorCodes"]),
         .library(name: "Supportability", targets: ["Supportability"]),
         .library(name: "ODataModel", targets: ["ODataModel"]),
         .library(name: "ODataQuery", targets: ["ODataQuery"]),
@@ -80,44 +82,56 @@ let package = Package(
     ],
     targets: [
         // floor 0
+        .target(name: "ErrorCodes", swiftSettings: settings),
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "Supportability", dependencies: ["CZlib", logging], swiftSettings: settings),
         // floor 1
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
-        .target(name: "Secrets", dependencies: ["CLinux", crypto, cryptoExtras], swiftSettings: settings),
+        .target(
+            name: "Secrets", dependencies: ["CLinux", "ErrorCodes", crypto, cryptoExtras], swiftSettings: settings),
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CAESGCM"),
         .target(
-            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", crypto], swiftSettings: settings),
-        .target(name: "DataVault", dependencies: ["Secrets", "CLinux", crypto], swiftSettings: settings),
-        // floor 3
-        .target(name: "ODataService", dependencies: ["ODataModel", "ODataQuery"], swiftSettings: settings),
+            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", "ErrorCodes", crypto],
+            swiftSettings: settings),
         .target(
-            name: "SecureStorage", dependencies: ["DataVault", "EncryptedSQLite", "Secrets", grdb],
+            name: "DataVault", dependencies: ["Secrets", "CLinux", "ErrorCodes", crypto], swiftSettings: settings),
+        // floor 3
+        .target(
+            name: "ODataService", dependencies: ["ODataModel", "ODataQuery", "ErrorCodes"], swiftSettings: settings),
+        .target(
+            name: "SecureStorage", dependencies: ["DataVault", "EncryptedSQLite", "ErrorCodes", "Secrets", grdb],
             swiftSettings: settings),
         // floor 4
-        .target(name: "ODataHTTP", dependencies: ["ODataFormat", "ODataService", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ODataHTTP", dependencies: ["ErrorCodes", "ODataFormat", "ODataService", httpTypes],
+            swiftSettings: settings),
         .target(
             name: "ODataStore",
-            dependencies: ["ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite],
+            dependencies: [
+                "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite,
+            ],
             swiftSettings: settings),
         .target(
             name: "ODataCache",
-            dependencies: ["ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
+            dependencies: ["ErrorCodes", "ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
             swiftSettings: settings),
         // floor 5
         .target(
             name: "ODataClient",
-            dependencies: ["ODataHTTP", "ODataCache", "Supportability", crypto, httpTypes, logging, metrics, tracing],
+            dependencies: [
+                "ErrorCodes", "ODataHTTP", "ODataCache", "Supportability", crypto, httpTypes, logging, metrics, tracing,
+            ],
             swiftSettings: settings),
         .target(
             name: "ODataServer",
             dependencies: [
-                "ODataHTTP", "CLinux", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509, hummingbird,
+                "ErrorCodes", "ODataHTTP", "CLinux", "CZlib", crypto, httpTypes, logging, metrics, jwtKit, x509,
+                hummingbird,
                 hummingbirdCore, hummingbirdHTTP2, nioCore, nioHTTP2, nioHTTPTypes, nioSSL, serviceLifecycle,
             ],
             swiftSettings: settings),
@@ -125,16 +139,20 @@ let package = Package(
         .target(
             name: "ODataTransportNIO",
             dependencies: [
-                "ODataHTTP", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS, x509,
+                "ErrorCodes", "ODataHTTP", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2,
+                nioSSL, nioTLS,
+                x509,
             ],
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
-        .target(name: "ODataGenerator", dependencies: ["ODataModel"], swiftSettings: settings),
+        .target(name: "ODataGenerator", dependencies: ["ErrorCodes", "ODataModel"], swiftSettings: settings),
         // floor 6
         .target(
             name: "OfflineOData",
-            dependencies: ["ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb, httpTypes],
+            dependencies: [
+                "ErrorCodes", "ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb, httpTypes,
+            ],
             swiftSettings: settings),
         .target(
             name: "ODataTransportConformance",
@@ -216,8 +234,9 @@ let package = Package(
         .testTarget(
             name: "ODataClientTests",
             dependencies: [
-                "ODataCache", "ODataClient", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
-                "Supportability", "WireFaults", httpTypes, logging,
+                "DataVault", "EncryptedSQLite", "ErrorCodes", "ODataCache", "ODataClient", "ODataGenerator",
+                "ODataServer", "ODataStore", "ODataTransportConformance", "ODataTransportNIO", "OfflineOData",
+                "Secrets", "SecureStorage", "Supportability", "WireFaults", httpTypes, logging,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
@@ -233,7 +252,7 @@ let package = Package(
             name: "ODataTransportNIOTests",
             dependencies: [
                 "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "ForeignPrograms",
-                "WireFaults", crypto, httpTypes, nioCore, nioPosix, nioSSL, x509,
+                "WireFaults", crypto, httpTypes, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -269,13 +288,15 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
-                "ODataService", "ODataStore", "ODataTransportNIO", "WireFaults", httpTypes,
+                "ODataFormat", "ODataService", "ODataStore", "ODataTransportNIO", "ForeignPrograms", "WireFaults",
+                httpTypes,
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
             name: "outpostTests",
             dependencies: [
-                "outpost", "OfflineOData", "ODataServer", "ForeignPrograms", "Secrets", grdb, httpTypes, jwtKit,
+                "outpost", "OfflineOData", "ODataServer", "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes,
+                jwtKit,
             ],
             swiftSettings: settings),
     ]

@@ -15,6 +15,8 @@ let package = Package(
         .executableTarget(name: "UsesDataVault", dependencies: [outpost("DataVault")]),
         .executableTarget(name: "UsesEncryptedSQLite", dependencies: [outpost("EncryptedSQLite"), outpost("Secrets")]),
         .executableTarget(
+            name: "UsesErrorCodes", dependencies: [outpost("ErrorCodes"), outpost("Secrets")]),
+        .executableTarget(
             name: "UsesODataCache", dependencies: [outpost("ODataCache"), outpost("ODataModel"), outpost("Secrets")]),
         .executableTarget(
             name: "UsesODataClient",

@@ -8,6 +8,8 @@ compile_library() {
     local object=$build/$library.o
     if [ ! -f "$object" ] || { [ -n "$below" ] && [ "$below" -nt "$object" ]; } ||
         [ -n "$(find "$sources" -name '*.swift' -newer "$object" | head -1)" ]; then
+        # The compiler leaves a file that it takes for the same as it is, and with it a date that says too little.
+        rm -f "$object" "$build/$library.swiftmodule"
         # shellcheck disable=SC2046 # words are wanted
         swiftc "${flags[@]}" -module-name "$library" -emit-module -emit-module-path "$build/$library.swiftmodule" \
             -c $(find "$sources" -name '*.swift') -o "$object" >&2

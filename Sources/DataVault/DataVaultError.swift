@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a secret could not be read, kept or removed, or a vault not be made, unlocked or changed.
 ///
 /// No case carries a secret: an error may be logged as it is.
@@ -114,6 +116,54 @@ extension DataVaultError: CustomStringConvertible {
         case .unsupportedFormat(let path, let version): "\(path) has format \(version), which is not known here"
         case .busy(let name): "another process keeps the vault \(name) locked for its own use"
         case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension DataVaultError: CodedError {
+    /// `vault.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .illegalName: "illegal-name"
+            case .tooLong: "too-long"
+            case .alreadyExists: "exists"
+            case .notAKey: "no-key"
+            case .unsealable: "unsealable"
+            case .exposed: "exposed"
+            case .notAFile: "no-file"
+            case .system: "system"
+            case .noHome: "no-home"
+            case .noVault: "unknown-vault"
+            case .locked: "locked"
+            case .wrongPassword: "wrong-password"
+            case .destroyed: "destroyed"
+            case .incompatiblePassword: "weak-password"
+            case .emptyPassword: "empty-password"
+            case .negativeNumber: "negative-number"
+            case .illegalValueName: "illegal-name"
+            case .full: "full"
+            case .keysMissing: "keys-missing"
+            case .olderCopy: "older-copy"
+            case .damaged: "damaged"
+            case .unsupportedFormat: "unsupported-format"
+            case .busy: "busy"
+            case .cancelled: "cancelled"
+            }
+        return ErrorCode(rawValue: "vault.\(name)")
+    }
+
+    /// Another password, a repaired file, or a changed call.
+    public var failureKind: FailureKind {
+        switch self {
+        case .locked, .wrongPassword, .emptyPassword: .credentials
+        case .busy: .transient
+        case .cancelled: .cancelled
+        case .noVault: .missing
+        case .exposed, .notAFile, .system, .noHome: .device
+        case .unsealable, .destroyed, .keysMissing, .olderCopy, .damaged: .damaged
+        case .unsupportedFormat: .unsupported
+        default: .request
         }
     }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 public import Secrets
 
 /// Why an encrypted database could not be created, unlocked or re-keyed.
@@ -50,6 +51,44 @@ extension EncryptedDatabaseError: CustomStringConvertible {
         case .busy(let path): "\(path) is locked by another connection"
         case .sqlite(let path, let operation, let code): "\(operation) of \(path) failed (SQLite code \(code))"
         case .unavailable(let code): "SQLite cannot carry the encryption (code \(code))"
+        }
+    }
+}
+
+extension EncryptedDatabaseError: CodedError {
+    /// `database.…`.
+    public var errorCode: ErrorCode {
+        if case .secret(let error) = self { return error.errorCode }
+        let name =
+            switch self {
+            case .notFound: "not-found"
+            case .alreadyExists: "exists"
+            case .plainDatabase: "not-encrypted"
+            case .notADatabase: "no-database"
+            case .unsupportedFormat: "newer-version"
+            case .damagedKeyBlock: "damaged"
+            case .wrongKey: "wrong-key"
+            case .wrongKindOfKey: "wrong-kind-of-key"
+            case .secret: "secret"
+            case .locked: "not-unlocked"
+            case .busy: "busy"
+            case .sqlite: "system"
+            case .unavailable: "no-encryption"
+            }
+        return ErrorCode(rawValue: "database.\(name)")
+    }
+
+    /// Another key, another file, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound: .missing
+        case .wrongKey, .wrongKindOfKey, .locked: .credentials
+        case .damagedKeyBlock, .notADatabase: .damaged
+        case .busy: .transient
+        case .unsupportedFormat, .unavailable: .unsupported
+        case .secret(let error): error.failureKind
+        case .sqlite: .device
+        default: .request
         }
     }
 }

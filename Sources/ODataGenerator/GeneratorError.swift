@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// Why no code can be generated.
@@ -32,4 +33,24 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .metadata(let reason): "The part of the metadata to generate cannot be kept: \(reason)"
         }
     }
+}
+
+extension GeneratorError: CodedError {
+    /// `generator.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unknownSet: "unknown-set"
+            case .unknownType: "unknown-type"
+            case .illegalName: "illegal-name"
+            case .nameTaken: "name-taken"
+            case .files: "too-many-files"
+            case .nothingToGenerate: "nothing"
+            case .metadata: "metadata"
+            }
+        return ErrorCode(rawValue: "generator.\(name)")
+    }
+
+    /// What is asked for is wrong.
+    public var failureKind: FailureKind { .request }
 }

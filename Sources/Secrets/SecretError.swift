@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a key, a passphrase or a key envelope was refused.
 ///
 /// No case carries secret material: an error may be logged as it is.
@@ -59,6 +61,41 @@ extension SecretError: CustomStringConvertible {
         case .envelopeMalformed(let offset, let expected): "key envelope, byte \(offset): expected \(expected)"
         case .wrongKindOfKey(let expected): "a \(expected.rawValue) is needed to open this"
         case .wrongKey: "the key is wrong, or what it protects was altered"
+        }
+    }
+}
+
+extension SecretError: CodedError {
+    /// `secret.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .keyLength: "key-length"
+            case .hexadecimalLength: "key-length"
+            case .hexadecimalDigit: "key-digit"
+            case .emptyPassphrase: "empty-passphrase"
+            case .keyFileUnreadable: "key-file"
+            case .keyFileTooLarge: "key-file"
+            case .keyFileNotText: "key-file"
+            case .derivationParameters: "derivation-parameters"
+            case .saltLength: "salt-length"
+            case .derivationFailed: "no-memory"
+            case .sealingFailed: "no-memory"
+            case .envelopeMalformed: "damaged"
+            case .wrongKindOfKey: "wrong-kind-of-key"
+            case .wrongKey: "wrong-key"
+            }
+        return ErrorCode(rawValue: "secret.\(name)")
+    }
+
+    /// Another key, another file, or more memory.
+    public var failureKind: FailureKind {
+        switch self {
+        case .wrongKey, .wrongKindOfKey, .emptyPassphrase: .credentials
+        case .derivationFailed, .sealingFailed: .transient
+        case .envelopeMalformed: .damaged
+        case .keyFileUnreadable: .device
+        default: .request
         }
     }
 }

@@ -1,5 +1,6 @@
 public import DataVault
 import EncryptedSQLite
+import ErrorCodes
 import GRDB
 
 /// Why a secure database or store could not be opened, read or written. No case carries a value.
@@ -64,6 +65,37 @@ extension SecureStorageError {
             return try body()
         } catch {
             throw translated(error)
+        }
+    }
+}
+
+extension SecureStorageError: CodedError {
+    /// `storage.…`.
+    public var errorCode: ErrorCode {
+        if case .vault(let error) = self { return error.errorCode }
+        let name =
+            switch self {
+            case .notFound: "not-found"
+            case .wrongKey: "wrong-key"
+            case .unusable: "unusable"
+            case .closed: "closed"
+            case .database: "database"
+            case .undecodable: "undecodable"
+            case .unencodable: "unencodable"
+            case .vault: "vault"
+            }
+        return ErrorCode(rawValue: "storage.\(name)")
+    }
+
+    /// Another key, another file, or a changed call.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound: .missing
+        case .wrongKey: .credentials
+        case .database: .device
+        case .undecodable: .damaged
+        case .vault(let error): error.failureKind
+        default: .request
         }
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 /// The floors of the house. A target may import only targets on lower floors.
 private let floors: [[String]] = [
-    ["ODataModel", "Supportability", "CLibXML2", "CLinux", "CZlib"],
+    ["ErrorCodes", "ODataModel", "Supportability", "CLibXML2", "CLinux", "CZlib"],
     ["ODataQuery", "Secrets"],
     ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite", "CAESGCM"],
     ["ODataService", "SecureStorage"],

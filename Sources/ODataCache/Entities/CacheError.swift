@@ -1,3 +1,4 @@
+import ErrorCodes
 public import ODataModel
 
 /// Why a cache refuses something. What it held before, it holds still.
@@ -29,4 +30,24 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
         case .full(let collection): "\(collection) is full of local changes"
         }
     }
+}
+
+extension CacheError: CodedError {
+    /// `cache.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .capacity: "capacity"
+            case .noModel: "no-model"
+            case .otherModel: "other-model"
+            case .unknownCollection: "unknown-set"
+            case .foreignType: "foreign-type"
+            case .keyMissing: "key-missing"
+            case .full: "full"
+            }
+        return ErrorCode(rawValue: "cache.\(name)")
+    }
+
+    /// The cache is used in a way that it does not allow.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why something cannot be kept, read or removed. No case carries what is kept, nor a key.
 public enum PersistenceError: Error, Hashable, Sendable {
     /// The store is encrypted, and it was given no key; see ``PersistentStore/setKey(_:)``.
@@ -59,6 +61,46 @@ extension PersistenceError: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .system(let operation, let path, let code): "\(operation) of \(path) failed (errno \(code))"
         case .keyStore(let reason): reason
+        }
+    }
+}
+
+extension PersistenceError: CodedError {
+    /// `persistence.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .keyMissing: "key-missing"
+            case .wrongKey: "wrong-key"
+            case .wrongKindOfKey: "wrong-kind-of-key"
+            case .otherPolicy: "other-policy"
+            case .unknownFormat: "unknown-format"
+            case .storeRemoved: "removed"
+            case .illegalName: "illegal-name"
+            case .tooLarge: "too-large"
+            case .damaged: "damaged"
+            case .unencodable: "unencodable"
+            case .undecodable: "undecodable"
+            case .folderInUse: "folder-in-use"
+            case .exposed: "exposed"
+            case .busy: "busy"
+            case .cancelled: "cancelled"
+            case .system: "system"
+            case .keyStore: "key-store"
+            }
+        return ErrorCode(rawValue: "persistence.\(name)")
+    }
+
+    /// Another key, another folder, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .keyMissing, .wrongKey, .wrongKindOfKey: .credentials
+        case .storeRemoved: .missing
+        case .damaged, .unknownFormat: .damaged
+        case .busy: .transient
+        case .cancelled: .cancelled
+        case .exposed, .system, .keyStore: .device
+        default: .request
         }
     }
 }

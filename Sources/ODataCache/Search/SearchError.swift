@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a search in a cache gives no answer.
 public enum SearchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The pattern is no regular expression.
@@ -16,4 +18,20 @@ public enum SearchError: Error, Hashable, Sendable, CustomStringConvertible {
         case .timedOut(let limit): "the search took longer than \(limit)"
         }
     }
+}
+
+extension SearchError: CodedError {
+    /// `search.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .invalidPattern: "invalid-pattern"
+            case .patternTooLong: "too-long"
+            case .timedOut: "timed-out"
+            }
+        return ErrorCode(rawValue: "search.\(name)")
+    }
+
+    /// Another pattern.
+    public var failureKind: FailureKind { .request }
 }

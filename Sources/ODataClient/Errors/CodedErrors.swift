@@ -1,141 +1,6 @@
-import ODataFormat
-import ODataHTTP
-import ODataModel
-import ODataQuery
+import ErrorCodes
 import ODataService
-
-extension ODataError: CodedError {
-    /// By status: `service.not-found` and the like.
-    public var errorCode: ErrorCode {
-        if status == 412, repeatabilityResult == .rejected { return .repeatExpired }
-        let name =
-            switch status {
-            case 400: "bad-request"
-            case 401: "unauthorized"
-            case 403: "forbidden"
-            case 404: "not-found"
-            case 405: "method-not-allowed"
-            case 406: "not-acceptable"
-            case 409: "exists-or-conflicts"
-            case 410: "gone"
-            case 412: "precondition-failed"
-            case 413: "too-large"
-            case 414: "url-too-long"
-            case 415: "unsupported-media-type"
-            case 422: "unprocessable"
-            case 423: "locked"
-            case 424: "failed-dependency"
-            case 428: "precondition-required"
-            case 429: "too-many-requests"
-            case 500: "internal"
-            case 501: "not-implemented"
-            case 502: "bad-gateway"
-            case 503: "unavailable"
-            case 504: "gateway-timeout"
-            default: status < 500 ? "refused" : "failed"
-            }
-        return ErrorCode(rawValue: "service.\(name)")
-    }
-
-    /// What the service said.
-    public var errorArguments: [String: String] {
-        [
-            "status": String(status), "code": code, "message": message, "target": target ?? "",
-            "request": requestID ?? "", "seconds": retryAfter.map { String($0) } ?? "",
-        ]
-    }
-
-    /// Recoverable are 409, 503 and what says when to come back; the rest wants its cause fixed.
-    public var failureKind: FailureKind {
-        if errorCode == .repeatExpired { return .inDoubt }
-        if retryAfter != nil { return .transient }
-        switch status {
-        case 401, 403, 407: return .credentials
-        case 404, 410: return .missing
-        case 405, 406, 415, 501: return .unsupported
-        case 409, 412: return .conflict
-        case 408, 423, 425, 429, 503: return .transient
-        case 502, 504: return .inDoubt
-        case 500...: return .service
-        default: return .request
-        }
-    }
-}
-
-extension ConflictError: CodedError {
-    /// ``ErrorCode/conflict``.
-    public var errorCode: ErrorCode { .conflict }
-    /// The type, and what the service said.
-    public var errorArguments: [String: String] {
-        refusal.errorArguments.merging(["type": attempted?.shape.name.name ?? ""]) { $1 }
-    }
-    /// A conflict.
-    public var failureKind: FailureKind { .conflict }
-}
-
-extension TransportError: CodedError {
-    /// `transport.…`.
-    public var errorCode: ErrorCode {
-        let name =
-            switch self {
-            case .invalidURL: "invalid-url"
-            case .cannotConnect: "cannot-connect"
-            case .untrustedCertificate: "untrusted-certificate"
-            case .clientCertificateRefused: "client-certificate-refused"
-            case .proxyAuthenticationRequired: "proxy-authentication"
-            case .timedOut: "timed-out"
-            case .connectionLost: "connection-lost"
-            case .truncated: "truncated"
-            }
-        return ErrorCode(rawValue: "transport.\(name)")
-    }
-
-    /// The host and what happened.
-    public var errorArguments: [String: String] {
-        switch self {
-        case .invalidURL(let url): ["url": url]
-        case .timedOut(let host), .proxyAuthenticationRequired(let host): ["host": host]
-        case .cannotConnect(let host, let reason), .untrustedCertificate(let host, let reason),
-            .clientCertificateRefused(let host, let reason), .connectionLost(let host, let reason),
-            .truncated(let host, let reason):
-            ["host": host, "reason": reason]
-        }
-    }
-
-    /// Whether the request may have acted.
-    public var failureKind: FailureKind {
-        switch self {
-        case .invalidURL: .request
-        case .cannotConnect: .connection
-        case .untrustedCertificate: .trust
-        case .clientCertificateRefused, .proxyAuthenticationRequired: .credentials
-        case .timedOut, .connectionLost, .truncated: .inDoubt
-        }
-    }
-}
-
-extension InvalidResponseError: CodedError {
-    /// `answer.…`.
-    public var errorCode: ErrorCode {
-        let name =
-            switch problem {
-            case .webPage: "web-page"
-            case .mediaType: "media-type"
-            case .malformed: "malformed"
-            case .unknownContext: "unknown-context"
-            case .redirect: "redirect"
-            case .tooLarge: "too-large"
-            }
-        return ErrorCode(rawValue: "answer.\(name)")
-    }
-
-    /// The address and the place.
-    public var errorArguments: [String: String] {
-        ["url": url, "status": String(status), "reason": description]
-    }
-    /// The answer cannot be understood.
-    public var failureKind: FailureKind { .answer }
-}
+import Supportability
 
 extension MetadataError: CodedError {
     /// `metadata.…`.
@@ -180,61 +45,112 @@ extension CapabilityError: CodedError {
     public var failureKind: FailureKind { .unsupported }
 }
 
-extension DataServiceError: CodedError {
-    /// `request.…`.
+extension OAuth2Error: CodedError {
+    /// `oauth.…`; what a server refuses by the codes of RFC 6749, 5.2 that an app can do something about.
     public var errorCode: ErrorCode {
         let name =
             switch self {
-            case .unexpectedAnswer: "unexpected-answer"
-            case .unknownType: "unknown-type"
-            case .generatedMetadata: "generated-metadata"
-            case .unknownEntitySet: "unknown-set"
-            case .unknownOperation: "unknown-operation"
-            case .ambiguousEntitySet: "ambiguous-set"
-            case .unansweredRequest: "unanswered"
-            case .notAddressable: "not-addressable"
+            case .insecureEndpoint: "insecure-endpoint"
+            case .refused("invalid_grant", _): "sign-in-again"
+            case .refused("access_denied", _): "denied"
+            case .refused: "refused"
+            case .stateMismatch: "state-mismatch"
+            case .noCode: "no-code"
+            case .invalidResponse: "invalid-response"
             }
-        return ErrorCode(rawValue: "request.\(name)")
+        return ErrorCode(rawValue: "oauth.\(name)")
     }
-    /// What was asked for.
-    public var errorArguments: [String: String] { ["reason": description] }
-    /// The request is wrong.
-    public var failureKind: FailureKind { .request }
+
+    /// A refused code or refresh token wants the user to sign in; the rest, whoever set the sign-in up.
+    public var failureKind: FailureKind {
+        switch self {
+        case .insecureEndpoint: .request
+        case .refused("temporarily_unavailable", _), .refused("server_error", _): .transient
+        case .refused, .stateMismatch, .noCode: .credentials
+        case .invalidResponse(let status, _): status >= 500 ? .transient : .answer
+        }
+    }
 }
 
-extension QueryError: CodedError {
-    /// `query.…`.
-    public var errorCode: ErrorCode {
-        let name =
-            switch kind {
-            case .unsupported: "unsupported"
-            case .unknownName: "unknown-name"
-            case .syntax: "syntax"
-            case .type: "type"
-            case .limit: "limit"
-            }
-        return ErrorCode(rawValue: "query.\(name)")
-    }
-    /// The place.
-    public var errorArguments: [String: String] { ["reason": description] }
-    /// The request is wrong.
-    public var failureKind: FailureKind { .request }
-}
-
-extension EntityError: CodedError {
-    /// `entity.…`.
+extension DownloadError: CodedError {
+    /// `download.…`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
-            case .notLoaded: "not-loaded"
-            case .unknownProperty: "unknown-property"
-            case .typeMismatch: "type-mismatch"
-            case .malformed: "malformed"
+            case .refused: "refused"
+            case .wrongPart: "wrong-part"
             }
-        return ErrorCode(rawValue: "entity.\(name)")
+        return ErrorCode(rawValue: "download.\(name)")
     }
-    /// The property.
-    public var errorArguments: [String: String] { ["reason": description] }
-    /// The request is wrong.
+
+    /// By the status.
+    public var failureKind: FailureKind {
+        switch self {
+        case .refused(let status): ODataError(status: status, code: "", message: "").failureKind
+        case .wrongPart: .answer
+        }
+    }
+}
+
+extension TransferQueueError: CodedError {
+    /// `transfer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .limit: "queue-limit"
+            }
+        return ErrorCode(rawValue: "transfer.\(name)")
+    }
+    /// The limit is wrong.
     public var failureKind: FailureKind { .request }
+}
+
+extension FileStreamError: CodedError {
+    /// `transfer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unreadable: "unreadable-file"
+            case .changed: "file-changed"
+            }
+        return ErrorCode(rawValue: "transfer.\(name)")
+    }
+    /// The file, or the access to it.
+    public var failureKind: FailureKind { .device }
+}
+
+extension ServiceUnavailable: CodedError {
+    /// `service.unavailable`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "service.unavailable") }
+    /// It passes.
+    public var failureKind: FailureKind { .transient }
+}
+
+extension StoredLogError: CodedError {
+    /// `log.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .system: "system"
+            case .keyMissing: "key-missing"
+            case .wrongKey: "wrong-key"
+            case .notSealed: "not-encrypted"
+            case .unknownFormat: "unknown-format"
+            case .busy: "busy"
+            case .unwritable: "unwritable"
+            case .invalidLimits: "limits"
+            }
+        return ErrorCode(rawValue: "log.\(name)")
+    }
+
+    /// Another key, another folder, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .keyMissing, .wrongKey: .credentials
+        case .unknownFormat: .damaged
+        case .busy: .transient
+        case .system, .unwritable: .device
+        case .notSealed, .invalidLimits: .request
+        }
+    }
 }

@@ -1,5 +1,7 @@
 /// The package's own messages in English.
-let english: [String: String] = [
+let english: [String: String] = spoken.merging(ownWords) { $1 }
+
+private let ownWords: [String: String] = [
     "unknown": "Something unexpected happened: {reason}",
     "cancelled": "The work was cancelled.",
     "transport.invalid-url": "{url} is not an http or https URL.",
@@ -69,6 +71,39 @@ let english: [String: String] = [
     "entity.unknown-property": "{reason}",
     "entity.type-mismatch": "{reason}",
     "entity.malformed": "{reason}",
+    "oauth.sign-in-again": "The sign-in has ended.",
+    "oauth.denied": "The sign-in was refused.",
+    "oauth.state-mismatch": "The answer to the sign-in belongs to another request.",
+    "oauth.no-code": "The sign-in was not finished.",
+    "oauth.sign-in-again.recovery": "Sign in again.",
+    "oauth.no-code.recovery": "Begin the sign-in again.",
+    "oauth.insecure-endpoint.recovery": "Give the https address of the authorization server.",
+    "transfer.queue-limit.recovery": "Give a limit within the range.",
+    "transfer.chunk-size.recovery": "Give a size within the range.",
+    "configuration.unusable-identity.recovery": "Give a certificate and its key as PEM or PKCS#12, and its password.",
+    "store.wrong-key.recovery": "Give the key or passphrase that the store was made with.",
+    "secret.wrong-key.recovery": "Give the key or passphrase that it was made with.",
+    "database.wrong-key.recovery": "Give the key or passphrase that it was made with.",
+    "storage.wrong-key.recovery": "Give the key that it was made with.",
+    "persistence.wrong-key.recovery": "Give the key that it was made with.",
+    "log.wrong-key.recovery": "Give the key that it was made with.",
+    "vault.wrong-password.recovery": "Enter the password again.",
+    "vault.locked.recovery": "Open the vault with its password.",
+    "store.disk-full.recovery": "Make room and try again; what was complete is kept.",
+    "store.newer-version.recovery": "Install the newer version.",
+    "database.newer-version.recovery": "Install the newer version.",
+    "offline.busy.recovery": "Wait until it is done; reading and editing work meanwhile.",
+    "offline.store-exists.recovery": "Open it instead of making one.",
+    "offline.no-store.recovery": "Make one first.",
+    "offline.invalid-query.recovery": "Correct the query, or give its parameter a value.",
+    "offline.key-needed.recovery": "Look at the service for the key, and accept the change with it.",
+    "offline.already-sent.recovery": "Wait for its answer.",
+    "offline.not-connected.recovery": "Open the store with a connection to its service.",
+    "offline.changes-wait.recovery": "Send the changes, keep them or discard them, then change the user.",
+    "offline.upload-failed.recovery": "Let the user before sign in and settle the changes, or discard them.",
+    "offline.without-place.recovery": "Read what it was to change in the error archive, and discard it.",
+    "recovery.repair": "Repair it, or fetch it anew; keep a copy of what is there.",
+    "recovery.checkDevice": "See to the device: room, access rights, the disk.",
     "recovery.none": "Nothing is to be done.",
     "recovery.retryLater": "Try again later.",
     "recovery.checkConnection": "Check the network connection and the address.",
@@ -82,3 +117,59 @@ let english: [String: String] = [
     "recovery.checkAddress": "Check the address, and whether a sign-in page or a proxy is on the way.",
     "recovery.contactSupport": "Tell those who run the service; the request is called {request} in their logs.",
 ]
+
+/// Codes whose errors say all that there is to say; by level.
+private let levels: [String: String] = [
+    "oauth": "insecure-endpoint refused invalid-response",
+    "download": "refused wrong-part",
+    "transfer": "queue-limit chunk-size unreadable-file file-changed",
+    "configuration": "unusable-identity unusable-certificates http2-with-own-trust",
+    "query": "overflow pattern",
+    "model": "duplicate-name unknown-type circular no-type",
+    "csdl": "invalid",
+    "xml": "invalid",
+    "json": "invalid",
+    "value": "malformed malformed-geo invalid",
+    "payload": "malformed service no-service-document unknown-type too-large unsupported batch",
+    "request": "call-version unknown-parameter missing-argument unsupported-argument",
+    "secret": """
+    key-length key-digit empty-passphrase key-file derivation-parameters salt-length no-memory damaged \
+    wrong-kind-of-key wrong-key
+    """,
+    "vault": """
+    illegal-name too-long exists no-key unsealable exposed no-file system no-home unknown-vault locked \
+    wrong-password destroyed weak-password empty-password negative-number full keys-missing older-copy \
+    damaged unsupported-format busy cancelled
+    """,
+    "database": """
+    not-found exists not-encrypted no-database newer-version damaged wrong-key wrong-kind-of-key \
+    not-unlocked busy system no-encryption
+    """,
+    "storage": "not-found wrong-key unusable closed database undecodable unencodable",
+    "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
+    "server": "cannot-listen unusable-certificate",
+    "store": """
+    not-found wrong-key protection-differs no-store newer-version disk-full locked read-only damaged \
+    constraint device database value
+    """,
+    "file": """
+    not-found no-database encrypted-or-damaged locked read-only no-access unknown-view unknown-column \
+    side-file database
+    """,
+    "cache": "capacity no-model other-model unknown-set foreign-type key-missing full",
+    "search": "invalid-pattern too-long timed-out",
+    "persistence": """
+    key-missing wrong-key wrong-kind-of-key other-policy unknown-format removed illegal-name too-large \
+    damaged unencodable undecodable folder-in-use exposed busy cancelled system key-store
+    """,
+    "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
+    "offline": """
+    store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
+    key-needed invalid-client-model not-connected cannot-attach without-place option-differs option-fixed \
+    origin-lost damaged-queue changes-wait upload-failed
+    """,
+]
+
+private let spoken: [String: String] = Dictionary(
+    levels.flatMap { level, names in names.split(separator: " ").map { ("\(level).\($0)", "{reason}") } },
+    uniquingKeysWith: { $1 })

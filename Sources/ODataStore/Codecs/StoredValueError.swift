@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a stored value cannot be read as its column declares, or a value cannot be stored in a column.
 public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The table; empty where only the column is known.
@@ -35,4 +37,12 @@ public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertib
         let place = name.isEmpty ? "A stored value" : "Column \(name)\(row.map { " of row \($0)" } ?? "")"
         return "\(place) holds \(found) where \(expected) was expected."
     }
+}
+
+extension StoredValueError: CodedError {
+    /// `store.value`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "store.value") }
+
+    /// What is stored is not what it should be.
+    public var failureKind: FailureKind { .damaged }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import GRDB
 
 /// Why a store cannot be opened, read or written.
@@ -88,6 +89,42 @@ extension StoreError {
             return try await body()
         } catch let error as DatabaseError {
             throw StoreError(error, path: path)
+        }
+    }
+}
+
+extension StoreError: CodedError {
+    /// `store.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .notFound: "not-found"
+            case .wrongKey: "wrong-key"
+            case .protectionMismatch: "protection-differs"
+            case .notAStore: "no-store"
+            case .newerVersion: "newer-version"
+            case .diskFull: "disk-full"
+            case .locked: "locked"
+            case .readOnly: "read-only"
+            case .corrupt: "damaged"
+            case .constraint: "constraint"
+            case .inputOutput: "device"
+            case .database: "database"
+            }
+        return ErrorCode(rawValue: "store.\(name)")
+    }
+
+    /// Another key, another file, room on the device, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound: .missing
+        case .wrongKey, .protectionMismatch: .credentials
+        case .newerVersion: .unsupported
+        case .diskFull, .readOnly, .inputOutput: .device
+        case .locked: .transient
+        case .corrupt, .notAStore: .damaged
+        case .constraint: .request
+        case .database: .device
         }
     }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 import ODataService
 
@@ -70,6 +71,47 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             when it was last used.
             """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
+        }
+    }
+}
+
+extension OfflineError: CodedError {
+    /// `offline.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .storeExists: "store-exists"
+            case .noStore: "no-store"
+            case .busy: "busy"
+            case .fileAccess: "file-access"
+            case .invalidDefiningQuery: "invalid-query"
+            case .queryExists: "query-exists"
+            case .unknown: "unknown-name"
+            case .alreadySent: "already-sent"
+            case .keyNeeded: "key-needed"
+            case .invalidClientModel: "invalid-client-model"
+            case .notConnected: "not-connected"
+            case .cannotAttach: "cannot-attach"
+            case .withoutPlace: "without-place"
+            case .optionDiffers: "option-differs"
+            case .optionFixed: "option-fixed"
+            case .originLost: "origin-lost"
+            case .damagedQueue: "damaged-queue"
+            }
+        return ErrorCode(rawValue: "offline.\(name)")
+    }
+
+    /// What helps depends on what was asked for.
+    public var failureKind: FailureKind {
+        switch self {
+        case .noStore, .unknown: .missing
+        case .busy: .transient
+        case .fileAccess: .device
+        case .notConnected: .connection
+        case .alreadySent, .keyNeeded: .inDoubt
+        case .withoutPlace: .unsupported
+        case .originLost, .damagedQueue: .damaged
+        default: .request
         }
     }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a store was not given to another user. Nothing was changed: the previous user is still the current one.
 public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
     /// Changes of the previous user wait to be sent, and what was to happen with them was not said.
@@ -24,4 +26,19 @@ public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
             "The changes of \(user) could not all be sent (\(remaining) remain): \(reason)"
         }
     }
+}
+
+extension UserSwitchError: CodedError {
+    /// `offline.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .changesWait: "changes-wait"
+            case .uploadFailed: "upload-failed"
+            }
+        return ErrorCode(rawValue: "offline.\(name)")
+    }
+
+    /// The changes of the user before have to be decided about.
+    public var failureKind: FailureKind { .conflict }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import Foundation
 import GRDB
 
@@ -76,5 +77,36 @@ extension ForeignDatabaseError {
         else { return false }
         if start.starts(with: Array("SQLite format 3\0".utf8)) { return true }
         return start.contains { $0 >= 0x80 || $0 < 0x09 }
+    }
+}
+
+extension ForeignDatabaseError: CodedError {
+    /// `file.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .notFound: "not-found"
+            case .notADatabase: "no-database"
+            case .encryptedOrDamaged: "encrypted-or-damaged"
+            case .locked: "locked"
+            case .readOnly: "read-only"
+            case .noAccess: "no-access"
+            case .unknownView: "unknown-view"
+            case .unknownColumn: "unknown-column"
+            case .sideFile: "side-file"
+            case .database: "database"
+            }
+        return ErrorCode(rawValue: "file.\(name)")
+    }
+
+    /// Another file, access to it, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound: .missing
+        case .encryptedOrDamaged, .notADatabase: .damaged
+        case .locked: .transient
+        case .readOnly, .noAccess, .sideFile, .database: .device
+        default: .request
+        }
     }
 }

@@ -1,9 +1,3 @@
-import ODataFormat
-import ODataHTTP
-import ODataModel
-import ODataQuery
-import ODataService
-
 /// What went wrong, as a name that stays the same whatever the language and the version: for messages, statistics and
 /// support. The part before the dot is the level that failed.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -35,8 +29,15 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     }
 }
 
-/// An error with a stable code. Errors of an app's own transport or authentication conform to it to be told of like
-/// those of this package.
+/// An error with a stable code, as every public error of this package is. Errors of an app's own transport or
+/// authentication conform to it to be told of like those.
+///
+/// ```swift
+/// extension FarmError: CodedError {
+///     public var errorCode: ErrorCode { ErrorCode(rawValue: "farm.closed") }
+///     public var failureKind: FailureKind { .transient }
+/// }
+/// ```
 public protocol CodedError: Error {
     /// What went wrong.
     var errorCode: ErrorCode { get }
@@ -44,6 +45,11 @@ public protocol CodedError: Error {
     var errorArguments: [String: String] { get }
     /// Which kind of failure it is, and so what helps.
     var failureKind: FailureKind { get }
+}
+
+extension CodedError {
+    /// What is wrong in English, as `reason`.
+    public var errorArguments: [String: String] { ["reason": "\(self)"] }
 }
 
 /// The kinds of failure, by what helps.
@@ -70,6 +76,10 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
     case inDoubt
     /// The answer cannot be understood: the service, or something on the way, is not what it should be.
     case answer
+    /// What is kept on this device is not whole any more, or cannot be opened.
+    case damaged
+    /// This device: no room, no access, a failing disk.
+    case device
     /// The app gave up.
     case cancelled
     /// Not known.
@@ -89,6 +99,8 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
         case .service: .contactSupport
         case .inDoubt: .lookBeforeRepeating
         case .answer: .checkAddress
+        case .damaged: .repair
+        case .device: .checkDevice
         case .cancelled: .none
         case .unknown: .contactSupport
         }
@@ -119,6 +131,10 @@ public enum RecoveryAction: String, Hashable, Sendable, CaseIterable {
     case lookBeforeRepeating
     /// See to the address: a sign-in page, a proxy, another service.
     case checkAddress
+    /// Repair what is kept, or fetch it anew.
+    case repair
+    /// See to the device: room, access, the disk.
+    case checkDevice
     /// Tell those who run the service, with the request id.
     case contactSupport
 }

@@ -1,0 +1,72 @@
+import ErrorCodes
+
+extension TransportError: CodedError {
+    /// `transport.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .invalidURL: "invalid-url"
+            case .cannotConnect: "cannot-connect"
+            case .untrustedCertificate: "untrusted-certificate"
+            case .clientCertificateRefused: "client-certificate-refused"
+            case .proxyAuthenticationRequired: "proxy-authentication"
+            case .timedOut: "timed-out"
+            case .connectionLost: "connection-lost"
+            case .truncated: "truncated"
+            }
+        return ErrorCode(rawValue: "transport.\(name)")
+    }
+
+    /// The host and what happened.
+    public var errorArguments: [String: String] {
+        switch self {
+        case .invalidURL(let url): ["url": url]
+        case .timedOut(let host), .proxyAuthenticationRequired(let host): ["host": host]
+        case .cannotConnect(let host, let reason), .untrustedCertificate(let host, let reason),
+            .clientCertificateRefused(let host, let reason), .connectionLost(let host, let reason),
+            .truncated(let host, let reason):
+            ["host": host, "reason": reason]
+        }
+    }
+
+    /// Whether the request may have acted.
+    public var failureKind: FailureKind {
+        switch self {
+        case .invalidURL: .request
+        case .cannotConnect: .connection
+        case .untrustedCertificate: .trust
+        case .clientCertificateRefused, .proxyAuthenticationRequired: .credentials
+        case .timedOut, .connectionLost, .truncated: .inDoubt
+        }
+    }
+}
+
+extension InvalidResponseError: CodedError {
+    /// `answer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch problem {
+            case .webPage: "web-page"
+            case .mediaType: "media-type"
+            case .malformed: "malformed"
+            case .unknownContext: "unknown-context"
+            case .redirect: "redirect"
+            case .tooLarge: "too-large"
+            }
+        return ErrorCode(rawValue: "answer.\(name)")
+    }
+
+    /// The address and the place.
+    public var errorArguments: [String: String] {
+        ["url": url, "status": String(status), "reason": description]
+    }
+    /// The answer cannot be understood.
+    public var failureKind: FailureKind { .answer }
+}
+
+extension ClientIdentityError: CodedError {
+    /// `configuration.unusable-identity`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "configuration.unusable-identity") }
+    /// Another certificate, or another password for it.
+    public var failureKind: FailureKind { .credentials }
+}

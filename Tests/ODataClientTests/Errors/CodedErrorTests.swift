@@ -1,0 +1,104 @@
+import DataVault
+import EncryptedSQLite
+import ErrorCodes
+import Foundation
+import ODataCache
+import ODataClient
+import ODataFormat
+import ODataGenerator
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataServer
+import ODataService
+import ODataStore
+import ODataTransportNIO
+import OfflineOData
+import Secrets
+import SecureStorage
+import Supportability
+import Testing
+
+/// Every public error of the package has a code, and every code a message: what is found in the sources, so that an
+/// error that is added without them fails here.
+@Suite struct CodedErrorTests {
+    private static let types: [any Error.Type] = [
+        BatchError.self, CSDLError.self, CacheError.self, CapabilityError.self, ChunkSizeError.self,
+        ClientIdentityError.self, ConflictError.self, DataServiceError.self, DataVaultError.self, DownloadError.self,
+        EncryptedDatabaseError.self, EntityError.self, EvaluationError.self, FileStreamError.self,
+        ForeignDatabaseError.self, FunctionImportCall.CallError.self, GeneratorError.self, GeoError.self,
+        InvalidResponseError.self, InvalidValueError.self, JSONError.self, LexicalError.self, MetadataError.self,
+        ModelError.self, NoServiceDocument.self, OAuth2Error.self, ODataError.self, ODataErrorPayload.self,
+        OfflineError.self, PayloadError.self, PersistenceError.self, QueryError.self, SearchError.self,
+        SecretError.self, SecureStorageError.self, ServerStartError.self, ServiceUnavailable.self, StoreError.self,
+        StoredLogError.self, StoredValueError.self, TransferQueueError.self, TransportConfigurationError.self,
+        TransportError.self, UserSwitchError.self, XMLPayloadError.self, XMLTreeError.self,
+    ]
+
+    /// A failed check of the conformance suite: it is for those who write transports, never for an app's user.
+    private static let exceptions: Set = ["ConformanceFailure"]
+
+    private static func sources() throws -> [String] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+        let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+        var texts: [String] = []
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            // Examples in comments are none of the package's own errors.
+            let lines = try String(contentsOf: file, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            texts.append(lines.filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n"))
+        }
+        return texts
+    }
+
+    @Test func `every public error type of the sources has a code`() throws {
+        var found: Set<String> = []
+        for text in try Self.sources() {
+            for match in text.matches(of: /public (?:indirect )?(?:enum|struct|final class) (\w+):[^{\n]*\bError\b/) {
+                found.insert(String(match.1))
+            }
+        }
+        let known = Set(Self.types.map { String(describing: $0) })
+        #expect(found.subtracting(known) == Self.exceptions, "without a code, or not listed in this test")
+        #expect(known.subtracting(found).isEmpty)
+        for type in Self.types { #expect(type is any CodedError.Type, "\(type) has no code") }
+    }
+
+    @Test func `every code of the sources has a message`() throws {
+        var codes: Set<String> = []
+        for text in try Self.sources() {
+            for block in text.matches(of: /(?s)extension [\w.]+: CodedError \{\n(.*?)\n\}/) {
+                for match in block.1.matches(of: /ErrorCode\(rawValue: "([a-z-]+)\.([a-z0-9-]+)"\)/) {
+                    codes.insert("\(match.1).\(match.2)")
+                }
+                guard let level = block.1.firstMatch(of: /ErrorCode\(rawValue: "([a-z-]+)\.\\\(name\)"\)/) else {
+                    continue
+                }
+                for match in block.1.matches(of: /: "([a-z0-9-]+)"\n/) { codes.insert("\(level.1).\(match.1)") }
+            }
+        }
+        codes.subtract(["database.secret", "storage.vault"])  // These have the code of the error within.
+        #expect(codes.count > 200)
+        for code in codes.sorted() {
+            #expect(ErrorMessages.standard.text(code, locale: "en") != nil, "\(code) has no message")
+        }
+    }
+
+    @Test func `what helps is told by the kind of each error`() {
+        func hint(_ error: any Error) -> String { ErrorDiagnosis(error).recoveryHint(locale: "en") }
+        #expect(hint(OAuth2Error.refused(code: "invalid_grant", description: "expired")) == "Sign in again.")
+        #expect(ErrorDiagnosis(OAuth2Error.refused(code: "invalid_grant", description: nil)).recovery == .signIn)
+        #expect(ErrorDiagnosis(OAuth2Error.invalidResponse(status: 503, reason: "")).kind == .transient)
+        #expect(ErrorDiagnosis(StoreError.diskFull).recovery == .checkDevice)
+        #expect(ErrorDiagnosis(StoreError.corrupt(message: "page 3")).recovery == .repair)
+        #expect(ErrorDiagnosis(OfflineError.busy(processID: 7)).code.rawValue == "offline.busy")
+        #expect(hint(OfflineError.invalidDefiningQuery(name: "mine", reason: "")).contains("parameter"))
+        #expect(ErrorDiagnosis(DownloadError.refused(status: 404)).kind == .missing)
+        let within = SecretError.wrongKey
+        #expect(ErrorDiagnosis(EncryptedDatabaseError.secret(within)).code == within.errorCode)
+        #expect(ErrorDiagnosis(TransferQueueError.limit(0)).message(locale: "en").contains("0 requests"))
+        #expect(ErrorDiagnosis(OAuth2Error.noCode).message(locale: "de") == "Die Anmeldung wurde nicht beendet.")
+    }
+}
