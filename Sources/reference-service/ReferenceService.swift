@@ -47,14 +47,8 @@ struct ReferenceService: AsyncParsableCommand {
     }
 
     /// Serves V4 at the root, and clients of V2 below `/v2/`.
-    static func handler(_ provider: any ODataProvider) throws -> ODataServer.Handler {
-        let v4 = ODataHandler(provider: provider)
-        let v2 = try ODataV2Handler(provider: provider, serviceRoot: "/v2/")
-        return { message, body in
-            let path = (message.path ?? "/").prefix { $0 != "?" }
-            return path.hasPrefix("/v2/") || path == "/v2"
-                ? await v2.handle(message, body) : await v4.handle(message, body)
-        }
+    static func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
+        try ODataEndpoints(provider: provider).handle
     }
 
     /// The service with its rows, in memory.

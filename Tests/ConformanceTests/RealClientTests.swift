@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import ODataHTTP
 import ODataModel
@@ -24,7 +25,7 @@ struct RealClientTests {
     func spreadsheet() async throws {
         try await Self.shop(pageSize: 2) { root in
             let script = Program.client("atom_reader.py")
-            let outcome = try await Program.run("/usr/bin/env", ["python3", script, root + "v2/", "Products"])
+            let outcome = try await Program.run("python3", [script, root + "v2/", "Products"])
             #expect(outcome.status == 0, "\(outcome.output)")
             let lines = outcome.output.split(separator: "\n")
             #expect(lines.first == "ID\tName\tPrice\tCategoryID")
@@ -78,12 +79,7 @@ struct RealClientTests {
         options.pageSizeLimit = pageSize
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
         try await service.seed(json: Array(rows.utf8))
-        let v4 = try ODataHandler(provider: service, serviceRoot: "/")
-        let v2 = try ODataV2Handler(provider: service, serviceRoot: "/v2/")
-        let server = try await ODataServer { request, stream in
-            request.path?.hasPrefix("/v2/") == true
-                ? await v2.handle(request, stream) : await v4.handle(request, stream)
-        }.start()
+        let server = try await ODataServer(handler: ODataEndpoints(provider: service).handle).start()
         do {
             try await body(server.url)
         } catch {
@@ -167,24 +163,7 @@ private enum Program {
 
     /// Runs a program to its end, with what it said to either side.
     static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                do {
-                    try process.run()
-                } catch {
-                    return continuation.resume(throwing: error)
-                }
-                let output = pipe.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, String(decoding: output, as: UTF8.self)))
-            }
-        }
+        try await Command.run([program] + arguments, includesErrors: true)
     }
 
     /// What a command of the shell writes; a failure is an error.

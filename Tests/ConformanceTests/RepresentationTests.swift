@@ -258,4 +258,26 @@ struct RepresentationTests {
             }
         }
     }
+
+    @Test("11.5.3 full metadata offer the operations of a collection with the collection, those of an entity with it")
+    func advertisedOperations() async throws {
+        try await Site.reference { site async throws in
+            let full = ["Accept": "application/json;odata.metadata=full"]
+            let products = try await site.get("Products?$filter=Price gt 1&$top=2", full)
+            let offer = try #require(
+                try products.json["#ComplianceService.MarkAllAsReviewed"] as? [String: Any], "\(products.text)")
+            #expect(offer["target"] as? String == site.root + "Products/ComplianceService.MarkAllAsReviewed")
+            #expect(offer["title"] as? String == "MarkAllAsReviewed")
+            #expect(try products.json["#ComplianceService.ApplyDiscount"] == nil)
+            let row = try #require(try products.rows.first)
+            #expect(row["#ComplianceService.ApplyDiscount"] != nil)
+            #expect(row["#ComplianceService.MarkAllAsReviewed"] == nil)
+            // Whoever says what he wants gets that, and minimal metadata leave out what can be computed.
+            for (path, fields) in [("Products?$select=Name", full), ("Products", [:])] {
+                #expect(try await site.get(path, fields).json["#ComplianceService.MarkAllAsReviewed"] == nil)
+            }
+            let target = try #require(offer["target"] as? String)
+            #expect(try await site.send("POST", target).status == 204)
+        }
+    }
 }

@@ -8,7 +8,11 @@ public enum Command {
     }
 
     /// Runs a program to its end, beside the threads that the tasks of a server in this process need.
-    public static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+    ///
+    /// - Parameter includesErrors: whether what it says of errors is among what it wrote, and not thrown away.
+    public static func run(
+        _ arguments: [String], includesErrors: Bool = false
+    ) async throws -> (status: Int32, output: String) {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 let process = Process()
@@ -16,7 +20,7 @@ public enum Command {
                 process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
                 process.arguments = arguments
                 process.standardOutput = output
-                process.standardError = FileHandle.nullDevice
+                process.standardError = includesErrors ? output : FileHandle.nullDevice
                 do {
                     try process.run()
                 } catch {

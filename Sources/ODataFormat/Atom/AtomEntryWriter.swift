@@ -214,6 +214,7 @@ public struct AtomEntryWriter: Sendable {
         xml.element("id", text: id)
         xml.element("title", text: title)
         xml.element("updated", text: updated.description)
+        xml.element("link", [("rel", "self"), ("title", title), ("href", id)], text: "")
     }
 
     private func writeStreams(_ entity: Entity, to xml: inout XMLOutput) {

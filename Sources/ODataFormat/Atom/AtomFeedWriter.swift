@@ -16,6 +16,7 @@ import ODataModel
 public struct AtomFeedWriter: Sendable {
     private var xml = XMLOutput()
     private let writer: AtomEntryWriter
+    private var hasEntries = false
 
     /// Makes a writer.
     public init(_ writer: AtomEntryWriter) { self.writer = writer }
@@ -33,7 +34,10 @@ public struct AtomFeedWriter: Sendable {
     ///   - title: its name.
     ///   - context: the context URL, which V4 has.
     ///   - count: the number of all entries that match.
-    public mutating func begin(id: String, title: String, context: String? = nil, count: Int64? = nil) {
+    ///   - selfLink: the URL that gives this very feed (RFC 4287, 4.1.1); that of the collection by default.
+    public mutating func begin(
+        id: String, title: String, context: String? = nil, count: Int64? = nil, selfLink: String? = nil
+    ) {
         xml.declaration()
         xml.begin("feed")
         writer.declareNamespaces(&xml)
@@ -42,11 +46,13 @@ public struct AtomFeedWriter: Sendable {
         xml.element("id", text: id)
         xml.element("title", text: title)
         xml.element("updated", text: writer.updated.description)
+        xml.element("link", [("rel", "self"), ("title", title), ("href", selfLink ?? id)], text: "")
         if let count { xml.element("m:count", text: String(count)) }
     }
 
     /// Writes an entry, new or changed.
     public mutating func entity(_ entity: Entity, context: String? = nil) {
+        hasEntries = true
         writer.write(entity, context: context, to: &xml)
     }
 
@@ -69,6 +75,12 @@ public struct AtomFeedWriter: Sendable {
 
     /// Writes the end.
     public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
+        if !hasEntries {
+            // Without entries to have one each, the feed has the author (RFC 4287, 4.1.1).
+            xml.begin("author")
+            xml.element("name", text: "")
+            xml.end()
+        }
         if let nextLink { xml.element("link", [("rel", "next"), ("href", nextLink)], text: "") }
         if let deltaLink {
             let relation = writer.version < .v4 ? "delta" : "http://docs.oasis-open.org/odata/ns/delta"

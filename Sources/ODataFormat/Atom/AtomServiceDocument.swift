@@ -198,9 +198,10 @@ public struct AtomServiceDocument: Hashable, Sendable {
             for annotation in set.annotations where annotation.term.hasPrefix("sap:") {
                 attributes[String(annotation.term.dropFirst(4))] = annotation.value?.string
             }
+            if model.shape(set.type)?.hasStream ?? false { attributes["has-media"] = "true" }
             return Collection(
-                url: set.name, title: set.name, kind: .entitySet, name: nil, memberTitle: nil, accepts: [], links: [],
-                attributes: attributes)
+                url: set.name, title: attributes["label"] ?? set.name, kind: .entitySet, name: nil,
+                memberTitle: model.structuredType(set.type)?.label, accepts: [], links: [], attributes: attributes)
         }
         if collections.contains(where: { !$0.attributes.isEmpty }) { attributeNamespace = AtomNames.sap }
         workspaces = [Workspace(title: "Default", collections: collections, attributes: [:])]

@@ -1,25 +1,44 @@
 import ODataModel
 
-/// The actions and functions that can be called on an entity: what full metadata offers
+/// The actions and functions that can be called on an entity or a collection: what full metadata offers
 /// (OData JSON Format 4.01, 16 *Bound Function* and 17 *Bound Action*).
 struct BoundOperations: Sendable {
     /// By the type of the binding parameter, overloads once.
     private var byType: [QualifiedName: [Operation]] = [:]
+    /// The same for those that are bound to collections of entities of a type.
+    private var byCollection: [QualifiedName: [Operation]] = [:]
 
     /// None.
     init() {}
 
-    /// Those of a model that are bound to a single entity.
+    /// Those of a model that are bound to entities.
     init(of model: EntityDataModel) {
+        func add(_ operation: Operation, to type: QualifiedName, _ all: inout [QualifiedName: [Operation]]) {
+            let isKnown = all[type]?.contains { $0.name == operation.name } ?? false
+            if !isKnown { all[type, default: []].append(operation) }
+        }
         for operation in model.schemas.flatMap(\.operations) where operation.isBound {
-            guard case .entity(let type?)? = operation.parameters.first?.type else { continue }
-            let isKnown = byType[type]?.contains { $0.name == operation.name } ?? false
-            if !isKnown { byType[type, default: []].append(operation) }
+            switch operation.parameters.first?.type {
+            case .entity(let type?)?: add(operation, to: type, &byType)
+            case .collection(.entity(let type?))?: add(operation, to: type, &byCollection)
+            default: continue
+            }
         }
     }
 
     /// Those that an entity of a type offers, inherited ones first.
     func offered(with type: QualifiedName, in model: EntityDataModel) -> [Operation] {
+        Self.offered(byType, with: type, in: model)
+    }
+
+    /// Those that a collection of entities of a type offers, inherited ones first.
+    func offered(withCollectionOf type: QualifiedName, in model: EntityDataModel) -> [Operation] {
+        Self.offered(byCollection, with: type, in: model)
+    }
+
+    private static func offered(
+        _ byType: [QualifiedName: [Operation]], with type: QualifiedName, in model: EntityDataModel
+    ) -> [Operation] {
         guard !byType.isEmpty else { return [] }
         var chain: [QualifiedName] = []
         var current: QualifiedName? = type

@@ -176,14 +176,31 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     /// Offers the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
     private func writeOperations(_ id: String, _ entity: Entity, _ json: inout JSONWriter) {
-        for operation in operations.offered(with: entity.shape.name, in: model) {
-            guard entity.control.annotations["#\(operation.name)"] == nil else { continue }
+        write(
+            operations.offered(with: entity.shape.name, in: model).filter {
+                entity.control.annotations["#\($0.name)"] == nil
+            }, at: id, &json)
+    }
+
+    /// Offers the operations bound to collections of entities of a type, where full metadata are asked for, as members of
+    /// the object that is being written (OData JSON Format 4.01, 16 and 17).
+    ///
+    /// - Parameters:
+    ///   - type: the declared type of the members.
+    ///   - url: the URL of the collection, without query options.
+    ///   - json: takes them.
+    public func writeOperations(onCollectionOf type: QualifiedName, at url: String, to json: inout JSONWriter) {
+        write(operations.offered(withCollectionOf: type, in: model), at: url, &json)
+    }
+
+    private func write(_ operations: [Operation], at url: String, _ json: inout JSONWriter) {
+        for operation in operations {
             json.key("#\(operation.name)")
             json.beginObject()
             json.key("title")
             json.string(operation.name.name)
             json.key("target")
-            json.string("\(id)/\(operation.name)\(BoundOperations.parameterTemplate(operation))")
+            json.string("\(url)/\(operation.name)\(BoundOperations.parameterTemplate(operation))")
             json.endObject()
         }
     }

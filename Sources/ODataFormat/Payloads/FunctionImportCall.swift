@@ -113,6 +113,27 @@ public struct FunctionImportCall: Sendable {
         return pairs.isEmpty ? name : "\(name)?\(pairs.joined(separator: "&"))"
     }
 
+    /// The URL of a call that is not complete: the arguments that are known as literals, and for each that is missing and
+    /// needed a place in braces, such as `Id='{Id}'`, which an ``AtomLink`` fills in.
+    ///
+    /// - Parameter arguments: values by parameter name.
+    public func template(arguments: [String: ODataValue]) throws(CallError) -> String {
+        let missing = writableParameters.filter { arguments[$0.name] == nil && !$0.isNullable }
+        var pairs: [String] = []
+        for parameter in writableParameters {
+            let name = URLTemplate.escaped(parameter.name)
+            if let value = arguments[parameter.name] {
+                guard let literal = LegacyLiteral.text(value, type: parameter.type) else {
+                    throw .unsupportedArgument(parameter.name, type: parameter.type)
+                }
+                pairs.append("\(name)=\(URLTemplate.escaped(literal))")
+            } else if missing.contains(parameter) {
+                pairs.append("\(name)=\(LegacyLiteral.place(named: parameter.name, type: parameter.type))")
+            }
+        }
+        return pairs.isEmpty ? self.name : "\(self.name)?\(pairs.joined(separator: "&"))"
+    }
+
     /// Reads the result: a value, entries as complex values of their type; null for none.
     ///
     /// - Throws: ``PayloadError`` with the place, or with the service's error.
@@ -153,6 +174,24 @@ enum LegacyLiteral {
             return "X'\(digits.joined())'"
         case .enumeration(let number): return String(number)
         case .geo, .complex, .collection: return nil
+        }
+    }
+
+    /// A place in braces for a value, within what makes it a literal of its type.
+    static func place(named name: String, type: TypeReference) -> String {
+        let place = "{\(name)}"
+        switch type.primitive {
+        case .string?: return quoted("", place)
+        case .guid?: return quoted("guid", place)
+        case .dateTime?: return quoted("datetime", place)
+        case .dateTimeOffset?: return quoted("datetimeoffset", place)
+        case .duration?: return quoted("time", place)
+        case .binary?: return quoted("X", place)
+        case .int64?: return place + "L"
+        case .decimal?: return place + "M"
+        case .double?: return place + "d"
+        case .single?: return place + "f"
+        default: return place
         }
     }
 

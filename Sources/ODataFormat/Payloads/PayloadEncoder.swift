@@ -20,6 +20,8 @@ public struct PayloadEncoder: Sendable {
     public let purpose: Purpose
     /// Whether related entities are written within their entity.
     public let includesRelated: Bool
+    /// The time that Atom wants of each entry and feed where an entity tells none.
+    public let updated: ODataDateTimeOffset
 
     /// Makes an encoder.
     ///
@@ -29,13 +31,16 @@ public struct PayloadEncoder: Sendable {
     ///   - purpose: what the bodies are written for: requests have none of the links and tags that a service once
     ///     gave.
     ///   - includesRelated: whether related entities go in.
+    ///   - updated: the time that Atom states of entries and feeds that have none.
     public init(
-        model: EntityDataModel, format: PayloadFormat, purpose: Purpose = .response, includesRelated: Bool = true
+        model: EntityDataModel, format: PayloadFormat, purpose: Purpose = .response, includesRelated: Bool = true,
+        updated: ODataDateTimeOffset = ODataDateTimeOffset(seconds: 0)
     ) {
         self.model = model
         self.format = format
         self.purpose = purpose
         self.includesRelated = includesRelated
+        self.updated = updated
     }
 
     var light: EntityPayloadWriter {
@@ -53,7 +58,8 @@ public struct PayloadEncoder: Sendable {
     }
 
     var atom: AtomEntryWriter {
-        AtomEntryWriter(model: model, version: format.version, purpose: purpose, includesRelated: includesRelated)
+        AtomEntryWriter(
+            model: model, version: format.version, purpose: purpose, includesRelated: includesRelated, updated: updated)
     }
 
     /// Writes a single entity.
@@ -201,11 +207,14 @@ public struct EntityStreamWriter: Sendable {
     ///   - set: the name of the entity set.
     ///   - context: the context URL.
     ///   - count: the number of all entities that match.
-    public mutating func begin(url: String, set: String, context: String?, count: Int64? = nil) {
+    ///   - selfLink: the URL that gives this answer, which Atom wants; that of the collection by default.
+    public mutating func begin(
+        url: String, set: String, context: String?, count: Int64? = nil, selfLink: String? = nil
+    ) {
         self.set = set
         light?.begin(context: context, count: count)
         verbose?.begin(count: count)
-        atom?.begin(id: url, title: set, context: context, count: count)
+        atom?.begin(id: url, title: set, context: context, count: count, selfLink: selfLink)
     }
 
     /// Writes an entity, new or changed.

@@ -97,6 +97,9 @@ public struct RequestDecoder: Sendable {
         }
         let (url, resolvedURL, bound) = try bind(text, references: references)
         try SchemaVersion(model).check(url.options.schemaVersion)
+        // Nothing that is served keeps an order of its own that members could be put into (11.4.9.4): an option that has
+        // no effect must not be taken as if it had one (11.2.1).
+        guard url.options.index == nil else { throw ODataError.notImplemented("$index") }
         let rules = MethodRules(bound.resource)
         var method: ODataRequest.Method
         switch requested {
@@ -143,7 +146,25 @@ public struct RequestDecoder: Sendable {
         incoming.request.body = try await RequestBodyDecoder(
             decoder: self, method: method, bound: bound, fields: fields
         ).decode(body)
+        if VersionHeaders(fields).payloadVersion >= .v401 {
+            try Self.addCondition(ofBodyTo: &incoming.request, bound.resource)
+        }
         return incoming
+    }
+
+    /// Takes an entity tag within the body of an update for a condition, as `If-Match` is one (Protocol 4.01, 11.4.3).
+    ///
+    /// - Throws: 412 where the field asks for another one.
+    private static func addCondition(
+        ofBodyTo request: inout ODataRequest, _ resource: BoundResource
+    ) throws(ODataError) {
+        guard request.method == .update || request.method == .replace, case .entity = resource.target,
+            case .entity(let entity) = request.body, let etag = entity.control.etag, etag != "*"
+        else { return }
+        guard Conditions.allowRead(request.ifMatch, of: etag) else {
+            throw .preconditionFailed(request.url.urlEncoded())
+        }
+        request.ifMatch = etag
     }
 
     /// The methods that the resource of a request has, as `Allow` lists them: what OPTIONS asks for.

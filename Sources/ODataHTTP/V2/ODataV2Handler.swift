@@ -7,10 +7,12 @@ import ODataService
 /// Serves a provider to clients of OData 2.0: Atom and verbose JSON, `$links`, `$inlinecount`, MERGE, function
 /// imports, media link entries (MS-ODATA; OData 2.0).
 ///
-/// The same provider can be served to V4 clients beside it: rule 24 says what each sees of the other's types.
+/// The same provider can be served to V4 clients beside it, as ``ODataEndpoints`` does: rule 24 says what each sees of the
+/// other's types. What V4 binds to an entity is a function import here, which takes the key as parameters:
+/// `Products(7)/Shop.Activate` is `Product_Activate?ID=7`. Its metadata say `sap:action-for`, and each Atom entry has a
+/// link to it.
 ///
 /// ```swift
-/// let v4 = try ODataHandler(provider: store, serviceRoot: "/odata/")
 /// let v2 = try ODataV2Handler(provider: store, serviceRoot: "/v2/")
 /// ```
 public struct ODataV2Handler: Sendable {

@@ -16,10 +16,12 @@ struct SAPAnnotations {
         var schemas = model.schemas
         for index in schemas.indices {
             for type in schemas[index].structuredTypes.indices {
+                let sets = model.container.entitySets.filter { $0.type == schemas[index].structuredTypes[type].name }
                 for position in schemas[index].structuredTypes[type].properties.indices {
                     let property = schemas[index].structuredTypes[type].properties[position]
                     schemas[index].structuredTypes[type].properties[position].annotations = Self.completed(
-                        property.annotations, attributes(of: property))
+                        property.annotations,
+                        attributes(of: property) + Self.restrictions(on: property.name, in: sets, of: model))
                 }
             }
             for set in schemas[index].container?.entitySets.indices ?? 0..<0 {
@@ -48,6 +50,9 @@ struct SAPAnnotations {
         if !isChangeable || !set.isUpdatable { attributes.append(("updatable", "false")) }
         if !isChangeable || !set.isDeletable { attributes.append(("deletable", "false")) }
         if !set.isAddressable { attributes.append(("addressable", "false")) }
+        if !set.isTopable { attributes.append(("topable", "false")) }
+        if !set.isPageable { attributes.append(("pageable", "false")) }
+        if !set.isCountable { attributes.append(("countable", "false")) }
         if set.requiresFilter { attributes.append(("requires-filter", "true")) }
         // The default is that nothing can be searched.
         if capabilities != nil || set.isSearchable { attributes.append(("searchable", "true")) }
@@ -59,6 +64,23 @@ struct SAPAnnotations {
         if !property.isCreatable { attributes.append(("creatable", "false")) }
         if !property.isUpdatable { attributes.append(("updatable", "false")) }
         return attributes + texts(of: property)
+    }
+
+    /// What V4 says of a set about a property, and V2 of the property.
+    private static func restrictions(
+        on property: String, in sets: [EntitySet], of model: EntityDataModel
+    ) -> [(String, String)] {
+        var attributes: [(String, String)] = []
+        if sets.contains(where: { !model.isFilterable(property, in: $0.name) }) {
+            attributes.append(("filterable", "false"))
+        }
+        if sets.contains(where: { !model.isSortable(property, in: $0.name) }) {
+            attributes.append(("sortable", "false"))
+        }
+        if sets.contains(where: { model.isRequiredInFilter(property, in: $0.name) }) {
+            attributes.append(("required-in-filter", "true"))
+        }
+        return attributes
     }
 
     /// What people are shown.

@@ -36,6 +36,7 @@ struct V2Addresses {
             }
             nestPaths(&url.options, shape)
         }
+        if case .operation? = bound.resource.steps.first { url = try model.boundOperations.url(calledBy: url) }
         url.path = V2Literals(model: model).adapted(url.path)
         return url
     }

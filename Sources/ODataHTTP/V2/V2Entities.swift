@@ -6,10 +6,13 @@ import ODataService
 struct V2Entities {
     let values: V2Values
     let addresses: V2Addresses
+    private let showsActions: Bool
 
-    init(_ addresses: V2Addresses) {
+    /// - Parameter showsActions: whether entities say what can be done with them, for the formats that have room for it.
+    init(_ addresses: V2Addresses, showsActions: Bool = false) {
         values = V2Values(model: addresses.model)
         self.addresses = addresses
+        self.showsActions = showsActions
     }
 
     /// An entity as a V2 client gets it.
@@ -32,6 +35,13 @@ struct V2Entities {
         for navigation in result.shape.navigationProperties {
             guard let related = entity.related[navigation.name] else { continue }
             result.related[navigation.name] = visible(related, at: address.map { "\($0)/\(navigation.name)" })
+        }
+        if showsActions {
+            result.atomLinks = addresses.model.actionLinks.links(of: result).map { link in
+                var link = link
+                link.url = addresses.serviceRoot.url(for: link.url)
+                return link
+            }
         }
         result.markUnchanged()
         return result

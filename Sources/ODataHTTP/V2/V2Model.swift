@@ -12,6 +12,10 @@ struct V2Model: Sendable {
     let visible: EntityDataModel
     /// The V2 metadata.
     let metadata: [UInt8]
+    /// What of the service is bound to entities, and how V2 calls it.
+    let boundOperations: V2BoundOperations
+    /// What the entries of Atom say can be done.
+    let actionLinks: V2ActionLinks
 
     /// Writes the metadata of a model and reads it as a client would.
     ///
@@ -20,9 +24,12 @@ struct V2Model: Sendable {
         self.service = service
         // A model that was made once can be made again with attributes more.
         let tagged = (try? Self.statingConcurrency(of: service)) ?? service
-        let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: tagged)) ?? tagged
+        boundOperations = V2BoundOperations(of: service)
+        let callable = (try? boundOperations.adding(to: tagged)) ?? tagged
+        let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: callable)) ?? callable
         metadata = CSDLWriter.document(described, as: .xml(.v2)).bytes
         visible = try CSDLReader.read(xml: metadata)
+        actionLinks = V2ActionLinks(of: visible)
     }
 
     /// The model with what V4 says of a set, that changes are checked against some properties, said of the properties.

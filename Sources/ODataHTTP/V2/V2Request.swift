@@ -11,6 +11,8 @@ struct V2Request: Sendable {
     var bound: BoundURL
     /// The URL with a reference to another request of a batch put in: what ``bound`` comes from.
     var resolvedURL: ODataURL
+    /// The URL as the client wrote it, relative to the root.
+    var relativeURL: String
     /// How the answer is written.
     var format: PayloadFormat
     /// `$batch`: the requests in it, in order, those that cannot be read included.
@@ -67,7 +69,8 @@ struct V2RequestDecoder {
         // A feed is written from the entities of a page, so a page has a bound even where V4 streams without one.
         if request.method == .read { request.preferences.maxPageSize = Self.maxPageSize }
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
-        var result = V2Request(request: request, bound: bound, resolvedURL: resolvedURL, format: format)
+        var result = V2Request(
+            request: request, bound: bound, resolvedURL: resolvedURL, relativeURL: text, format: format)
         if isBatch {
             result.parts = try await V2Batch(decoder: self, host: message).parts(body)
             result.request.body = .batch(result.parts.compactMap(Self.item))
@@ -247,7 +250,8 @@ struct V2RequestDecoder {
     /// The parameters of a function import stand in the query (MS-ODATA, 2.2.3.6.1).
     private func parameters(_ operation: Operation, _ options: QueryOptions) throws -> [String: ODataValue] {
         var values: [String: ODataValue] = [:]
-        for parameter in operation.parameters {
+        let overload = model.service.overload(of: operation, taking: Set(options.custom.map(\.name)))
+        for parameter in overload.ownParameters {
             guard let option = options.custom.first(where: { $0.name == parameter.name }) else {
                 guard parameter.isNullable else {
                     throw ODataError(

@@ -49,11 +49,13 @@ struct V2ResponseEncoder {
     private func body(
         _ response: ODataResponse, _ request: V2Request
     ) throws -> (stream: ByteStream, contentType: String)? {
-        let encoder = PayloadEncoder(model: model.visible, format: request.format)
+        let encoder = PayloadEncoder(
+            model: model.visible, format: request.format, updated: .current)
         func data(_ bytes: [UInt8], _ content: PayloadFormat.Content = .other) -> (ByteStream, String) {
             (ByteStream(bytes), request.format.contentType(content))
         }
-        let entities = V2Entities(addresses)
+        let isAtom = if case .atom = request.format { true } else { false }
+        let entities = V2Entities(addresses, showsActions: isAtom)
         switch response.body {
         case .none: return nil
         case .entity(let entity):
@@ -96,7 +98,10 @@ struct V2ResponseEncoder {
         }
         var writer = encoder.collection(type: type)
         let address = addresses.link(ODataURL(path: request.request.url.path).urlEncoded())
-        writer.begin(url: address, set: title, context: nil, count: page.count)
+        let isOwn = !request.relativeURL.hasPrefix("$")
+        writer.begin(
+            url: address, set: title, context: nil, count: page.count,
+            selfLink: isOwn ? addresses.serviceRoot.url(for: request.relativeURL) : nil)
         for entity in page.entities { writer.entity(entities.visible(entity)) }
         writer.end(nextLink: page.nextLink.map { addresses.link($0) })
         return writer.takeBytes()
@@ -104,6 +109,11 @@ struct V2ResponseEncoder {
 
     /// What a value is called: the last name of the path.
     private func name(_ request: V2Request) -> String {
+        if case .operation(let operation) = request.bound.resource.target,
+            let name = model.boundOperations.name(calling: operation)
+        {
+            return name
+        }
         for segment in request.request.url.path.segments.reversed() {
             if case .name(let name, _) = segment { return name.text }
         }
@@ -115,7 +125,11 @@ struct V2ResponseEncoder {
         switch request.bound.resource.target {
         case .property(let property, let shape):
             model.visible.shape(shape.name)?.property(property.name)?.type ?? type
-        case .operation(let operation): model.visible.operations(operation.name).first?.returnType ?? type
+        case .operation(let operation):
+            model.visible.operations(
+                model.boundOperations.name(calling: operation).map { QualifiedName(operation.name.namespace, $0) }
+                    ?? operation.name
+            ).first?.returnType ?? type
         default: type
         }
     }

@@ -30,15 +30,16 @@ struct V2Search {
         ).write()
     }
 
-    /// The service document as Atom has it, with the links to the descriptions.
+    /// The service document as Atom has it, with the links to the descriptions and to itself.
     func serviceDocument() -> [UInt8] {
         var document = AtomServiceDocument(
             model: addresses.model.visible, baseURL: addresses.serviceRoot.description)
+        document.links.append(AtomLink(relation: "self", url: addresses.serviceRoot.description))
         let names = Set(searchable.map(\.name))
         for workspace in document.workspaces.indices {
             for index in document.workspaces[workspace].collections.indices {
                 let collection = document.workspaces[workspace].collections[index]
-                guard names.contains(collection.title) else { continue }
+                guard names.contains(collection.url) else { continue }
                 document.workspaces[workspace].collections[index].links.append(
                     AtomLink(
                         relation: "search", url: "\(collection.url)/\(Self.documentName)", type: Self.mediaType,

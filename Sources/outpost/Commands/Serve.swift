@@ -119,25 +119,13 @@ struct Serve: AsyncParsableCommand {
 
     /// Serves V4 at the root and V2 below it.
     private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
-        var options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
-        let v4: ODataHandler
-        let v2: ODataV2Handler
+        let options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
         do {
-            v4 = try ODataHandler(provider: provider, serviceRoot: "/", options: options)
-            options.publicURL = baseURL.map { ($0.hasSuffix("/") ? $0 : $0 + "/") + "v2/" }
-            v2 = try ODataV2Handler(provider: provider, serviceRoot: Self.v2Root, options: options)
+            return try ODataEndpoints(provider: provider, options: options).handle
         } catch {
             throw Failure(message: "--base-url: \(error)", status: .misused)
         }
-        return { message, body, principal in
-            let path = (message.path ?? "/").prefix { $0 != "?" }
-            return path.hasPrefix(Self.v2Root) || path == Self.v2Root.dropLast()
-                ? await v2.handle(message, body, principal: principal)
-                : await v4.handle(message, body, principal: principal)
-        }
     }
-
-    private static let v2Root = "/v2/"
 
     private struct Report: Encodable {
         var url: String

@@ -1,0 +1,136 @@
+import ODataModel
+import ODataQuery
+
+/// The actions and functions that V4 binds to an entity, as V2 has them: function imports that take the key of the entity
+/// as parameters and name its type in `sap:action-for` (SAP Annotations for OData Version 2.0, *Element
+/// edm:FunctionImport*).
+///
+/// `Products(7)/Shop.Activate` is `Product_Activate?ID=7` in V2. What is bound to a type without a set of its own, or
+/// with several, has no such call: nothing would tell which entity is meant.
+struct V2BoundOperations: Sendable {
+    /// What a function import calls.
+    private struct Call {
+        /// Where the entities are.
+        var set: EntitySet
+        /// The type that the operation is bound to.
+        var type: QualifiedName
+        /// The operation.
+        var operation: QualifiedName
+        /// The names of the parameters that are the key.
+        var key: [String]
+    }
+
+    private var calls: [String: Call] = [:]
+    private var imports: [OperationImport] = []
+    private var operations: [Operation] = []
+
+    /// Those of a V4 model; none of a model that has its function imports already.
+    init(of model: EntityDataModel) {
+        guard model.version >= .v4 else { return }
+        let container = model.container
+        let taken = Set(
+            container.entitySets.map(\.name) + container.singletons.map(\.name)
+                + container.operationImports.map(\.name))
+        for operation in model.schemas.flatMap(\.operations) where operation.isBound {
+            guard case .entity(let type?)? = operation.parameters.first?.type, let shape = model.shape(type),
+                let set = Self.onlySet(of: type, model)
+            else { continue }
+            let key = shape.key.map(\.name)
+            let name = "\(type.name)_\(operation.name.name)"
+            let isClear =
+                !key.isEmpty && shape.key.allSatisfy { $0.path == $0.name }
+                && !operation.ownParameters.contains { key.contains($0.name) }
+            let qualified = QualifiedName(operation.name.namespace, name)
+            guard isClear, !taken.contains(name), model.operations(qualified).isEmpty else { continue }
+            var call = operation
+            call.name = qualified
+            call.isBound = false
+            call.entitySetPath = nil
+            call.parameters =
+                key.compactMap { name in
+                    shape.property(name).map {
+                        Operation.Parameter(name: name, type: $0.type, isNullable: false, facets: $0.facets)
+                    }
+                } + operation.ownParameters
+            operations.append(call)
+            // One import stands for all overloads.
+            guard calls[name] == nil else { continue }
+            calls[name] = Call(set: set, type: type, operation: operation.name, key: key)
+            imports.append(
+                OperationImport(
+                    name: name, operation: qualified, kind: operation.kind,
+                    entitySet: Self.resultSet(of: operation, model)?.name,
+                    annotations: Self.annotations(of: operation, shape)))
+        }
+    }
+
+    private static func onlySet(of type: QualifiedName, _ model: EntityDataModel) -> EntitySet? {
+        let sets = model.container.entitySets.filter { model.isType(type, $0.type) }
+        return sets.count == 1 ? sets.first : nil
+    }
+
+    private static func resultSet(of operation: Operation, _ model: EntityDataModel) -> EntitySet? {
+        guard case .entity(let type?)? = operation.returnType?.element else { return nil }
+        return onlySet(of: type, model)
+    }
+
+    private static func annotations(of operation: Operation, _ shape: Shape) -> [Annotation] {
+        func attribute(_ name: String, _ text: String) -> Annotation {
+            Annotation(term: "sap:\(name)", value: .constant(kind: "String", text: text))
+        }
+        var result = [attribute("action-for", shape.name.description)]
+        if let label = operation.label { result.append(attribute("label", label)) }
+        // `Core.OperationAvailable` starts from the binding parameter, the attribute from the entity.
+        if case .path(_, let text)? = operation.annotation("Org.OData.Core.V1.OperationAvailable")?.value,
+            let binding = operation.parameters.first?.name, text.hasPrefix(binding + "/")
+        {
+            result.append(attribute("applicable-path", String(text.dropFirst(binding.count + 1))))
+        }
+        return result
+    }
+
+    /// A model with the function imports.
+    ///
+    /// - Throws: ``ModelError`` where the model cannot be made again.
+    func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
+        guard !imports.isEmpty else { return model }
+        var schemas = model.schemas
+        for index in schemas.indices {
+            schemas[index].operations += operations.filter { $0.name.namespace == schemas[index].namespace }
+            schemas[index].container?.operationImports += imports
+        }
+        return try EntityDataModel(
+            schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
+            references: model.references)
+    }
+
+    /// The service's URL for a call of one of the function imports; any other URL as it is.
+    ///
+    /// - Throws: ``QueryError`` where a part of the key is missing or no literal.
+    func url(calledBy url: ODataURL) throws(QueryError) -> ODataURL {
+        guard case .name(let name, .none)? = url.path.segments.first, let call = calls[name.text] else { return url }
+        var key: [Expression.NamedArgument] = []
+        for part in call.key {
+            guard let option = url.options.custom.first(where: { $0.name == part }),
+                let value = try? Expression(parsing: option.value, options: ParsingOptions(dialect: .v2))
+            else {
+                throw QueryError(.syntax, "\(name) needs the parameter \(part) of the key.", offset: name.offset)
+            }
+            key.append(.init(name: Identifier(part), value: value))
+        }
+        let arguments: PathArguments = key.count == 1 ? .key(.single(key[0].value)) : .named(key)
+        var segments: [PathSegment] = [.name(Identifier(call.set.name), arguments)]
+        if call.type != call.set.type { segments.append(.name(Identifier(call.type.description), .none)) }
+        segments.append(.name(Identifier(call.operation.description), .none))
+        var url = url
+        url.path.segments.replaceSubrange(0..<1, with: segments)
+        return url
+    }
+
+    /// The name of the function import that calls an operation of the service; `nil` for one that is not bound.
+    func name(calling operation: Operation) -> String? {
+        guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return nil }
+        let name = "\(type.name)_\(operation.name.name)"
+        return calls[name]?.operation == operation.name ? name : nil
+    }
+}
