@@ -70,12 +70,22 @@ struct OutgoingResponse: Sendable {
     ) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
-        let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { writer in
-            var bytes = begun.reduce(0) { $0 + $1.count }
+        let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { [connection] writer in
+            var bytes = 0
+            let gate = await connection.writeGate()
             do {
-                for chunk in begun { try await writer.write(ByteBuffer(bytes: chunk)) }
-                while let chunk = try await stream.next() {
+                var chunks = begun[...]
+                while true {
+                    let chunk: [UInt8]
+                    if let first = chunks.popFirst() {
+                        chunk = first
+                    } else if let next = try await stream.next() {
+                        chunk = next
+                    } else {
+                        break
+                    }
                     bytes += chunk.count
+                    await gate?.enter(chunk.count)
                     try await writer.write(ByteBuffer(bytes: chunk))
                 }
             } catch {

@@ -28,6 +28,13 @@ struct ConnectionContext: RequestContext {
         return nil
     }
 
+    /// Where a response that is streamed waits for the client; `nil` where the connection has ended.
+    func writeGate() async -> WriteGate? {
+        try? await channel.eventLoop.submit { [channel] in
+            try channel.pipeline.syncOperations.handler(type: WriteDeadline.self).gate
+        }.get()
+    }
+
     /// Tells a client that waits for it to send its body (RFC 9110, 15.2.1).
     func giveLeaveToSend() {
         channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)

@@ -1,3 +1,4 @@
+import ErrorCodes
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -141,4 +142,19 @@ public enum ServerStartError: Error, Hashable, Sendable, CustomStringConvertible
         case .unusableCertificate(let path, let reason): "\(path) cannot be used for TLS: \(reason)"
         }
     }
+}
+
+extension ServerStartError: CodedError {
+    /// `server.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .cannotListen: "cannot-listen"
+            case .unusableCertificate: "unusable-certificate"
+            }
+        return ErrorCode(rawValue: "server.\(name)")
+    }
+
+    /// What the server was started with.
+    public var failureKind: FailureKind { .request }
 }

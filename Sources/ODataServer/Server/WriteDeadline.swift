@@ -16,6 +16,8 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     /// How often in its time a client is looked at.
     private static let looks: Int64 = 4
 
+    /// What the response that is streamed waits at.
+    let gate = WriteGate()
     private let timeout: TimeAmount
     private var pending = 0
     private var progress = Progress()
@@ -34,22 +36,26 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     init(after timeout: TimeAmount) { self.timeout = timeout }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard context.channel.parent?.parent != nil, case .body(var buffer) = unwrapOutboundIn(data),
-            buffer.readableBytes > Self.sliceSize
-        else { return watch(data, promise, context) }
+        guard case .body(var buffer) = unwrapOutboundIn(data) else { return watch(data, 0, promise, context) }
+        guard context.channel.parent?.parent != nil, buffer.readableBytes > Self.sliceSize else {
+            return watch(data, buffer.readableBytes, promise, context)
+        }
         while let slice = buffer.readSlice(length: min(Self.sliceSize, buffer.readableBytes)), slice.readableBytes > 0 {
             let isLast = buffer.readableBytes == 0
-            watch(wrapOutboundOut(.body(slice)), isLast ? promise : nil, context)
+            watch(wrapOutboundOut(.body(slice)), slice.readableBytes, isLast ? promise : nil, context)
         }
     }
 
-    private func watch(_ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    private func watch(
+        _ data: NIOAny, _ bytes: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
         if pending == 0 { progressAt = .now() }
         pending += 1
         let done = promise ?? context.eventLoop.makePromise()
         done.futureResult.assumeIsolated().whenComplete { _ in
             self.pending -= 1
             self.progress.writes += 1
+            if bytes > 0 { self.gate.leave(bytes) }
         }
         context.write(data, promise: done)
         // Most answers are written at once: one look later serves them all.
@@ -57,6 +63,7 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        gate.open()
         next?.cancel()
         next = nil
     }

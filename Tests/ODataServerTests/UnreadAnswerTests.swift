@@ -1,0 +1,113 @@
+import ForeignPrograms
+import Foundation
+import HTTPTypes
+import ODataServer
+import ODataService
+import Synchronization
+import Testing
+
+/// Clients of HTTP/2 that ask for much and read nothing.
+@Suite struct UnreadAnswerTests {
+    /// Where the answer gets stuck.
+    enum Stuck: String, CaseIterable {
+        /// The client never gives the stream more room than it has at first.
+        case flowControl
+        /// The client gives all the room there is, and does not read its socket.
+        case socket
+
+        /// The room that the client gives at first.
+        var window: Int { self == .flowControl ? 65_535 : 0x7FFF_FFFF }
+    }
+
+    /// Says the greeting of HTTP/2 and asks for `/`, waits without reading, then tells what came: bytes of the answer, and
+    /// whether the stream was reset or the connection closed.
+    private static let client = """
+        import socket, ssl, struct, sys, time
+        port, window, wait = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+        context = ssl._create_unverified_context()
+        context.set_alpn_protocols(["h2"])
+        plain = socket.socket()
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        plain.connect(("127.0.0.1", port))
+        connection = context.wrap_socket(plain, server_hostname="localhost")
+        def frame(kind, flags, stream, payload):
+            return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+        greeting = b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + frame(4, 0, 0, struct.pack(">HI", 4, window))
+        if window > 65535:
+            greeting += frame(8, 0, 0, struct.pack(">I", window - 65535))
+        # GET, /, https, and the authority "h", of HPACK's static table.
+        connection.sendall(greeting + frame(1, 5, 1, bytes([0x82, 0x84, 0x87, 0x41, 1]) + b"h"))
+        time.sleep(wait)
+        connection.settimeout(2)
+        came, end = b"", "open"
+        try:
+            while True:
+                chunk = connection.recv(65536)
+                if not chunk:
+                    end = "closed"
+                    break
+                came += chunk
+        except (TimeoutError, socket.timeout):
+            pass
+        except OSError:
+            end = "closed"
+        size = 0
+        while len(came) >= 9:
+            length = int.from_bytes(came[:3], "big")
+            if came[3] == 0:
+                size += length
+            if came[3] == 3:
+                end = "reset"
+            came = came[9 + length:]
+        print(end, size)
+        """
+
+    /// Tells that the last reference to it has gone.
+    private final class Held: Sendable {
+        private let isGone: @Sendable () -> Void
+
+        init(_ isGone: @escaping @Sendable () -> Void) { self.isGone = isGone }
+
+        deinit { isGone() }
+    }
+
+    @Test(arguments: Stuck.allCases)
+    func `a client of HTTP2 that never reads is cut off, and holds little until then`(_ stuck: Stuck) async throws {
+        let certificate = try await SelfSignedCertificate()
+        var configuration = ODataServer.Configuration(tls: certificate.tls, compresses: false)
+        configuration.writeIdleTimeout = .seconds(2)
+        let pulled = Counter()
+        let (ended, announce) = AsyncStream.makeStream(of: Void.self)
+        let endless: ODataServer.IdentifiedHandler = { request, _, _ in
+            guard request.path == "/" else { return (HTTPResponse(status: .ok), ByteStream([65])) }
+            let held = Held { announce.finish() }
+            return (
+                HTTPResponse(status: .ok),
+                ByteStream {
+                    withExtendedLifetime(held) { pulled.add(1 << 16) }
+                    return [UInt8](repeating: 65, count: 1 << 16)
+                }
+            )
+        }
+        try await withServer(configuration, handler: endless) { server in
+            let outcome = try await Command.run(
+                "python3", "-c", Self.client, "\(server.port)", "\(stuck.window)", "8")
+            let words = outcome.output.split(whereSeparator: \.isWhitespace)
+            #expect(words.first == (stuck == .flowControl ? "reset" : "closed"), "\(outcome)")
+            let received = words.last.flatMap { Int($0) } ?? 0
+            #expect(received > 0 && (stuck == .socket || received <= 65_535), "\(outcome)")
+            // What the system holds for a client, what is on its way and one chunk more.
+            #expect(pulled.value - received < 1 << 20, "\(pulled.value) bytes were taken from the handler, \(outcome)")
+            for await _ in ended {}
+        }
+    }
+}
+
+/// Adds up.
+private final class Counter: Sendable {
+    private let sum = Mutex(0)
+
+    var value: Int { sum.withLock { $0 } }
+
+    func add(_ number: Int) { sum.withLock { $0 += number } }
+}
