@@ -188,6 +188,36 @@ struct BatchDetailTests {
         }
     }
 
+    @Test("11.7.6 the query of a request uses values of earlier answers")
+    func valueReferences() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product()
+            let price = try #require(try await site.get(path).json["Price"] as? Double)
+            let cheaper = try await site.get("Products?$filter=Price lt \(price)").rows.count
+            let requests: [[String: Any]] = [
+                ["id": "p", "method": "GET", "url": path],
+                ["id": "n", "method": "GET", "url": "\(path)/Name"],
+                ["id": "a", "method": "GET", "url": "Products?$filter=Price%20lt%20$p/Price", "dependsOn": ["p"]],
+                ["id": "b", "method": "GET", "url": "Products?$filter=Name eq $n&$select=Name", "dependsOn": ["n"]],
+                ["id": "c", "method": "GET", "url": "Products?$filter=Name eq '$n'", "dependsOn": ["n"]],
+                [
+                    "id": "d", "method": "GET", "dependsOn": ["p"],
+                    "url": "Products?$filter=ShippingAddress/City eq $p/ShippingAddress/City and ID ne $it/Category/ID",
+                ],
+                ["id": "e", "method": "GET", "url": "Products?$filter=Price lt $p/Nothing", "dependsOn": ["p"]],
+                ["id": "f", "method": "GET", "url": "Products?$filter=Price lt $z/Price"],
+                ["id": "g", "method": "GET", "url": "Products?$filter=Price lt $a/Price", "dependsOn": ["a"]],
+            ]
+            let answers = try await site.send("POST", "$batch", json: ["requests": requests]).json
+            let responses = try #require(answers["responses"] as? [[String: Any]])
+            #expect(responses.map { $0["status"] as? Int } == [200, 200, 200, 200, 200, 200, 424, 400, 424])
+            let counts = responses[2...5].map { (($0["body"] as? [String: Any])?["value"] as? [Any])?.count }
+            #expect(counts == [cheaper, 1, 0, 1])
+            // The answers name no request of the batch (11.7.7.5).
+            #expect(!"\(responses[2...5])".contains("$p"))
+        }
+    }
+
     @Test("11.7.6 a batch is answered later, and its monitor gives all answers in the end")
     func later() async throws {
         try await Site.reference { site async throws in

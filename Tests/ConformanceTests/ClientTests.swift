@@ -17,12 +17,7 @@ import Testing
         _ body: (DataService) async throws -> Void
     ) async throws {
         let service = try await ReferenceService.open()
-        let v4 = try ODataHandler(provider: service, serviceRoot: "/")
-        let v2 = try ODataV2Handler(provider: service, serviceRoot: "/v2/")
-        let server = try await ODataServer { request, stream in
-            request.path?.hasPrefix("/v2/") ?? false
-                ? await v2.handle(request, stream) : await v4.handle(request, stream)
-        }.start()
+        let server = try await ODataServer(handler: ODataEndpoints(provider: service).handle).start()
         let transport = try NIOTransport()
         do {
             let client = try await ODataClient(

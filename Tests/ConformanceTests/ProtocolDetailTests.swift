@@ -137,6 +137,64 @@ struct ProtocolDetailTests {
         }
     }
 
+    @Test("11.4.4 what a single-valued navigation property leads to is not created by changing it")
+    func upsertOfRelated() async throws {
+        try await Site.reference { site async throws in
+            let created = try await site.send("POST", "Products", json: Site.newProduct("Lonely"))
+            let path = "Products(\(try #require(try created.json["ID"] as? String)))"
+            #expect(try await site.get("\(path)/Category").status == 204)
+            for method in ["PATCH", "PUT"] {
+                let answer = try await site.send(method, "\(path)/Category", json: ["Name": "Nothing"])
+                #expect(answer.status == 404, "\(answer.text)")
+            }
+            #expect(try await site.get("\(path)/Category").status == 204)
+            #expect(try await site.get("Categories?$filter=Name eq 'Nothing'").rows.isEmpty)
+        }
+    }
+
+    @Test("11.4.3 an ETag within the body of an update is a condition in 4.01, and nothing in 4.0")
+    func tagInBody() async throws {
+        try await Site.reference { site async throws in
+            let path = try await site.product()
+            let etag = try #require(try await site.get(path)["ETag"])
+            let (new, old) = (["OData-Version": "4.01"], ["OData-Version": "4.0"])
+            let stale = ["@etag": "W/\"999\"", "Price": 3] as [String: Any]
+            #expect(try await site.send("PATCH", path, json: stale, new).status == 412)
+            #expect(try await site.send("PATCH", path, json: ["@etag": etag, "Price": 3], new).status == 204)
+            // What the field asks for and what the body asks for must both hold.
+            let current = try #require(try await site.get(path)["ETag"])
+            let both = new.merging(["If-Match": etag]) { $1 }
+            #expect(try await site.send("PATCH", path, json: ["@etag": current, "Price": 4], both).status == 412)
+            #expect(try await site.send("PATCH", path, json: ["@etag": "*", "Price": 4], new).status == 204)
+            let ignored = ["@odata.etag": "W/\"999\"", "Price": 5] as [String: Any]
+            #expect(try await site.send("PATCH", path, json: ignored, old).status == 204)
+            #expect(try await site.get(path).json["Price"] as? Double == 5)
+        }
+    }
+
+    @Test("11.2.1 a system query option that has no effect here is refused, and not passed over")
+    func index() async throws {
+        try await Site.reference { site async throws in
+            for (method, path) in [
+                ("GET", "Products?$index=1"), ("POST", "Products?$index=0"), ("GET", "Products?index=1"),
+            ] {
+                let answer = try await site.send(method, path, json: Site.newProduct("Somewhere"))
+                #expect(answer.status == 501 && answer.text.contains("$index"), "\(answer.text)")
+            }
+            #expect(try await site.get("Products?$filter=Name eq 'Somewhere'").rows.isEmpty)
+        }
+    }
+
+    @Test("11.5.2 an operation on each member of a collection is refused by name")
+    func operationOnEach() async throws {
+        try await Site.reference { site async throws in
+            let answer = try await site.send("POST", "Products/$each/ComplianceService.Activate")
+            #expect(answer.status == 501 && answer.text.contains("each member"), "\(answer.text)")
+            #expect(try await site.send("POST", "Products/$each/ComplianceService.Nothing").status == 404)
+            #expect(try await site.get("Products?$apply=groupby((ShippingAddress))").status == 501)
+        }
+    }
+
     @Test("11.4.13 PUT to a collection makes its members those of the body")
     func replaceCollection() async throws {
         try await Site.reference { site async throws in

@@ -30,6 +30,7 @@ struct BatchRequestWriter {
 
     private func part(_ item: BatchItem) throws -> BatchRequestPart {
         if case .media = item.request.body { throw Self.mediaRefusal(item) }
+        guard item.values.isEmpty else { throw ODataError.notImplemented("Values of earlier answers in a batch") }
         let (message, fields, body) = try encoder.encodePart(item.request)
         return BatchRequestPart(
             id: item.id, method: message.method.rawValue,

@@ -13,6 +13,8 @@ struct IncomingPart: Sendable {
     var dependsOn: [String]
     /// What must hold of earlier answers instead of their success.
     var condition: BatchCondition?
+    /// The values of earlier answers that it uses.
+    var values: [String: BatchValueReference]
     var result: Result<IncomingRequest, ODataError>
 
     /// The request for the provider; `nil` when it cannot be read.
@@ -20,7 +22,7 @@ struct IncomingPart: Sendable {
         guard case .success(let incoming) = result else { return nil }
         return BatchItem(
             id: id, request: incoming.request, atomicityGroup: atomicityGroup, dependsOn: dependsOn,
-            condition: condition)
+            condition: condition, values: values)
     }
 }
 
@@ -35,8 +37,10 @@ struct IncomingBatch {
         let parts = try await self.parts(body)
         var incoming: [IncomingPart] = []
         var references: [String: IncomingRequest] = [:]
-        for (position, part) in parts.enumerated() {
+        for (position, var part) in parts.enumerated() {
             let id = part.id ?? "part-\(position + 1)"
+            let values: [String: BatchValueReference]
+            (part.url, values) = BatchValueReference.replaced(in: part.url, ids: references.keys)
             var result: Result<IncomingRequest, ODataError>
             var condition: BatchCondition?
             do {
@@ -55,7 +59,7 @@ struct IncomingBatch {
             incoming.append(
                 IncomingPart(
                     id: id, hasOwnID: part.id != nil, atomicityGroup: part.atomicityGroup, dependsOn: part.dependsOn,
-                    condition: condition, result: result))
+                    condition: condition, values: values, result: result))
         }
         return incoming
     }

@@ -41,6 +41,10 @@ struct VersionHeaders {
     /// control information that clients of 4.0 know too.
     var stateV401: Bool { [maxVersion, version].contains { $0.flatMap(parse) == .v401 } }
 
+    /// The version that the body of the request is of: the greatest that the service knows, unless the client says
+    /// otherwise (Protocol 8.1.5).
+    var payloadVersion: ODataVersion { (version ?? maxVersion).flatMap(parse) ?? .v401 }
+
     /// Whether a request of a version can be read: what a later one means nobody knows yet.
     private func isUnderstood(_ version: String) -> Bool {
         guard let (major, minor) = numbers(version) else { return false }

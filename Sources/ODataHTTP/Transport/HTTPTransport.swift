@@ -27,9 +27,17 @@ public protocol HTTPTransport: Sendable {
     func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream)
+
+    /// Whether this transport, or one that it wraps, keeps a session: cookies, a queue, retries. A client puts one
+    /// around a transport that has none, and none around one that has. `false` unless a transport says otherwise; a
+    /// wrapper says what the transport in it says.
+    var keepsSession: Bool { get }
 }
 
 extension HTTPTransport {
+    /// No session is kept.
+    public var keepsSession: Bool { false }
+
     /// Sends a request as the transport is configured; see ``send(_:body:options:)``.
     public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
         try await send(request, body: body, options: TransferOptions())

@@ -24,6 +24,8 @@ public final class MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     public var received: Int64 { counts.withLock { $0.received } }
     /// The requests so far.
     public var requests: Int { counts.withLock { $0.requests } }
+    /// What the wrapped transport says.
+    public var keepsSession: Bool { base.keepsSession }
 
     /// Sends a request and counts what goes by.
     public func send(

@@ -289,9 +289,21 @@ struct ResourceBinder {
                 overloads.append((operation, resultSet(of: operation, set: set)))
             }
         }
-        guard !overloads.isEmpty else { return false }
+        guard !overloads.isEmpty else {
+            // What is bound to one of them could be applied to each (OData Protocol 4.01, 11.5.2).
+            guard steps.last == .each, isBound(name, to: shape) else { return false }
+            throw session.unsupported("An operation on each member of a collection", at: name.offset)
+        }
         try call(name, arguments, among: overloads)
         return true
+    }
+
+    /// Whether there is an operation of a name that is bound to one entity of a type.
+    private func isBound(_ name: Identifier, to shape: Shape) -> Bool {
+        session.qualified(name.text).flatMap { model.operations($0) }.contains { operation in
+            guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return false }
+            return model.isType(shape.name, type)
+        }
     }
 
     /// The set of a bound operation's result, by its entity set path.

@@ -101,7 +101,12 @@ extension Evaluator {
     private func adding(_ group: Group, _ paths: [BoundPath], to row: EvaluatedRow) throws -> EvaluatedRow {
         var result = row
         for (path, operand) in zip(paths, group.operands) {
-            let name = path.steps.compactMap(\.name).joined(separator: "/")
+            let names = path.steps.compactMap(\.name)
+            // A row that is still an entity has its complex values, with all that is in them.
+            if names.count > 1, let base = row.base, model.shape(base.typeName)?.ordinal(of: names[0]) != nil {
+                continue
+            }
+            let name = names.joined(separator: "/")
             switch operand {
             case .value(let value): result.values[name] = value
             case .row(let related): result.relations[name] = related.map { [$0] } ?? []

@@ -20,10 +20,9 @@ public struct BatchCondition: Hashable, Sendable {
     /// A reference to an earlier request, which stands in the expression as a parameter alias.
     private struct Reference: Hashable, Sendable {
         var alias: String
-        var id: String
-        var path: [String]
+        var value: BatchValueReference
 
-        var asksForSuccess: Bool { path == ["$succeeded"] }
+        var asksForSuccess: Bool { value.path == ["$succeeded"] }
     }
 
     /// Reads a condition.
@@ -45,7 +44,8 @@ public struct BatchCondition: Hashable, Sendable {
             rest = rest.dropFirst(reference.count)
             let parts = reference.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             let alias = "batch\(references.count)"
-            references.append(Reference(alias: alias, id: parts[0], path: Array(parts.dropFirst())))
+            references.append(
+                Reference(alias: alias, value: BatchValueReference(id: parts[0], path: Array(parts.dropFirst()))))
             plain += "@\(alias)"
         }
         self.text = text
@@ -54,7 +54,7 @@ public struct BatchCondition: Hashable, Sendable {
     }
 
     /// The ids of the requests whose answers it looks at.
-    public var ids: Set<String> { Set(references.map(\.id)) }
+    public var ids: Set<String> { Set(references.map(\.value.id)) }
 
     /// The same condition where some requests are known to have failed.
     public func assuming(failed ids: some Sequence<String>) -> BatchCondition {
@@ -92,41 +92,15 @@ public struct BatchCondition: Hashable, Sendable {
     private func value(
         of reference: Reference, _ outcomes: [String: Result<ODataResponse, ODataError>]
     ) throws -> ODataValue {
-        if failed.contains(reference.id) {
-            guard reference.asksForSuccess else { throw missing(reference) }
+        if failed.contains(reference.value.id) {
+            guard reference.asksForSuccess else { throw reference.value.missing("if") }
             return .boolean(false)
         }
-        guard let outcome = outcomes[reference.id] else {
-            throw ODataError(
-                status: 400, code: "InvalidBatch", message: "if refers to \(reference.id), which is no request before.",
-                target: "if")
+        guard reference.asksForSuccess, let outcome = outcomes[reference.value.id] else {
+            return try reference.value.value(after: outcomes, target: "if")
         }
-        if reference.asksForSuccess {
-            if case .success = outcome { return .boolean(true) }
-            return .boolean(false)
-        }
-        guard case .success(let response) = outcome else { throw missing(reference) }
-        var value: ODataValue
-        switch response.body {
-        case .entity(let entity): value = .complex(entity)
-        case .value(let given, _): value = given
-        case .count(let count): value = .integer(count)
-        case .none: value = .null
-        default: throw missing(reference)
-        }
-        for name in reference.path {
-            guard case .complex(let holder) = value, let next = holder[name] else { throw missing(reference) }
-            value = next
-        }
-        if case .complex = value { throw missing(reference) }
-        return value
-    }
-
-    private func missing(_ reference: Reference) -> ODataError {
-        ODataError(
-            status: 424, code: "FailedDependency",
-            message: "The answer to \(reference.id) has no value \(reference.path.joined(separator: "/")).",
-            target: "if")
+        if case .success = outcome { return .boolean(true) }
+        return .boolean(false)
     }
 }
 

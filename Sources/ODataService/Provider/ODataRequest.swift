@@ -133,13 +133,16 @@ public struct BatchItem: Sendable {
     public var dependsOn: [String]
     /// What must hold of earlier answers, where their success is not what counts.
     public var condition: BatchCondition?
+    /// Values of earlier answers that the query of the request uses, by the parameter aliases that stand for them.
+    public var values: [String: BatchValueReference]
 
     /// Makes an item.
     public init(
         id: String, request: ODataRequest, atomicityGroup: String? = nil, dependsOn: [String] = [],
-        condition: BatchCondition? = nil
+        condition: BatchCondition? = nil, values: [String: BatchValueReference] = [:]
     ) {
         self.condition = condition
+        self.values = values
         self.id = id
         self.request = request
         self.atomicityGroup = atomicityGroup

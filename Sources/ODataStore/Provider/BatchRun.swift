@@ -35,9 +35,9 @@ struct BatchRun {
             if let refusal = refusal(of: unit, failed, outcomes) {
                 outcome = unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
             } else if let item = unit.first, item.atomicityGroup == nil {
-                outcome = [await answer(item, &references)]
+                outcome = [await answer(item, &references, outcomes)]
             } else {
-                outcome = await answer(unit, &references)
+                outcome = await answer(unit, &references, outcomes)
             }
             results += outcome
             await observer?(outcome)
@@ -83,9 +83,25 @@ struct BatchRun {
         return Array(items[position..<end])
     }
 
-    private func answer(_ item: BatchItem, _ references: inout ContentReferences) async -> BatchResult {
+    /// The answers so far, by the ids of their requests and groups.
+    private typealias Outcomes = [String: Result<ODataResponse, ODataError>]
+
+    /// A request with what it refers to of the requests before put in.
+    private static func resolved(
+        _ item: BatchItem, _ references: ContentReferences, _ outcomes: Outcomes
+    ) throws -> ODataRequest {
+        var request = try references.resolve(item.request)
+        for (alias, reference) in item.values {
+            request.url.options.aliases[alias] = .literal(Literal(try reference.value(after: outcomes, target: "url")))
+        }
+        return request
+    }
+
+    private func answer(
+        _ item: BatchItem, _ references: inout ContentReferences, _ outcomes: Outcomes
+    ) async -> BatchResult {
         do {
-            let request = try references.resolve(item.request)
+            let request = try Self.resolved(item, references, outcomes)
             if case .batch = request.body {
                 throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
             }
@@ -97,7 +113,9 @@ struct BatchRun {
         }
     }
 
-    private func answer(_ unit: [BatchItem], _ references: inout ContentReferences) async -> [BatchResult] {
+    private func answer(
+        _ unit: [BatchItem], _ references: inout ContentReferences, _ outcomes: Outcomes
+    ) async -> [BatchResult] {
         do {
             if let read = unit.first(where: { $0.request.method == .read }) {
                 throw ODataError(
@@ -105,10 +123,11 @@ struct BatchRun {
             }
             let before = references
             let responses = try await changeSet(unit.map(\.request)) { perform in
-                var references = before
+                var (references, outcomes) = (before, outcomes)
                 return try unit.map { item in
-                    let request = try references.resolve(item.request)
+                    let request = try Self.resolved(item, references, outcomes)
                     let response = try perform(request)
+                    outcomes[item.id] = .success(response)
                     references.note(response, for: item.id, request: request)
                     return response
                 }

@@ -1,0 +1,19 @@
+import ODataModel
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+extension ODataDateTimeOffset {
+    /// The present instant in UTC, to the microsecond.
+    package static var current: ODataDateTimeOffset {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return ODataDateTimeOffset(
+            seconds: Int64(time.tv_sec), picoseconds: Int64(time.tv_nsec) / 1000 * 1_000_000)
+    }
+}
