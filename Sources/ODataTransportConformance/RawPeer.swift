@@ -8,7 +8,7 @@ import Synchronization
 /// resets, stays silent or waits for more.
 public final class RawPeer: Sendable {
     /// What comes after the bytes.
-    public enum Ending: Sendable, CaseIterable {
+    public enum Ending: Sendable, Equatable {
         /// The connection is closed.
         case close
         /// The connection is reset.
@@ -17,6 +17,8 @@ public final class RawPeer: Sendable {
         case silence
         /// The next request on the connection is answered alike.
         case keep
+        /// The rest of the answer comes after a time.
+        case rest(String, after: TimeAmount)
     }
 
     private struct State {
@@ -118,6 +120,10 @@ public final class RawPeer: Sendable {
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: bytes))).whenComplete { _ in
                 switch ending {
                 case .silence, .keep: break
+                case .rest(let rest, let time):
+                    channel.eventLoop.scheduleTask(in: time) {
+                        channel.writeAndFlush(ByteBuffer(string: rest), promise: nil)
+                    }
                 case .close: channel.close(promise: nil)
                 case .reset:
                     // A linger time of zero makes close() send RST instead of FIN.

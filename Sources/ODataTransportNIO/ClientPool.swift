@@ -108,20 +108,31 @@ final class ClientPool: Sendable {
         var client = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(
-                connect: TimeAmount(configuration.connectTimeout), read: configuration.allowsHTTP2 ? silence : nil,
-                write: silence),
+                connect: TimeAmount(configuration.connectTimeout), read: nil, write: silence),
             connectionPool: pool, proxy: proxy(key),
             decompression: .enabled(limit: .ratio(configuration.maxDecompressionRatio)))
         client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
         // Spans are the client's, which knows what the request means.
         client.tracing.tracer = nil
-        guard !configuration.allowsHTTP2 else { return client }
+        guard !configuration.allowsHTTP2 else {
+            let prepare: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+                channel.addHandlersOfResponses { [SilenceHandler(limit: silence), EarlyRefusalHandler()] }
+            }
+            client.http1_1ConnectionDebugInitializer = prepare
+            client.http2StreamChannelDebugInitializer = prepare
+            return client
+        }
         let moments = moments
         let prepare:
             @Sendable (any Channel, ContinuousClock.Instant, ContinuousClock.Instant?) -> EventLoopFuture<Void> =
                 { channel, connected, secured in
-                    moments.observe(channel, connected: connected, secured: secured)
-                        .flatMap { SilenceHandler.watch(channel, limit: silence) }
+                    channel.addHandlersOfResponses {
+                        [
+                            SilenceHandler(limit: silence),
+                            MomentHandler(registry: moments, connected: connected, secured: secured),
+                            EarlyRefusalHandler(),
+                        ]
+                    }
                 }
         if let origin = key.origin {
             let upgrade = TLSUpgrade(

@@ -29,29 +29,10 @@ final class MomentRegistry: Sendable {
     fileprivate func take(_ number: UInt64) -> Report? {
         state.withLock { $0.reports.removeValue(forKey: number) }
     }
-
-    /// Puts a handler on a connection that has just been made.
-    func observe(
-        _ channel: any Channel, connected: ContinuousClock.Instant, secured: ContinuousClock.Instant?
-    ) -> EventLoopFuture<Void> {
-        channel.eventLoop.flatSubmit {
-            do {
-                let pipeline = channel.pipeline.syncOperations
-                let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self)
-                try pipeline.addHandler(
-                    MomentHandler(registry: self, connected: connected, secured: secured),
-                    position: .after(decoder.handler))
-                return channel.eventLoop.makeSucceededVoidFuture()
-            } catch {
-                channel.close(promise: nil)
-                return channel.eventLoop.makeFailedFuture(error)
-            }
-        }
-    }
 }
 
 /// Tells, on one connection, when the requests that are watched were sent and answered.
-private final class MomentHandler: ChannelDuplexHandler {
+final class MomentHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart

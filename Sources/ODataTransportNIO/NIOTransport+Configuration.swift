@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ErrorCodes
 import NIOCore
 import ODataHTTP
 
@@ -8,7 +9,7 @@ extension NIOTransport {
         /// How long making a connection may take, TLS included.
         public var connectTimeout: Duration
         /// How long nothing may move: the service is silent while an answer is due or the next part of it is asked for,
-        /// or takes nothing of what is sent. Time in which nobody reads does not count, except over HTTP/2.
+        /// or takes nothing of what is sent. Time in which nobody reads does not count.
         public var readTimeout: Duration
         /// How long the head of the response may take in all; `nil` for no limit besides ``readTimeout``.
         public var headTimeout: Duration?
@@ -108,4 +109,20 @@ extension TimeAmount {
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         self = overflow ? .hours(24 * 365) : .nanoseconds(nanoseconds + attoseconds / 1_000_000_000)
     }
+}
+
+extension TransportConfigurationError: CodedError {
+    /// `configuration.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unusableCertificates: "unusable-certificates"
+            case .unusableIdentity: "unusable-identity"
+            case .http2WithOwnTrust: "http2-with-own-trust"
+            }
+        return ErrorCode(rawValue: "configuration.\(name)")
+    }
+
+    /// What the transport was made with.
+    public var failureKind: FailureKind { .request }
 }

@@ -66,9 +66,13 @@ public final class NIOTransport: HTTPTransport {
         }
         var upload: UploadStream?
         if let body {
-            let stream = UploadStream(body)
-            upload = stream
-            outgoing.body = .stream(stream, length: body.length.map { .known($0) } ?? .unknown)
+            if let length = body.length, length <= Self.wholeBodyLimit {
+                outgoing.body = .bytes(try await Self.whole(body, length: Int(length), mapping))
+            } else {
+                let stream = UploadStream(body)
+                upload = stream
+                outgoing.body = .stream(stream, length: body.length.map { .known($0) } ?? .unknown)
+            }
         }
         let number = options.report.flatMap { configuration.allowsHTTP2 ? nil : pool.moments.register($0) }
         if let number { outgoing.headers.add(name: MomentRegistry.field, value: "\(number)") }
@@ -99,6 +103,21 @@ public final class NIOTransport: HTTPTransport {
         }
         guard isWatched else { return (head, stream) }
         return (head, stream.observed { if $0 == nil { options.report?(.lastByte(.now)) } })
+    }
+
+    /// How many bytes of a request are sent as one, without a turn between the caller's stream and the socket for each chunk.
+    private static let wholeBodyLimit: Int64 = 64 << 10
+
+    private static func whole(
+        _ body: ByteStream, length: Int, _ mapping: TransportErrorMapping
+    ) async throws -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(length)
+        while let chunk = try await body.next() { buffer.writeBytes(chunk) }
+        guard buffer.readableBytes == length else {
+            throw mapping.headError(HTTPClientError.bodyLengthMismatch)
+        }
+        return buffer
     }
 
     private func message(_ request: HTTPRequest, origin: Origin, authority: String) -> HTTPClientRequest {

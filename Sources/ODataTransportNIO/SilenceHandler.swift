@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// Ends a request, on one connection, when the service is silent for too long while something of it is waited for.
+/// Ends a request, on one connection of HTTP/1.1 or one stream of HTTP/2, when the service is silent for too long while something of it is waited for.
 ///
 /// The library has such a limit, which runs on while nobody reads the body: an app that works through a page for a
 /// minute would lose the rest of it. Here the time counts only while the connection is asked for bytes.
@@ -19,21 +19,6 @@ final class SilenceHandler: ChannelDuplexHandler {
     private var isReading = true
 
     init(limit: TimeAmount) { self.limit = limit }
-
-    /// Puts a handler on a connection that has just been made.
-    static func watch(_ channel: any Channel, limit: TimeAmount) -> EventLoopFuture<Void> {
-        channel.eventLoop.flatSubmit {
-            do {
-                let pipeline = channel.pipeline.syncOperations
-                let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self)
-                try pipeline.addHandler(SilenceHandler(limit: limit), position: .after(decoder.handler))
-                return channel.eventLoop.makeSucceededVoidFuture()
-            } catch {
-                channel.close(promise: nil)
-                return channel.eventLoop.makeFailedFuture(error)
-            }
-        }
-    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }

@@ -190,6 +190,42 @@ import Testing
         try await peer.stop()
     }
 
+    @Test func `over HTTP/2 too a reader may pause for longer than the service may be silent, and the service may not`()
+        async throws
+    {
+        let certificates = try TestCertificates()
+        let tls = ODataServer.TLS(certificateChainFile: certificates.chain, privateKeyFile: certificates.key)
+        try await withServer(.init(tls: tls)) { request, _ in
+            if request.path == "/silent" { try? await Task.sleep(for: .seconds(15)) }
+            let left = Mutex(64)
+            let body = ByteStream {
+                let isMore = left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                return isMore ? [UInt8](repeating: 120, count: 65_536) : nil
+            }
+            return (HTTPResponse(status: .ok), body)
+        } _: { server in
+            let trust = ServerTrust(authorities: .only(.file(certificates.authority)))
+            let configuration = NIOTransport.Configuration(
+                readTimeout: .seconds(5), trust: trust, allowsHTTP2: true)
+            try await withTransport(configuration) { transport in
+                func request(_ path: String) -> HTTPRequest {
+                    HTTPRequest(method: .get, scheme: "https", authority: "localhost:\(server.port)", path: path)
+                }
+                let (_, body) = try await transport.send(request("/large"), body: nil)
+                var count = try await body.next()?.count ?? 0
+                try await Task.sleep(for: .seconds(7))
+                while let chunk = try await body.next() { count += chunk.count }
+                #expect(count == 64 * 65_536)
+                await #expect(throws: TransportError.timedOut(host: "localhost:\(server.port)")) {
+                    _ = try await transport.send(request("/silent"), body: nil)
+                }
+            }
+        }
+    }
+
     @Test func `HTTP/2 is spoken where it is allowed, with the same trust`() async throws {
         let certificates = try TestCertificates()
         let tls = ODataServer.TLS(certificateChainFile: certificates.chain, privateKeyFile: certificates.key)

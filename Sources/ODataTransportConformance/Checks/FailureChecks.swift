@@ -116,7 +116,7 @@ extension TransportCheck {
             "a reader may pause for longer than the service may be silent",
             needs: [.sockets, .streamsDownloads, .holdsBack]
         ) { subject in
-            try await subject.joined(silence: .seconds(1)) { _, _ in
+            try await subject.joined(silence: .seconds(5)) { _, _ in
                 let left = Mutex(64)
                 return (
                     HTTPResponse(status: .ok),
@@ -131,7 +131,7 @@ extension TransportCheck {
             } _: { wire in
                 let (_, body) = try await wire.send()
                 var count = try await body.next()?.count ?? 0
-                try await Task.sleep(for: .milliseconds(2_500))
+                try await Task.sleep(for: .seconds(7))
                 while let chunk = try await body.next() { count += chunk.count }
                 try expect(count == 64 * 65_536, "\(count) bytes arrived")
             }

@@ -1,0 +1,26 @@
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+
+extension Channel {
+    /// Puts handlers between what makes parts of responses and the library, on a connection of HTTP/1.1 or a stream of HTTP/2
+    /// that has just been made.
+    ///
+    /// - Parameter make: makes the handlers, the one that is nearest to the wire first.
+    func addHandlersOfResponses(_ make: @escaping @Sendable () -> [any ChannelHandler]) -> EventLoopFuture<Void> {
+        let eventLoop = eventLoop
+        return eventLoop.flatSubmit {
+            do {
+                let pipeline = self.pipeline.syncOperations
+                let decoder =
+                    try (try? pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self).handler)
+                    ?? pipeline.context(handlerType: HTTP2FramePayloadToHTTP1ClientCodec.self).handler
+                try pipeline.addHandlers(make(), position: .after(decoder))
+                return eventLoop.makeSucceededVoidFuture()
+            } catch {
+                self.close(promise: nil)
+                return eventLoop.makeFailedFuture(error)
+            }
+        }
+    }
+}
