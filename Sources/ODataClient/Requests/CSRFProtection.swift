@@ -44,8 +44,8 @@ actor CSRFProtection {
             if token == nil, !isKnownToHaveNone { message.headerFields[field] = "Fetch" }
             return
         }
-        // What cannot be sent again must not be refused for want of a token.
-        if token == nil, !isKnownToHaveNone, policy == .always || !canRepeat {
+        // What cannot be sent again must not be refused for want of a token, or for one whose session has ended.
+        if !isKnownToHaveNone, !canRepeat || (token == nil && policy == .always) {
             token = try await fetched(fetch)
         }
         if let token { message.headerFields[field] = token }
@@ -64,15 +64,18 @@ actor CSRFProtection {
         isKnownToHaveNone = false
     }
 
-    /// A new token after a change was refused for want of one; `nil` when that is not why it was refused, or no
-    /// token is to be had.
-    func renewed(
-        after response: HTTPResponse, to message: HTTPRequest,
-        fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
-    ) async throws -> String? {
+    /// Whether a change was refused for want of a token.
+    nonisolated func wantsToken(_ response: HTTPResponse, to message: HTTPRequest) -> Bool {
         guard policy != .off, response.status.code == 403, !Self.isSafe(message.method),
-            let value = response.headerFields[field], Self.isDemand(value)
-        else { return nil }
+            let value = response.headerFields[field]
+        else { return false }
+        return Self.isDemand(value)
+    }
+
+    /// A new token after a change was refused for want of one; `nil` when no token is to be had.
+    func renewed(
+        after message: HTTPRequest, fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
+    ) async throws -> String? {
         // Another request may have got a new one since this one was sent.
         if let token, token != message.headerFields[field] { return token }
         token = nil

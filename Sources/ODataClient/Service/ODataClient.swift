@@ -12,6 +12,9 @@ import ODataService
 /// Next links are not followed by the client itself: a ``DataService`` follows pages. Redirects are followed within
 /// the service's origin; credentials go nowhere else.
 ///
+/// Each client has a session: a jar of cookies, a queue that lets five requests go at once, and retries of what may be
+/// sent again. An ``HTTPSession`` in place of the transport sets them, and is shared by the clients it is given to.
+///
 /// ```swift
 /// let service = DataService(try await ODataClient("https://services.example/Northwind/", transport: transport))
 /// let orders = try await service.entities(Query("Orders").filter(.property("Freight") > 500))
@@ -19,6 +22,9 @@ import ODataService
 public final class ODataClient: ODataProvider {
     /// Where the service is.
     public let serviceRoot: ServiceRoot
+    /// Cookies, queue and retries: those of the session that the client was given, else its own. `nil` where a
+    /// transport that is none wraps a session.
+    public let session: HTTPSession?
     private let transport: any HTTPTransport
     private let configuration: Configuration
     private let metadata: MetadataLoader
@@ -27,7 +33,12 @@ public final class ODataClient: ODataProvider {
 
     /// Makes a client; nothing is sent yet.
     ///
-    /// - Parameter model: the service's model where it is known already, so that it is not read again.
+    /// - Parameters:
+    ///   - transport: carries the requests. A session is made around it with the standard settings, unless it is an
+    ///     ``HTTPSession`` or says that it wraps one (``HTTPTransport/keepsSession``).
+    ///   - authentication: how the client shows who it is, to the service's own origin alone. A session that is given
+    ///     may have its own instead.
+    ///   - model: the service's model where it is known already, so that it is not read again.
     /// - Throws: ``TransportError/invalidURL(_:)`` when the service root is not an absolute http URL, or holds
     ///   a user name, a query or a fragment.
     public init(
@@ -37,11 +48,19 @@ public final class ODataClient: ODataProvider {
         let root = try ServiceRoot(serviceRoot)
         guard root.authority != nil else { throw .invalidURL(serviceRoot) }
         self.serviceRoot = root
-        // A next link may lead anywhere; credentials go to the service's own origin alone.
-        let origin = root.scheme.flatMap { scheme in root.authority.flatMap { Origin(scheme: scheme, authority: $0) } }
-        guard let origin else { throw .invalidURL(serviceRoot) }
-        self.transport = RedirectingTransport(
-            AuthenticatingTransport(transport, authentication: authentication, origins: [origin]))
+        if transport.keepsSession {
+            // A next link may lead anywhere; credentials go to the service's own origin alone.
+            guard let origin = root.origin else { throw .invalidURL(serviceRoot) }
+            session = transport as? HTTPSession
+            self.transport =
+                authentication.steps.isEmpty
+                ? transport : AuthenticatingTransport(transport, authentication: authentication, origins: [origin])
+        } else {
+            let own = try HTTPSession(
+                transport, serviceRoot: serviceRoot, configuration: .init(authentication: authentication))
+            session = own
+            self.transport = own
+        }
         self.configuration = configuration
         metadata = MetadataLoader(model)
         csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
@@ -271,12 +290,15 @@ public final class ODataClient: ODataProvider {
         var (response, stream) = try await transmit(message, body, options, started, recorder, id)
         if isOwn {
             await csrf.take(response, to: message)
-            if canRepeat, let token = try await csrf.renewed(after: response, to: message, fetch: fetchFields) {
-                message.headerFields[csrf.name] = token
-                // A short answer is read to its end so that its connection can be used again.
-                _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
-                (response, stream) = try await transmit(
-                    message, body?.fromStart(), options, started, recorder, id)
+            if canRepeat, csrf.wantsToken(response, to: message) {
+                // The refusal is read before a token is asked for: it has a connection and a place in the queue, and
+                // changes that were refused together would wait for places that they hold themselves.
+                stream = try await stream.firstBytes(AuthenticatingTransport.pageSize).whole
+                if let token = try await csrf.renewed(after: message, fetch: fetchFields) {
+                    message.headerFields[csrf.name] = token
+                    (response, stream) = try await transmit(
+                        message, body?.fromStart(), options, started, recorder, id)
+                }
             }
         }
         return (response, stream, id)
@@ -328,6 +350,8 @@ public final class ODataClient: ODataProvider {
         { [self] fields in
             var message = try serviceRoot.request(.get, url: serviceRoot.description)
             message.headerFields[.accept] = "application/json"
+            // What is kept of an earlier answer has no token.
+            message.headerFields[.cacheControl] = "no-cache"
             message.headerFields.append(contentsOf: fields)
             complete(&message)
             let (response, stream) = try await transport.send(message, body: nil)

@@ -62,7 +62,7 @@ public final class CookieJar: Sendable {
 
     /// The value of `Cookie` for a request; `nil` where none belongs to it. Longer paths come first.
     public func field(for request: HTTPRequest) -> String? {
-        guard let origin = Origin(request) else { return nil }
+        guard !state.withLock({ $0.cookies.isEmpty }), let origin = Origin(request) else { return nil }
         let now = now()
         let matching = state.withLock { state in
             state.cookies.values.filter {

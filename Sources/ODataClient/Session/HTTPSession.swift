@@ -11,6 +11,9 @@ import ODataService
 /// the cookies of the moment; waiting for a turn does not count as time; and an attempt that a challenge made void is
 /// not counted as progress.
 ///
+/// A client makes a session of its own around a plain transport; give it one to set what is here, to let several
+/// clients share cookies and queue, or to send requests besides those of OData.
+///
 /// ```swift
 /// var configuration = HTTPSession.Configuration()
 /// configuration.authentication = Authentication(OAuth2(…))
@@ -80,8 +83,7 @@ public final class HTTPSession: HTTPTransport {
         _ transport: any HTTPTransport, serviceRoot: String, configuration: Configuration = Configuration()
     ) throws(TransportError) {
         let root = try ServiceRoot(serviceRoot)
-        let own = root.scheme.flatMap { scheme in root.authority.flatMap { Origin(scheme: scheme, authority: $0) } }
-        guard let own else { throw .invalidURL(serviceRoot) }
+        guard let own = root.origin else { throw .invalidURL(serviceRoot) }
         let origins = configuration.furtherOrigins.union([own])
         self.configuration = configuration
         var step: any HTTPTransport = transport
@@ -101,6 +103,9 @@ public final class HTTPSession: HTTPTransport {
 
     /// Whether a request is on its way.
     public var isInUse: Bool { configuration.queue.entries.contains(where: \.isRunning) }
+
+    /// It is a session itself.
+    public var keepsSession: Bool { true }
 
     /// Sends a request when its turn comes.
     public func send(
@@ -132,4 +137,11 @@ public final class HTTPSession: HTTPTransport {
 
     /// Forgets the cookies.
     public func reset() { configuration.cookies?.clear() }
+}
+
+extension ServiceRoot {
+    /// Whom the service's credentials may be shown to; `nil` where the root is no absolute URL.
+    var origin: Origin? {
+        scheme.flatMap { scheme in authority.flatMap { Origin(scheme: scheme, authority: $0) } }
+    }
 }

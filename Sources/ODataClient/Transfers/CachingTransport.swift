@@ -25,6 +25,9 @@ public struct CachingTransport: HTTPTransport {
         self.cache = cache
     }
 
+    /// What the wrapped transport says.
+    public var keepsSession: Bool { base.keepsSession }
+
     /// Answers from the cache, or sends the request and keeps the answer.
     ///
     /// - Throws: What the transport throws, unless a kept response may stand in.

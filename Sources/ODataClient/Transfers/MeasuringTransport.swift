@@ -62,6 +62,7 @@ public struct MeasuringTransport: HTTPTransport {
 extension ByteStream {
     /// The same bytes in chunks of at most a size. Nothing waits: what arrives in smaller pieces is given so.
     public func chunks(of size: ChunkSize) -> ByteStream {
+        if let length, length <= size.bytes { return self }
         let cutter = ChunkCutter(source: self, size: size.bytes)
         return ByteStream(length: length) { try await cutter.next() }
     }

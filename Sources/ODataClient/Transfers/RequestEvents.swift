@@ -12,6 +12,8 @@ public enum RequestEvent: Sendable {
     case sent(Int64, of: Int64?)
     /// The head of the response has come.
     case headers(HTTPResponse)
+    /// The body of the response comes packed in this coding, such as `gzip`; its chunks are unpacked already.
+    case unpacked(coding: String)
     /// A redirect is followed.
     case redirected(to: String, status: Int)
     /// The service or a proxy wants to know who asks.
@@ -155,7 +157,8 @@ private final class EventQueue: Sendable {
         case .authenticationNeeded(let host, let realm, let isProxy):
             add(.authenticationNeeded(host: host, realm: realm, isProxy: isProxy))
         case .interrupted(let error, let delay): add(.interrupted(error, retryAfter: delay))
-        case .connected, .secured, .reusedConnection, .requestSent, .firstByte, .lastByte, .received, .unpacked: break
+        case .unpacked(let coding): add(.unpacked(coding: coding))
+        case .connected, .secured, .reusedConnection, .requestSent, .firstByte, .lastByte, .received: break
         }
     }
 

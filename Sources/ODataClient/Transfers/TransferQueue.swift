@@ -118,11 +118,20 @@ public final class TransferQueue: Sendable {
     ///
     /// - Throws: `CancellationError`.
     public func enter(_ label: String, priority: TransferOptions.Priority = .normal) async throws -> Slot {
-        let id = state.withLock { state in
+        try Task.checkCancellation()
+        let (id, isAdmitted) = state.withLock { state in
             state.lastID += 1
-            state.entering.insert(state.lastID)
-            return state.lastID
+            let entry = Entry(id: state.lastID, label: label, priority: priority, isRunning: true)
+            // Where nobody waits and there is room, nothing is to be waited for.
+            if state.admitsAtOnce {
+                state.running[entry.id] = entry
+                state.highInARow = 0
+                return (entry.id, true)
+            }
+            state.entering.insert(entry.id)
+            return (entry.id, false)
         }
+        if isAdmitted { return Slot(queue: self, id: id) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isCancelled = state.withLock { state in
@@ -187,6 +196,11 @@ public final class TransferQueue: Sendable {
 }
 
 extension TransferQueue.State {
+    /// Whether who comes now needs not wait.
+    fileprivate var admitsAtOnce: Bool {
+        !isPaused && running.count < limit && entering.isEmpty && waiting.values.allSatisfy(\.isEmpty)
+    }
+
     /// Takes the next one that may go.
     fileprivate mutating func next() -> TransferQueue.Waiter? {
         guard !isPaused, running.count < limit else { return nil }

@@ -103,4 +103,130 @@ import Testing
         #expect(transport.sent.filter { $0.message.method == .get }.count == 1)
         #expect(transport.sent.filter { $0["X-CSRF-Token"] == "a" }.count == 8)
     }
+
+    // MARK: Tokens of a session
+
+    /// Gives each session a token of its own, as SAP Gateway does, and knows a session by its cookie. The answers come
+    /// by chunks, as those of services do that pack them.
+    private final class SessionService: HTTPTransport {
+        private struct State {
+            var sessions: Set<String> = []
+            var given = 0
+        }
+
+        private let state = Mutex(State())
+        private let lifetime: String
+        let script = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(CSRFTests.orders) }
+        let changes = Mutex<[Int]>([])
+        let fetches = Mutex(0)
+
+        init(lifetime: String = "") { self.lifetime = lifetime }
+
+        /// All sessions end, as when a service is started anew.
+        func restart() { state.withLock { $0.sessions = [] } }
+
+        func send(
+            _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+        ) async throws -> (HTTPResponse, ByteStream) {
+            if request.path?.hasSuffix("$metadata") ?? false {
+                return try await script.send(request, body: body, options: options)
+            }
+            _ = try await body?.collect(limit: 1 << 20)
+            let token = HTTPField.Name("X-CSRF-Token") ?? .accept
+            let sent = request.headerFields[.cookie].map { $0.split(separator: "; ").map(String.init) } ?? []
+            var response = HTTPResponse(status: .ok)
+            response.headerFields[.contentType] = "application/json"
+            if request.method == .get {
+                if request.headerFields[token] == "Fetch" {
+                    fetches.withLock { $0 += 1 }
+                    let session = state.withLock { state in
+                        if let known = sent.first(where: state.sessions.contains) { return known }
+                        state.given += 1
+                        state.sessions.insert("SAP_SESSIONID=\(state.given)")
+                        return "SAP_SESSIONID=\(state.given)"
+                    }
+                    response.headerFields[.setCookie] = "\(session); Path=/\(lifetime)"
+                    response.headerFields[token] = "token of \(session)"
+                }
+                return (response, Self.chunks(CSRFTests.orders))
+            }
+            let session = sent.first { name in state.withLock { $0.sessions.contains(name) } }
+            guard let session, request.headerFields[token] == "token of \(session)" else {
+                changes.withLock { $0.append(403) }
+                response.status = .forbidden
+                response.headerFields[token] = "Required"
+                return (response, Self.chunks("{\"error\":{\"code\":\"E\",\"message\":\"No.\"}}"))
+            }
+            changes.withLock { $0.append(201) }
+            response.status = .created
+            return (response, Self.chunks(CSRFTests.order))
+        }
+
+        private static func chunks(_ text: String) -> ByteStream {
+            let once = ByteStream(Array(text.utf8))
+            return ByteStream { try await once.next() }
+        }
+    }
+
+    private static let root = "https://service.test/shop/"
+
+    @Test func `a token goes with the cookie of the session that it was given to`() async throws {
+        let service = SessionService()
+        let client = try ODataClient(serviceRoot: Self.root, transport: service)
+        _ = try await DataService(client).entities("Orders")
+        try await create(client, 1)
+        try await create(client, 2)
+        #expect(service.changes.withLock { $0 } == [201, 201])
+        #expect(client.session?.configuration.cookies?.cookies.map(\.name) == ["SAP_SESSIONID"])
+    }
+
+    @Test func `where the session has ended, a token is fetched again once for all changes, none waits for another`()
+        async throws
+    {
+        let service = SessionService()
+        let client = try ODataClient(serviceRoot: Self.root, transport: service)
+        _ = try await DataService(client).entities("Orders")
+        service.restart()
+        // More than go at once: their refusals must not hold the places that a new token needs.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in 1...12 { group.addTask { try await create(client, Int64(id)) } }
+            try await group.waitForAll()
+        }
+        #expect(service.changes.withLock { $0.filter { $0 == 201 }.count } == 12)
+        #expect(service.fetches.withLock { $0 } == 2)
+    }
+
+    @Test func `a cookie that has expired here takes its token with it`() async throws {
+        let service = SessionService(lifetime: "; Max-Age=0")
+        let client = try ODataClient(serviceRoot: Self.root, transport: service)
+        _ = try await DataService(client).entities("Orders")
+        await #expect(throws: ODataError.self) { try await create(client, 1) }
+        #expect(service.changes.withLock { $0 } == [403, 403], "once more, and not for ever")
+    }
+
+    @Test func `a body that cannot be sent again gets a new token, since the session may have ended`() async throws {
+        let service = SessionService()
+        let client = try ODataClient(serviceRoot: Self.root, transport: service)
+        _ = try await DataService(client).entities("Orders")
+        service.restart()
+        let once = ByteStream([1, 2, 3])
+        let stream = ByteStream { try await once.next() }
+        _ = try? await DataService(client).createMedia(in: "Photos", stream, contentType: "image/png")
+        #expect(service.changes.withLock { $0 } == [201])
+    }
+
+    @Test func `each client has a session of its own, and clients share one that they are given`() async throws {
+        let service = SessionService()
+        let configuration = ODataClient.Configuration()
+        for _ in 1...2 {
+            let client = try ODataClient(serviceRoot: Self.root, transport: service, configuration: configuration)
+            _ = try await DataService(client).entities("Orders")
+        }
+        let session = try HTTPSession(service, serviceRoot: Self.root)
+        for _ in 1...2 {
+            let client = try ODataClient(serviceRoot: Self.root, transport: session)
+            _ = try await DataService(client).entities("Orders")
+        }
+        #expect(session.configuration.cookies?.cookies.map(\.value) == ["3"])
+    }
 }

@@ -203,7 +203,7 @@ import Testing
                         left -= 1; return left >= 0
                     })
                 {
-                    return .refusal(503)
+                    return .refusal(500)
                 }
                 let link = sent.line.contains("skiptoken") ? "" : ",\"@odata.nextLink\":\"Orders?$skiptoken=1\""
                 return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1}]\(link)}")
@@ -214,7 +214,7 @@ import Testing
                 _ = try await iterator.next()
                 Issue.record("no failure")
             } catch let error as ODataError {
-                #expect(error.status == 503)
+                #expect(error.status == 500)
             }
             #expect(try await iterator.next() != nil)
             #expect(try await iterator.next() == nil)

@@ -123,7 +123,7 @@ final class ScriptedTransport: HTTPTransport {
                 return left >= 0
             }
             return fails
-                ? ScriptedTransport.response(503, "text/plain", "later")
+                ? ScriptedTransport.response(500, "text/plain", "later")
                 : ScriptedTransport.response(200, "application/xml", MemoryService.metadata)
         }
         let client = try ODataClient(serviceRoot: Self.root, transport: transport)
@@ -291,5 +291,43 @@ final class ScriptedTransport: HTTPTransport {
         await #expect(throws: DataServiceError.unknownEntitySet("Bestellungen")) {
             try await data.update(entity, in: "Bestellungen")
         }
+    }
+
+    @Test func `a service with a field of its own for tokens gets them in it`() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            if sent.message.method == .get {
+                return .json("{\"value\":[]}", sent["X-XSRF-TOKEN"] == "Fetch" ? ["X-XSRF-TOKEN": "t"] : [:])
+            }
+            return sent["X-XSRF-TOKEN"] == "t" ? .json("{\"ID\":1}", status: 201) : .refusal(403)
+        }
+        let client = try transport.client(.init(csrfField: "X-XSRF-TOKEN"))
+        let service = DataService(client)
+        _ = try await service.entities("Orders")
+        try await service.create(try await ShopMetadata.entity(["ID": 1], of: client), in: "Orders")
+        #expect(transport.sent.map { $0["X-XSRF-TOKEN"] } == ["Fetch", "t"])
+        #expect(transport.sent.allSatisfy { $0["X-CSRF-Token"] == nil })
+    }
+
+    @Test(
+        "Metadata that are somewhere else are read there, and credentials go to the service alone",
+        arguments: [
+            ("meta/shop.xml", "http://service.test/shop/meta/shop.xml", true),
+            ("https://models.test/shop.xml", "https://models.test/shop.xml", false),
+        ])
+    func metadataElsewhere(setting: String, url: String, isOwn: Bool) async throws {
+        let wire = ScriptedWire { _, request in
+            request.path?.hasSuffix(".xml") == true
+                ? answer(200, [.contentType: "application/xml"], ShopMetadata.v4())
+                : answer(200, [.contentType: "application/json"], "{\"value\":[{\"ID\":1}]}")
+        }
+        let client = try ODataClient(
+            serviceRoot: Self.root, transport: wire, authentication: .basic(user: "ann", password: "secret"),
+            configuration: .init(metadataURL: setting))
+        #expect(try await DataService(client).entities("Orders").count == 1)
+        let asked = wire.sent.map(\.request)
+        #expect(asked.count == 2)
+        #expect("\(asked[0].scheme ?? "")://\(asked[0].authority ?? "")\(asked[0].path ?? "")" == url)
+        #expect((asked[0].headerFields[.authorization] != nil) == isOwn)
+        #expect(asked[1].headerFields[.authorization] != nil)
     }
 }

@@ -87,4 +87,63 @@ import Testing
         reading.cancel()
         await #expect(throws: CancellationError.self) { _ = try await reading.value }
     }
+
+    @Test("A client that gets a plain transport lets five requests go at once and repeats what may be repeated")
+    func ofAClient() async throws {
+        let running = Counter()
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let wire = ScriptedWire { number, request in
+            if request.path == "/$metadata" { return answer(200, [.contentType: "application/xml"], ShopMetadata.v4()) }
+            if number == 2 { throw TransportError.cannotConnect(host: "service.test", reason: "it starts") }
+            running.next()
+            for await _ in gate { break }
+            return answer(200, [.contentType: "application/json"], "{\"value\":[]}")
+        }
+        let client = try await ODataClient("https://service.test/", transport: wire)
+        let tasks = (0..<8).map { _ in Task { try await DataService(client).entities("Orders").count } }
+        while running.value < 5 { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(running.value == 5)
+        #expect(client.session?.queue.size == 8)
+        open.finish()
+        for task in tasks { #expect(try await task.value == 0) }
+        #expect(wire.sent.count == 1 + 8 + 1)
+    }
+
+    @Test("A client over a session, or over what wraps one, has no second session around it", arguments: [false, true])
+    func notTwice(isWrapped: Bool) async throws {
+        let wire = ScriptedWire { _, request in
+            request.path == "/$metadata"
+                ? answer(200, [.contentType: "application/xml", .setCookie: "a=1"], ShopMetadata.v4()) : answer(503)
+        }
+        var configuration = HTTPSession.Configuration()
+        configuration.retry = RetryPolicy(maxAttempts: 3, sleep: { _ in })
+        let session = try HTTPSession(wire, serviceRoot: "https://service.test/", configuration: configuration)
+        let client = try await ODataClient(
+            "https://service.test/", transport: isWrapped ? MeteredTransport(session) : session)
+        await #expect(throws: ODataError.self) { _ = try await DataService(client).entities("Orders") }
+        #expect(wire.sent.count == 1 + 3)
+        #expect(wire.sent.dropFirst().allSatisfy { $0.request.headerFields[.cookie] == "a=1" })
+        #expect((client.session === session) == !isWrapped)
+    }
+
+    @Test(
+        "Credentials and fields go to the further origins that are named, and to nobody beside them",
+        arguments: [
+            ("https://service.test/a", true), ("https://media.test/a", true), ("https://media.test:443/a", true),
+            ("https://media.test:8443/a", false), ("http://media.test/a", false), ("https://x.media.test/a", false),
+            ("https://test/a", false),
+        ])
+    func furtherOrigins(url: String, isTrusted: Bool) async throws {
+        let wire = ScriptedWire { _, _ in answer() }
+        let media = try #require(Origin(scheme: "https", authority: "media.test"))
+        let session = try HTTPSession(
+            wire, serviceRoot: "https://service.test/",
+            configuration: .init(
+                authentication: .basic(user: "ann", password: "secret"), furtherOrigins: [media],
+                fields: { [.userAgent: "farm"] }))
+        _ = try await session.send(request(.get, url), body: nil)
+        #expect((wire.sent[0].request.headerFields[.authorization] != nil) == isTrusted)
+        #expect((wire.sent[0].request.headerFields[.userAgent] == "farm") == isTrusted)
+    }
 }

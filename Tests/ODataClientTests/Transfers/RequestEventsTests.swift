@@ -12,6 +12,7 @@ import Testing
             case .started: names.append("started")
             case .sent(let bytes, let total): names.append("sent \(bytes)/\(total ?? -1)")
             case .headers(let response): names.append("headers \(response.status.code)")
+            case .unpacked(let coding): names.append("unpacked \(coding)")
             case .redirected(let url, _): names.append("redirected \(url)")
             case .authenticationNeeded(_, let realm, _): names.append("needed \(realm ?? "-")")
             case .interrupted: names.append("interrupted")
@@ -117,5 +118,20 @@ import Testing
         let end = ContinuousClock.now + .seconds(5)
         while session.queue.size > 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
         #expect(session.queue.size == 0)
+    }
+
+    @Test("Whether a response came packed is told") func unpacked() async throws {
+        let events = RequestEvents(request(), over: PackedWire())
+        #expect(await names(events) == ["unpacked gzip", "headers 200", "chunk 1", "finished"])
+    }
+
+    /// Unpacks what comes, as transports do.
+    private struct PackedWire: HTTPTransport {
+        func send(
+            _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+        ) async throws -> (HTTPResponse, ByteStream) {
+            options.report?(.unpacked(coding: "gzip"))
+            return answer(200, [:], "x")
+        }
     }
 }
