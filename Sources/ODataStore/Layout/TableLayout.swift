@@ -151,7 +151,7 @@ private struct ColumnCollector {
 
 extension TableStorage {
     /// The column at the end of a path of property names, such as `Address/City`.
-    func column(at path: String) -> ColumnStorage? {
+    package func column(at path: String) -> ColumnStorage? {
         var shape = self.shape
         var storages = properties
         let names = path.split(separator: "/")

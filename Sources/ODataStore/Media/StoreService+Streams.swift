@@ -177,17 +177,21 @@ extension StoreService {
         var sets: Set<String> = []
         switch bound.resource.target {
         case .entities(_, let set), .entity(_, let set):
-            sets.formUnion([set?.name, bound.resource.sets.last].compactMap { $0 })
+            sets.formUnion([set?.name, bound.resource.sets.last, bound.resource.storedSet].compactMap { $0 })
         case .all: sets.formUnion(model.container.entitySets.map(\.name))
         default: return false
         }
-        func add(_ query: BoundQuery) {
-            if let set = query.set { sets.insert(set.name) }
-            for expand in query.expand where expand.form == .entities { add(expand.query) }
+        func add(_ query: BoundQuery, _ set: String?) {
+            if let set { sets.insert(set) }
+            for expand in query.expand where expand.form == .entities {
+                let name = expand.navigation.name
+                let contained = expand.navigation.isContainment ? set.map { "\($0)/\(name)" } : nil
+                add(expand.query, contained ?? expand.query.set?.name)
+            }
         }
         if let query = bound.query {
             if !query.apply.isEmpty { return false }
-            add(query)
+            add(query, bound.resource.storedSet ?? query.set?.name)
         }
         let candidates = sets.intersection(core.streamSets)
         guard !candidates.isEmpty else { return false }
@@ -203,7 +207,10 @@ extension StoreService {
     ) async throws -> ResponseBody {
         switch body {
         case .entity(let entity):
-            return .entity(try await database.read { [self] in try withStreams(entity, selection, in: $0) })
+            return .entity(
+                try await database.read { [self] database in
+                    try withStreams(entity, selection, in: database)
+                })
         case .page(let page):
             var result = page
             result.entities = try await database.read { [self] database in
@@ -222,7 +229,8 @@ extension StoreService {
         for (name, related) in entity.related {
             let selection = selection.related[name] ?? StreamSelection()
             switch related {
-            case .one(let other): entity.related[name] = .one(try withStreams(other, selection, in: database))
+            case .one(let other):
+                entity.related[name] = .one(try withStreams(other, selection, in: database))
             case .many(let others, let count, let next):
                 entity.related[name] = .many(
                     try others.map { try withStreams($0, selection, in: database) }, count: count, nextLink: next)
@@ -264,6 +272,21 @@ extension StoreService {
             entity.control.annotations["\(name)@odata.mediaEtag"] = .string(info.etag)
         }
         return entity
+    }
+}
+
+extension BoundResource {
+    /// Where the rows addressed are stored: the entity set or singleton, or the path of what their entities contain.
+    fileprivate var storedSet: String? {
+        steps.reduce(nil as String?) { place, step in
+            switch step {
+            case .entitySet(let set, _): set.name
+            case .singleton(let singleton, _): singleton.name
+            case .navigation(let navigation, let set, _):
+                navigation.isContainment ? place.map { "\($0)/\(navigation.name)" } : set?.name
+            default: place
+            }
+        }
     }
 }
 

@@ -19,7 +19,8 @@ final class QueryCache: Sendable {
         let url: BoundURL
         /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
         let shape: QueryShape?
-        private let cache: QueryCache
+        /// The cache, which holds this entry.
+        private weak let cache: QueryCache?
         /// The compiled query, with and without rows that are hidden.
         private let compiled = Mutex<[Bool: CompiledQuery]>([:])
 
@@ -35,7 +36,7 @@ final class QueryCache: Sendable {
             guard options.rowFilter == nil else { return nil }
             if let own = compiled.withLock({ $0[options.hasHiddenOwners] }) { return own }
             guard let shape, let query = url.query,
-                let made = cache.statement(of: shape, options.hasHiddenOwners)?.query(for: query, shape, model)
+                let made = cache?.statement(of: shape, options.hasHiddenOwners)?.query(for: query, shape, model)
             else { return nil }
             compiled.withLock { $0[options.hasHiddenOwners] = made }
             return made
@@ -45,7 +46,7 @@ final class QueryCache: Sendable {
         func keep(_ query: CompiledQuery, _ options: SQLCompiler.Options) {
             guard options.rowFilter == nil else { return }
             compiled.withLock { $0[options.hasHiddenOwners] = query }
-            if let shape { cache.keep(Statement(query, shape.parameters), of: shape, options.hasHiddenOwners) }
+            if let shape { cache?.keep(Statement(query, shape.parameters), of: shape, options.hasHiddenOwners) }
         }
     }
 

@@ -152,12 +152,32 @@ public final class StoreProvider: ODataProvider {
             throw ODataError(
                 status: 400, code: "InvalidQuery", message: "$entity needs the option $id.", target: "$id")
         }
-        let (set, key) = try EntityID.parse(id, model: model)
-        guard let shape = mapping.tables[set]?.shape else { throw ODataError.notFound(id) }
-        var url = try ODataURL(parsing: EntityID.canonical(set: set, key: key, shape: shape, model: model))
+        var url: ODataURL
+        if let path = contained(id) {
+            url = path
+        } else {
+            let (set, key) = try EntityID.parse(id, model: model)
+            guard let shape = mapping.tables[set]?.shape else { throw ODataError.notFound(id) }
+            url = try ODataURL(parsing: EntityID.canonical(set: set, key: key, shape: shape, model: model))
+        }
         url.options = request.url.options
         url.options.id = nil
         return try binder.bind(url)
+    }
+
+    /// The path to an entity that another one contains, out of its id, which may begin with the root of the service.
+    private func contained(_ id: String) -> ODataURL? {
+        let segments = id.split(separator: "/", omittingEmptySubsequences: false)
+        for start in segments.indices.dropLast() {
+            guard let url = try? ODataURL(parsing: segments[start...].joined(separator: "/")),
+                let resource = try? binder.bind(url).resource, case .entity = resource.target,
+                resource.steps.contains(where: {
+                    if case .navigation(let navigation, _, _) = $0 { navigation.isContainment } else { false }
+                })
+            else { continue }
+            return url
+        }
+        return nil
     }
 
     // MARK: Reading
@@ -257,15 +277,5 @@ extension ODataError {
         case .constraint: self.init(status: 409, code: "ConstraintFailed", message: error.description)
         default: self.init(status: 500, code: "DatabaseError", message: error.description)
         }
-    }
-}
-
-extension ODataDateTimeOffset {
-    /// The present instant in UTC, to the microsecond.
-    static var current: ODataDateTimeOffset {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return ODataDateTimeOffset(
-            seconds: Int64(time.tv_sec), picoseconds: Int64(time.tv_nsec) / 1000 * 1_000_000)
     }
 }

@@ -64,11 +64,7 @@ struct JSONRowRenderer: RowRenderer {
         var writer = JSONWriter(reservingCapacity: 256)
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
         try open(row, plan, nil, to: &writer) { path, offset, isEmpty in places[path] = (offset, isEmpty) }
-        guard !plan.expandSources.isEmpty, let set = plan.set, let key = try row.key(plan, model) else {
-            return Object(writer: writer, places: places)
-        }
-        return Object(
-            writer: writer, id: EntityID.canonical(set: set, key: key, shape: plan.shape, model: model), places: places)
+        return Object(writer: writer, id: plan.expandSources.isEmpty ? nil : try row.id(plan, model), places: places)
     }
 
     /// Told where a complex value ends: the names that lead to it, the place of its closing brace, and whether there is
@@ -109,10 +105,10 @@ struct JSONRowRenderer: RowRenderer {
             writer.key(typeKey)
             writer.string("#\((derived ?? plan.shape).name)")
         }
-        // A client that knows the model computes the id from the key, if it is there.
-        if format.metadata == .full || !plan.hasKeyInFields, let set = plan.set, let key = try row.key(plan, model) {
+        // A client that knows the model computes the id from the path or from the key, if it is there.
+        if format.metadata == .full || (!plan.hasKeyInFields && !plan.id.isInPath), let id = try row.id(plan, model) {
             writer.key(idKey)
-            writer.string(EntityID.canonical(set: set, key: key, shape: plan.shape, model: model))
+            writer.string(id)
         }
         if case .column(let index) = plan.etag, !row.isNull(index), row.isEntity(plan) {
             writer.key(etagKey)

@@ -1,3 +1,4 @@
+import GRDBSQLite
 import ODataFormat
 import ODataModel
 import ODataQuery
@@ -42,11 +43,18 @@ struct EntityRenderer: RowRenderer {
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
-        let (derived, fields) = row.variant(plan)
-        var entity = Entity(shape: derived ?? plan.shape)
-        for field in fields { try set(field, in: &entity, row, plan) }
-        if let (index, names) = plan.dynamic, let text = row.text(index) {
-            try setDynamic(text, names, in: &entity, row, plan)
+        var entity: Entity
+        var control = ControlInformation()
+        if let direct = plan.direct, plan.notLoaded.map({ row.isNull($0) }) ?? true {
+            entity = Entity(shape: plan.shape, values: try values(direct, row, plan))
+        } else {
+            let (derived, fields) = row.variant(plan)
+            entity = Entity(shape: derived ?? plan.shape)
+            for field in fields { try set(field, in: &entity, row, plan) }
+            if let (index, names) = plan.dynamic, let text = row.text(index) {
+                try setDynamic(text, names, in: &entity, row, plan)
+            }
+            control.type = derived?.name
         }
         // Whatever was selected, the key is there: without it nobody can change the entity.
         if !plan.hasKeyInFields, row.isEntity(plan) {
@@ -55,13 +63,39 @@ struct EntityRenderer: RowRenderer {
                 entity.values[ordinal] = try row.decode(slot, plan, model)
             }
         }
-        if case .column(let index) = plan.etag, row.isEntity(plan) { entity.control.etag = row.text(index) }
-        entity.control.type = derived?.name
-        if let set = plan.set, let key = try row.key(plan, model) {
-            entity.control.id = EntityID.canonical(set: set, key: key, shape: plan.shape, model: model)
-        }
+        if case .column(let index) = plan.etag, row.isEntity(plan) { control.etag = row.text(index) }
+        control.id = try row.id(plan, model)
+        control.annotations = entity.control.annotations
+        entity.control = control
         entity.markUnchanged()
         return entity
+    }
+
+    /// The values of a row whose columns are all loaded.
+    private func values(
+        _ columns: [DirectColumn], _ row: StoredRow, _ plan: ResultPlan
+    ) throws -> [ODataValue?] {
+        var values = [ODataValue?](repeating: nil, count: plan.shape.properties.count)
+        for position in columns.indices {
+            let column = columns[position]
+            let index = Int(column.column)
+            let value: ODataValue
+            switch (row.kind(index), column.kind) {
+            case (SQLITE_NULL, _): value = .null
+            case (SQLITE_TEXT, .string):
+                value = .string(row.withText(index) { String(decoding: $0, as: UTF8.self) })
+            case (SQLITE_INTEGER, .integer): value = .integer(row.integer(index))
+            case (SQLITE_INTEGER, .enumeration): value = .enumeration(row.integer(index))
+            case (SQLITE_FLOAT, .double): value = .double(row.double(index))
+            case (SQLITE_INTEGER, .boolean) where 0...1 ~= row.integer(index):
+                value = .boolean(row.integer(index) == 1)
+            default:
+                guard case .value(_, _, let slot) = plan.fields[position] else { continue }
+                value = try row.decode(slot, plan, model)
+            }
+            values[Int(column.ordinal)] = value
+        }
+        return values
     }
 
     private func set(

@@ -127,8 +127,23 @@ extension StoreReader {
             let number = renderer.format.isIEEE754Compatible ? "\"\(total)\"" : "\(total)"
             text += "\"\(renderer.prefix)count\":\(number),"
         }
+        if case .entities(let shape, _) = target, format.metadata == .full, query.apply.isEmpty,
+            request.url.options.select.isEmpty
+        {
+            text += operations(onCollectionOf: shape, request.url, renderer)
+        }
         text += "\"value\":["
         return Array(text.utf8)
+    }
+
+    /// What can be done with a collection as a whole, as members of its object.
+    private func operations(onCollectionOf shape: Shape, _ url: ODataURL, _ renderer: JSONRowRenderer) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        let url = renderer.format.serviceRoot + ODataURL(path: url.path).urlEncoded()
+        renderer.entities.writeOperations(onCollectionOf: shape.name, at: url, to: &json)
+        let members = json.bytes.dropFirst()
+        return members.isEmpty ? "" : String(decoding: members, as: UTF8.self) + ","
     }
 
     /// The media type of an encoded page.

@@ -119,6 +119,23 @@ struct StoredRow {
             try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
     }
 
+    /// The canonical id of the row (OData URL Conventions 4.01, 4.3.3 and 4.3.4); `nil` for what is no entity.
+    func id(_ plan: ResultPlan, _ model: EntityDataModel) throws -> String? {
+        guard let set = plan.set, isEntity(plan) else { return nil }
+        switch plan.id {
+        case .none: return nil
+        case .singleton: return set
+        case .numbered(let start, let column): return "\(start)\(integer(column)))"
+        case .keyed: return try id(set, plan.shape, plan.key, plan, model)
+        case .contained(let containers, let property, let hasKey):
+            var place = ""
+            for container in containers {
+                place = try id(place + container.segment, container.shape, container.key, plan, model) + "/"
+            }
+            return try id(place + property, plan.shape, hasKey ? plan.key : [], plan, model)
+        }
+    }
+
     /// The id of a row of another set whose key is among the columns.
     func id(
         _ set: String, _ shape: Shape, _ key: [(name: String, slot: ResultPlan.Slot)], _ plan: ResultPlan,

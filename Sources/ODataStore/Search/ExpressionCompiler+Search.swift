@@ -58,7 +58,7 @@ extension ExpressionCompiler {
 extension TableStorage {
     /// The columns that `$search` looks at: strings and collections of strings, those of complex properties and
     /// derived types too.
-    var searchColumns: [ColumnStorage] {
+    package var searchColumns: [ColumnStorage] {
         columns.filter { $0.codec == .string || ($0.codec == .json && $0.type.element.primitive == .string) }
     }
 }

@@ -81,10 +81,10 @@ extension RowWriter {
         return request
     }
 
-    /// The key that an entity within another one names, by its id or by its properties.
+    /// The key that an entity within another one names, by its properties or by its id.
     func key(of other: Entity) throws -> EntityKey? {
-        if let id = other.control.id { return try EntityID.parse(id, model: mapping.model).key }
-        return other.key
+        if let key = other.key { return key }
+        return try other.control.id.flatMap { try EntityID.parse($0, model: mapping.model).key }
     }
 
     private func tooMany(_ name: String) -> ODataError {

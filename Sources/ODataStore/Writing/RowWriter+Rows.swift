@@ -58,12 +58,12 @@ extension RowWriter {
             guard arguments.count == plan.storage.shape.key.count else {
                 throw ODataError.notImplemented("A key of \(plan.storage.set)")
             }
-        } else if mapping.model.singleton(plan.storage.set) == nil {
+        } else if mapping.model.singleton(plan.storage.set) == nil, !plan.isFoundByParent || parent == nil {
             throw ODataError(status: 400, code: "InvalidKey", message: "\(plan.storage.set) needs a key.")
         }
         if let parent { arguments.append(parent.databaseValue) }
         let condition =
-            key == nil
+            key == nil && parent == nil
             ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
@@ -125,7 +125,7 @@ extension RowWriter {
         of key: EntityKey?, _ stored: WritePlan.Stored, plan: WritePlan, database: Database
     ) throws -> String {
         let path = plan.storage.set
-        let isSingleton = mapping.model.singleton(path) != nil
+        var isAlone = mapping.model.singleton(path) != nil
         var place = path
         if let slash = path.lastIndex(of: "/"), let parent = stored.parent {
             let outer = try self.plan(String(path[..<slash]))
@@ -135,10 +135,12 @@ extension RowWriter {
                 let container = outer.stored(row)
                 let key = try outer.entity(container).key
                 place = try id(of: key, container, plan: outer, database: database) + path[slash...]
+                let name = String(path[path.index(after: slash)...])
+                isAlone = outer.storage.shape.navigationProperty(name)?.isCollection == false
             }
         }
         return EntityID.canonical(
-            set: place, key: isSingleton ? nil : key, shape: plan.storage.shape, model: mapping.model)
+            set: place, key: isAlone ? nil : key, shape: plan.storage.shape, model: mapping.model)
     }
 
     func written(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {

@@ -138,6 +138,10 @@ struct WritePlan: Sendable {
         return "SELECT \(columns) FROM \(quoted(storage.table))"
     }
 
+    /// Whether rows have no key of their own: what one entity contains at most once needs none
+    /// (OData CSDL 4.01, 6.5 *Key*).
+    var isFoundByParent: Bool { storage.shape.key.isEmpty }
+
     /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
     func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
         var conditions = keySlots.map { "\(quoted(slots[$0].name)) = ?" }

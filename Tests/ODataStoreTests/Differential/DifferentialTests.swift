@@ -285,5 +285,15 @@ struct Differential {
         (23, "Bs?$filter=((false ne B5) ne (true ne A/A7))"),
         (5278, "As?$apply=join(Bs as J1)/aggregate($count as R2,Bs/$count as R3)"),
         (5365, "As?$apply=outerjoin(Links as J1)/aggregate(Bs/ID with sum as R4,Links/ID with sum as R5)"),
+        (849, "As?$apply=groupby((Place/City),identity)"),
+        (849, "As?$apply=groupby((Place/City,Next/Place/City),identity)"),
+        (849, "As?$apply=concat(groupby((Place/City),identity),groupby((Place/City),aggregate($count as R)))"),
+        (849, "As?$apply=groupby((rolluprecursive($root/As,H,ID),Place/City),identity)"),
+        (
+            849,
+            """
+            As?$apply=groupby((rolluprecursive($root/As,H,ID)),aggregate($count as R))/groupby((Place/City),identity)
+            """
+        ),
     ]
 }

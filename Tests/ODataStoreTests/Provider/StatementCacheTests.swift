@@ -26,6 +26,19 @@ struct StatementCacheTests {
         }
     }
 
+    @Test("What is kept goes with who keeps it: an app opens and closes stores all day")
+    func released() throws {
+        weak var kept: QueryCache?
+        do {
+            let cache = QueryCache()
+            _ = try cache.entry(try ODataURL(parsing: "Orders?$filter=Freight gt 20")) {
+                try traders.bind("Orders?$filter=Freight gt 20")
+            }
+            kept = cache
+        }
+        #expect(kept == nil)
+    }
+
     /// Requests of one shape, and such as only look like it.
     static let pairs = [
         ("Orders?$filter=Freight gt 20", "Orders?$filter=Freight gt 60"),

@@ -299,6 +299,28 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.read, "Orders(1)/Invoice").status == 204)
     }
 
+    @Test("6.5 (CSDL) what one entity contains at most once needs no key of its own")
+    func keylessContainment() async throws {
+        let bazaar = try await Bazaar(replacing: [
+            #"<EntityType Name="Invoice"><Key><PropertyRef Name="Number"/></Key>"#: #"<EntityType Name="Invoice">"#
+        ])
+        for _ in 1...2 { try await bazaar.create("Orders", #"{"Owner":"ann"}"#) }
+        let created = try await bazaar.send(.replace, "Orders(1)/Invoice", #"{"Number":5,"Paid":false}"#)
+        #expect(created.status == 201 && created.location == "Orders(1)/Invoice")
+        #expect(try await bazaar.send(.replace, "Orders(2)/Invoice", #"{"Number":6,"Paid":false}"#).status == 201)
+        #expect(try await bazaar.send(.update, "Orders(1)/Invoice", #"{"Paid":true}"#).status == 204)
+        let first = try #require(try await bazaar.entity("Orders(1)/Invoice"))
+        #expect(first["Paid"] == true && first["Number"] == 5)
+        #expect(try await bazaar.entity("Orders(2)/Invoice")?["Paid"] == false)
+        #expect(try await bazaar.send(.replace, "Orders(1)/Invoice", #"{"Number":7}"#).status == 204)
+        #expect(try await bazaar.entity("Orders(1)/Invoice")?["Number"] == 7)
+        try await bazaar.send(.delete, "Orders(1)/Invoice")
+        #expect(try await bazaar.send(.read, "Orders(1)/Invoice").status == 204)
+        #expect(try await bazaar.entity("Orders(2)/Invoice")?["Number"] == 6)
+        try await bazaar.create("Orders", #"{"Owner":"bob","Invoice":{"Number":8}}"#)
+        #expect(try await bazaar.entity("Orders(3)/Invoice")?["Number"] == 8)
+    }
+
     @Test("11.4.3 singletons and open types")
     func singletonsAndOpenTypes() async throws {
         let bazaar = try await Bazaar()

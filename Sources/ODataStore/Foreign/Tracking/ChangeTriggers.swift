@@ -15,6 +15,7 @@ public enum ChangeTriggers {
 
     /// Puts the table and the triggers there where they are missing.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
+        let mayHaveMissed = try !areComplete(tables, in: database)
         try database.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(table) (
@@ -36,7 +37,13 @@ public enum ChangeTriggers {
                         """)
             }
         }
+        if mayHaveMissed {
+            try database.execute(sql: "INSERT INTO \(table) (name, row) VALUES (?, '')", arguments: [gap])
+        }
     }
+
+    /// What a note has for the name of a table where changes may not have been noted.
+    private static let gap = ""
 
     /// Whether all triggers are in place: a table that was made anew has lost its own.
     static func areComplete(_ tables: [TrackedTable], in database: Database) throws -> Bool {
@@ -48,7 +55,7 @@ public enum ChangeTriggers {
     }
 
     /// The rows noted since the last call, each once; `nil` when the notes have a gap, as after a backup was
-    /// put back.
+    /// put back, or a table was made anew without its triggers.
     static func take(
         _ side: SideTables, in database: Database, tables: [String: TrackedTable]
     ) throws -> [(set: String, key: Data)]? {
@@ -60,6 +67,7 @@ public enum ChangeTriggers {
         var keys: [(set: String, key: Data)] = []
         for row in rows {
             let name: String = row["name"]
+            guard name != gap else { return nil }
             guard let tracked = tables[name] else { continue }
             guard let values = literals(row["row"]), values.count == tracked.keyColumns.count else { return nil }
             keys.append((tracked.storage.set, StoredKey.encode(values)))

@@ -42,6 +42,39 @@ public struct ResultPlan: Sendable {
         case column(Int)
     }
 
+    /// How the id of a row is made (OData URL Conventions 4.01, 4.3).
+    public enum ID: Sendable {
+        /// Rows have none.
+        case none
+        /// It is the name of the singleton.
+        case singleton
+        /// The set's name, and the key in parentheses.
+        case keyed
+        /// The same with a key of one number: the text before the number, and its column.
+        case numbered(String, column: Int)
+        /// The id of the container, which may be contained too, the name of the property, and the key unless it contains
+        /// one entity alone.
+        case contained([Container], property: String, hasKey: Bool)
+
+        /// Whether clients can tell it from the path alone.
+        var isInPath: Bool {
+            switch self {
+            case .none, .singleton, .contained(_, _, hasKey: false): true
+            case .keyed, .numbered, .contained: false
+            }
+        }
+    }
+
+    /// An entity that contains the rows, or another entity that does.
+    public struct Container: Sendable {
+        /// The entity set or singleton, or the name of the containment navigation property that leads here.
+        public var segment: String
+        /// The entity's type.
+        public var shape: Shape
+        /// The columns of its key by the names that key predicates use; empty for what its container contains alone.
+        public var key: [(name: String, slot: Slot)]
+    }
+
     /// The set of the rows; `nil` for the rows of an aggregation.
     public var set: String?
     /// The table, for messages.
@@ -64,6 +97,8 @@ public struct ResultPlan: Sendable {
     public var dynamic: (index: Int, names: [String]?)?
     /// The key's columns by the names that key predicates use; empty for keyless rows.
     public var key: [(name: String, slot: Slot)]
+    /// How ids are made.
+    public var id = ID.none
     /// Whether all parts of the key are among the fields.
     public var hasKeyInFields: Bool
     /// The ETag.
@@ -74,6 +109,8 @@ public struct ResultPlan: Sendable {
     public var sort: [Int]
     /// For each item of `$expand`, the columns that join the related rows.
     public var expandSources: [[Int]]
+    /// The fields once more, for rows that are copied column by column; `nil` where some need more than that.
+    var direct: [DirectColumn]?
 
     /// Whether a row's column is loaded, by the bits of its ``TableStorage/notLoaded`` column.
     static func isLoaded(_ slot: Slot, _ bits: UnsafeRawBufferPointer?) -> Bool {

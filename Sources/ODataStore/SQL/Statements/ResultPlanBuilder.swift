@@ -54,6 +54,7 @@ struct ResultPlanBuilder {
             plan.notLoaded = select.index(of: scope.sql(notLoaded))
         }
         try identify(&plan, table, query, &select)
+        plan.direct = DirectColumn.columns(of: plan)
         return plan
     }
 
@@ -288,6 +289,9 @@ struct ResultPlanBuilder {
                 plan.key.append((part.name, slot(column, nil, &select)))
             }
         }
+        plan.id =
+            table.set.contains("/")
+            ? containedID(table, hasKey: !plan.key.isEmpty, &select) : id(table, plan.key)
         plan.hasKeyInFields =
             !plan.key.isEmpty
             && plan.key.allSatisfy { key in plan.fields.contains { $0.column == key.slot.index } }
@@ -315,6 +319,49 @@ struct ResultPlanBuilder {
             }
             plan.expandSources.append(sources)
         }
+    }
+
+    /// How ids are made out of the key.
+    private func id(_ table: TableStorage, _ key: [(name: String, slot: ResultPlan.Slot)]) -> ResultPlan.ID {
+        if compiler.mapping.model.singleton(table.set) != nil { return .singleton }
+        guard let storage = key.first?.slot.storage else { return .none }
+        if key.count == 1, storage.codec == .integer {
+            if case .enumeration = storage.type { return .keyed }
+            return .numbered("\(table.set)(", column: key[0].slot.index)
+        }
+        return .keyed
+    }
+
+    /// How ids of contained rows are made: the keys of their containers are looked up by row ids.
+    private func containedID(_ table: TableStorage, hasKey: Bool, _ select: inout SelectList) -> ResultPlan.ID {
+        var segments = table.set.split(separator: "/").map(String.init)
+        var containers: [ResultPlan.Container] = []
+        let property = segments.last ?? table.set
+        var hasKeyInID = true
+        // A column of what was reached last: of the rows, then of the container found before.
+        var column: (String) -> SQLFragment = { scope.sql($0) }
+        while let name = segments.popLast(), !segments.isEmpty {
+            guard let outer = compiler.mapping.tables[segments.joined(separator: "/")],
+                case .join(_, let pairs)? = outer.navigation[name], pairs.count == 1, let pair = pairs.first
+            else { return .none }
+            if outer.shape.navigationProperty(name)?.isCollection == false {
+                if containers.isEmpty { hasKeyInID = false } else { containers[0].key = [] }
+            }
+            let link = column(pair.target)
+            column = { name in
+                """
+                (SELECT \(column: name, of: "container") FROM \(name: outer.table) AS "container" \
+                WHERE \(column: pair.source, of: "container") = \(link))
+                """
+            }
+            let key = zip(outer.shape.key, outer.keyColumns).map { part, stored in
+                (part.name, ResultPlan.Slot(index: select.index(of: column(stored.name)), storage: stored))
+            }
+            let segment = segments.count == 1 ? outer.set : segments[segments.count - 1]
+            containers.insert(.init(segment: segment, shape: outer.shape, key: key), at: 0)
+        }
+        guard hasKey || !hasKeyInID else { return .none }
+        return .contained(containers, property: property, hasKey: hasKeyInID)
     }
 
     /// What is expanded within a complex value stands in its object, which is there then whatever is selected.

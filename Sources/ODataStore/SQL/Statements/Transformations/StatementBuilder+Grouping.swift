@@ -88,12 +88,16 @@ extension StatementBuilder {
         for transformation in transformations { try inner.apply(transformation) }
         try inner.settle()
         adopt(inner)
-        let ownNames = names
+        let (ownNames, ownTable) = (names, scope.table)
+        // An entity has its own properties already, complex ones with all that is in them.
+        func isOwn(_ group: Grouping) -> Bool {
+            guard let ownTable else { return false }
+            guard let slash = group.name.firstIndex(of: "/") else { return true }
+            return ownTable.shape.ordinal(of: String(group.name[..<slash])) != nil
+        }
         for (position, group) in groups.enumerated() where position + outer.count < partition.count {
             let operand = partition[position + outer.count]
-            // An entity has its own properties already.
-            let isOwn = scope.table != nil && !group.name.contains("/")
-            if !isOwn { scope.computed[group.name] = operand }
+            if !isOwn(group) { scope.computed[group.name] = operand }
         }
         let added = groups.map(\.name).filter { name in
             scope.computed[name] != nil && !ownNames.contains(name)
@@ -102,9 +106,8 @@ extension StatementBuilder {
         if variants != nil {
             changeKinds { kind in
                 kind.names =
-                    groups.map(\.name).filter { name in
-                        !kind.names.contains(name) && !(kind.isEntity && !name.contains("/"))
-                    } + kind.names
+                    groups.filter { !kind.names.contains($0.name) && !(kind.isEntity && isOwn($0)) }.map(\.name)
+                    + kind.names
             }
             for (position, group) in groups.enumerated() where scope.computed[group.name] == nil {
                 scope.computed[group.name] = partition[position + outer.count]

@@ -1,0 +1,44 @@
+import ODataModel
+
+/// A column that becomes the value of a property: what reading thousands of rows needs to know of it, without the names, types
+/// and codecs of ``ResultPlan/Slot``, each of which costs a reference to count.
+struct DirectColumn: Sendable {
+    /// How a value of the expected storage class is read.
+    enum Kind: Sendable {
+        case integer, enumeration, boolean, double, string
+        /// As the slot says.
+        case other
+    }
+
+    /// The column of the statement.
+    var column: Int32
+    /// The ordinal of the property.
+    var ordinal: Int32
+    var kind: Kind
+
+    /// The fields of a plan as columns.
+    ///
+    /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value of the shape.
+    static func columns(of plan: ResultPlan) -> [DirectColumn]? {
+        guard plan.discriminator == nil, plan.variant == nil, plan.dynamic == nil else { return nil }
+        var columns: [DirectColumn] = []
+        for field in plan.fields {
+            guard case .value(let name, let ordinal?, let slot) = field, !slot.isDynamic,
+                plan.shape.properties.indices.contains(ordinal), plan.shape.properties[ordinal].name == name
+            else { return nil }
+            columns.append(DirectColumn(column: Int32(slot.index), ordinal: Int32(ordinal), kind: kind(slot.storage)))
+        }
+        return columns
+    }
+
+    private static func kind(_ storage: ColumnStorage) -> Kind {
+        switch storage.codec {
+        case .integer:
+            if case .enumeration = storage.type { .enumeration } else { .integer }
+        case .boolean: .boolean
+        case .double: .double
+        case .string: .string
+        default: .other
+        }
+    }
+}
