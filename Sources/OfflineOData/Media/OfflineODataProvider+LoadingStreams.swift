@@ -8,19 +8,23 @@ extension OfflineODataProvider {
     /// Loads the streams that queries ask for: those that are missing, and those of entities that the download brought.
     func loadStreams(of queries: [StoredQuery], from remote: any ODataProvider) async throws {
         let loader = StreamLoader(streams: streams, remote: remote)
-        for query in queries where query.retrievesStreams {
-            guard let table = mapping.tables[query.entitySet] else { continue }
+        let mapping = mapping
+        let wanted = queries.filter(\.retrievesStreams).flatMap { query in
+            query.sets(in: mapping).map { (query: query, set: $0) }
+        }
+        for (query, set) in wanted {
+            guard let table = mapping.tables[set] else { continue }
             var properties = table.shape.properties.filter { $0.type.primitive == .stream }.map(\.name)
             if table.shape.hasStream { properties.insert("", at: 0) }
             guard !properties.isEmpty else { continue }
             for row in try await rowsToLoad(query, table) {
                 for property in properties {
                     try Task.checkCancellation()
-                    var url = KeyURL.url(set: query.entitySet, key: row.key)
+                    var url = row.url
                     url.path.segments.append(property.isEmpty ? .value : .name(Identifier(property), .none))
                     do {
                         _ = try await loader.load(
-                            url, of: .init(set: query.entitySet, rowID: row.id, property: property))
+                            url, of: .init(set: set, rowID: row.id, property: property))
                     } catch let error as ODataError where !error.isOfCommunication {
                         // An entity without a stream, or one that went meanwhile: the others are loaded all the same.
                         continue
@@ -29,18 +33,17 @@ extension OfflineODataProvider {
                 progressChannel.report(SyncProgress(phase: .loadingStreams, query: query.name))
             }
         }
-        let mapping = mapping
         try await database.write { try StreamTable.removeOrphans(mapping, in: $0) }
     }
 
     private struct StreamRow: Sendable {
         let id: Int64
-        let key: EntityKey
+        let url: ODataURL
     }
 
     private func rowsToLoad(_ query: StoredQuery, _ table: TableStorage) async throws -> [StreamRow] {
         guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return [] }
-        return try await database.read { database in
+        return try await database.read { [mapping] database in
             let rows = try Int64.fetchAll(
                 database,
                 sql: """
@@ -56,8 +59,8 @@ extension OfflineODataProvider {
                             WHERE s.entity_set = ?2 AND s.row_id = t.\(id.quotedDatabaseIdentifier)
                                 AND s.is_complete = 1))
                     """, arguments: [query.id, table.set])
-            let loader = try BulkLoader(table: table, in: database)
-            return try rows.compactMap { row in try loader.read(row)?.key.map { StreamRow(id: row, key: $0) } }
+            let containment = Containment(mapping: mapping)
+            return try rows.map { StreamRow(id: $0, url: try containment.url(of: $0, table, database)) }
         }
     }
 }

@@ -30,40 +30,73 @@ extension OfflineODataProvider {
         }
         guard let property = bound.resource.target.streamProperty else { return nil }
         let redirected = try await followingAlias(plain) ?? plain
-        let entity = try entityURL(of: redirected.url)
+        let steps = try entitySteps(of: redirected.url)
         switch plain.method {
-        case .read: return try await readStream(entity, property)
+        case .read: return try await readStream(of: steps, property, redirected.url)
         case .replace:
             guard case .media(let bytes, let contentType) = plain.body else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "The bytes of the stream were expected.")
             }
-            return try await replaceStream(bytes, contentType, of: entity, property, redirected)
-        default: throw ODataError.methodNotAllowed(plain.method, allowed: ["GET", "PUT"])
+            return try await replaceStream(bytes, contentType, of: steps, property, redirected)
+        case .delete where property.isEmpty:
+            // A media entity goes with its stream (OData Protocol 4.01, 11.4.7.3).
+            var entity = redirected
+            entity.url.path.segments.removeLast()
+            return try await execute(entity)
+        case .delete: return try await deleteStream(of: steps, property, redirected)
+        default: throw ODataError.methodNotAllowed(plain.method, allowed: ["GET", "PUT", "DELETE"])
         }
     }
 
-    /// The set and key that a stream's URL begins with; streams of related entities are asked for by their own URLs.
-    private func entityURL(of url: ODataURL) throws -> (set: String, key: EntityKey) {
-        let first = ODataURL(path: ResourcePath(Array(url.path.segments.prefix(1))))
-        guard url.path.segments.count == 2, case .name(let set, .key)? = first.path.segments.first,
-            case .key(let key)? = try Binder(model: model).bind(first).resource.steps.last
-        else { throw ODataError.notImplemented("A stream by the path \(url)") }
-        return (set.text, key)
-    }
-
-    private func readStream(_ entity: (set: String, key: EntityKey), _ property: String) async throws -> ODataResponse {
-        let info = try await database.read { [mapping] database -> StreamTable.Info? in
-            guard let rowID = try BulkLoader(set: entity.set, mapping: mapping, in: database).find(entity.key) else {
-                throw ODataError.notFound(KeyURL.url(set: entity.set, key: entity.key).description)
+    /// The way to the entity whose stream a URL leads to, by keys and containment; streams of related entities are asked
+    /// for by their own URLs.
+    private func entitySteps(of url: ODataURL) throws -> [BoundSegment] {
+        let steps = try Binder(model: model).bind(url).resource.steps.prefix { step in
+            switch step {
+            case .entitySet, .singleton, .key, .navigation, .cast: true
+            default: false
             }
-            return try StreamTable.info(.init(set: entity.set, rowID: rowID, property: property), in: database)
+        }.filter { step in
+            if case .cast = step { false } else { true }
         }
+        guard Containment.isAddress(steps) else { throw ODataError.notImplemented("A stream by the path \(url)") }
+        return steps
+    }
+
+    /// The row of an entity that is there, and that of the one that contains it.
+    ///
+    /// - Throws: `ODataError` 404.
+    private func streamOwner(
+        _ steps: [BoundSegment], _ url: ODataURL, in database: Database
+    ) throws -> (entity: RowWriter.WrittenRow, rowID: Int64) {
+        let (containment, before) = (Containment(mapping: mapping), BeforeImages(snapshots: queue.snapshots))
+        guard let found = try containment.row(at: steps, before, queue, in: database),
+            let table = mapping.tables[found.set],
+            let key = try BulkLoader(table: table, in: database).read(found.rowID)?.key,
+            let entity = try local.writer.read(
+                key: key, in: found.set, parent: containment.parent(of: found.rowID, table, in: database),
+                database: database)
+        else { throw ODataError.notFound(url.description) }
+        return (entity, found.rowID)
+    }
+
+    private func readStream(
+        of steps: [BoundSegment], _ property: String, _ url: ODataURL
+    ) async throws -> ODataResponse {
+        let (info, isDeleted) = try await database.read { [self] database in
+            let (row, rowID) = try streamOwner(steps, url, in: database)
+            let last = try queue.requests(set: row.set, rowID: rowID, in: database).last {
+                $0.kind == .stream && ($0.detail.property ?? "") == property
+            }
+            let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: property)
+            return (try StreamTable.info(owner, in: database), last.map { $0.detail.stream == nil } ?? false)
+        }
+        if isDeleted { return ODataResponse(status: 204) }
         guard let info, info.isComplete else {
             throw ODataError(
                 status: 404, code: "StreamNotLoaded",
                 message: """
-                    The stream of \(KeyURL.url(set: entity.set, key: entity.key)) is not in the store: load it, or let \
-                    its defining query retrieve streams.
+                    \(url) is not in the store: load it, or let its defining query retrieve streams.
                     """)
         }
         return ODataResponse(body: .raw(streams.bytes(of: info), contentType: info.contentType), etag: info.etag)
@@ -97,29 +130,36 @@ extension OfflineODataProvider {
     }
 
     private func replaceStream(
-        _ bytes: ByteStream, _ contentType: String, of entity: (set: String, key: EntityKey), _ property: String,
+        _ bytes: ByteStream, _ contentType: String, of steps: [BoundSegment], _ property: String,
         _ request: ODataRequest
     ) async throws -> ODataResponse {
         let stream = try await taken(bytes, contentType)
         do {
             try await database.write { [self] database in
-                guard
-                    let row = try local.writer.read(key: entity.key, in: entity.set, database: database),
-                    let rowID = row.rowID
-                else { throw ODataError.notFound(KeyURL.url(set: entity.set, key: entity.key).description) }
+                let (row, rowID) = try streamOwner(steps, request.url, in: database)
                 try hook.queueStream(
                     row, RequestDetail(stream: stream.id, property: property.isEmpty ? nil : property),
                     request: request, in: database)
                 try StreamTable.attach(
-                    stream.id, to: .init(set: entity.set, rowID: rowID, property: property), length: stream.length,
+                    stream.id, to: .init(set: row.set, rowID: rowID, property: property), length: stream.length,
                     etag: nil, in: database)
             }
         } catch {
             let id = stream.id
-            try? await database.write {
-                try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
-            }
+            try? await database.write { try StreamTable.remove(id, in: $0) }
             throw error
+        }
+        return ODataResponse(status: 204)
+    }
+
+    /// Deletes the stream of a property (OData Protocol 4.01, 11.4.8.2).
+    private func deleteStream(
+        of steps: [BoundSegment], _ property: String, _ request: ODataRequest
+    ) async throws -> ODataResponse {
+        try await database.write { [self] database in
+            let (row, rowID) = try streamOwner(steps, request.url, in: database)
+            try hook.queueStream(row, RequestDetail(property: property), request: request, in: database)
+            try StreamTable.remove(.init(set: row.set, rowID: rowID, property: property), in: database)
         }
         return ODataResponse(status: 204)
     }
@@ -129,9 +169,7 @@ extension OfflineODataProvider {
         do {
             return (id, try await streams.append(bytes, to: id))
         } catch {
-            try? await database.write {
-                try $0.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
-            }
+            try? await database.write { try StreamTable.remove(id, in: $0) }
             throw error
         }
     }
@@ -150,13 +188,12 @@ extension OfflineODataProvider {
         guard let property = try Binder(model: model).bind(stream).resource.target.streamProperty else {
             throw OfflineError.unknown(kind: "stream", name: stream.description)
         }
-        let entity = try entityURL(of: stream)
-        let rowID = try await database.read { [mapping] database in
-            try BulkLoader(set: entity.set, mapping: mapping, in: database).find(entity.key)
+        let steps = try entitySteps(of: stream)
+        let owner = try await database.read { [self] database in
+            let owner = try streamOwner(steps, stream, in: database)
+            return StreamTable.Owner(set: owner.entity.set, rowID: owner.rowID, property: property)
         }
-        guard let rowID else { throw ODataError.notFound(stream.description) }
-        return try await StreamLoader(streams: streams, remote: remote).load(
-            stream, of: .init(set: entity.set, rowID: rowID, property: property))
+        return try await StreamLoader(streams: streams, remote: remote).load(stream, of: owner)
     }
 }
 

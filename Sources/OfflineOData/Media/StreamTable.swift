@@ -65,12 +65,21 @@ struct StreamTable: Sendable {
 
     // MARK: Writing
 
-    /// Begins a stream that belongs to nothing yet.
+    /// The streams that requests wait to send.
+    private static let waiting = """
+        SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE json_extract(detail, '$.stream') IS NOT NULL
+        """
+
+    /// For how many seconds after its last bytes a stream that belongs to nothing is taken for one that is still coming,
+    /// to this process or to another.
+    static let intakeLifetime = 86_400
+
+    /// Begins a stream that belongs to nothing yet; instead of a row, it has the time of its last bytes.
     func begin(contentType: String, isLocal: Bool) async throws -> Int64 {
         try await database.write { database in
             try database.execute(
                 sql: """
-                    INSERT INTO outpost_stream(entity_set, row_id, content_type, is_local) VALUES ('', 0, ?, ?)
+                    INSERT INTO outpost_stream(entity_set, row_id, content_type, is_local) VALUES ('', unixepoch(), ?, ?)
                     """, arguments: [contentType, isLocal])
             return database.lastInsertedRowID
         }
@@ -104,31 +113,52 @@ struct StreamTable: Sendable {
                 sql: "INSERT OR REPLACE INTO outpost_stream_chunk(stream, position, bytes) VALUES (?, ?, ?)"
             ).execute(arguments: [id, position, bytes])
             try database.execute(
-                sql: "UPDATE outpost_stream SET length = max(length, ?) WHERE id = ?",
-                arguments: [position * Int64(Self.chunkSize) + Int64(bytes.count), id])
+                sql: """
+                    UPDATE outpost_stream SET length = max(length, ?),
+                        row_id = CASE entity_set WHEN '' THEN unixepoch() ELSE row_id END WHERE id = ?
+                    """, arguments: [position * Int64(Self.chunkSize) + Int64(bytes.count), id])
+            guard database.changesCount == 1 else { throw Self.isGone }
         }
     }
 
+    private static var isGone: ODataError {
+        ODataError(status: 410, code: "StreamReplaced", message: "The stream was removed while it was taken in.")
+    }
+
     /// Gives a complete stream to its owner; the one before goes, unless it is still to be sent.
+    ///
+    /// - Throws: `ODataError` 410 for a stream that is not there any more.
     static func attach(_ id: Int64, to owner: Owner, length: Int64, etag: String?, in database: Database) throws {
         try database.execute(
             sql: """
                 DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND id <> ?
-                    AND id NOT IN (
-                        SELECT json_extract(detail, '$.stream') FROM outpost_queue
-                        WHERE json_extract(detail, '$.stream') IS NOT NULL)
+                    AND id NOT IN (\(waiting))
                 """, arguments: [owner.set, owner.rowID, owner.property, id])
         try database.execute(
             sql: """
                 UPDATE outpost_stream SET entity_set = ?, row_id = ?, property = ?, length = ?, etag = ?,
                     is_complete = 1 WHERE id = ?
                 """, arguments: [owner.set, owner.rowID, owner.property, length, etag, id])
+        guard database.changesCount == 1 else { throw isGone }
     }
 
     /// The service has taken a stream.
     static func markUploaded(_ id: Int64, etag: String?, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_stream SET is_local = 0, etag = ? WHERE id = ?", arguments: [etag, id])
+    }
+
+    /// Removes a stream, whoever it belongs to.
+    static func remove(_ id: Int64, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
+    }
+
+    /// Removes the streams of a property, but those that are being sent.
+    static func remove(_ owner: Owner, in database: Database) throws {
+        try database.execute(
+            sql:
+                "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND id NOT IN (\(waiting))",
+            arguments: [owner.set, owner.rowID, owner.property])
     }
 
     /// Removes what was changed here of a row's streams: what the service has is loaded again when it is asked for.
@@ -138,9 +168,9 @@ struct StreamTable: Sendable {
             arguments: [set, rowID])
     }
 
-    /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that never got an owner.
+    /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that
+    /// never got an owner, since taking them in was cut short.
     static func removeOrphans(_ mapping: StorageMapping, in database: Database) throws {
-        let waiting = "SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE detail LIKE '%\"stream\"%'"
         for table in mapping.tables.values {
             guard let rowID = table.rowID else { continue }
             try database.execute(
@@ -152,10 +182,13 @@ struct StreamTable: Sendable {
         }
         // Those of sets that the service has no more.
         for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_stream")
-        where mapping.tables[set] == nil {
+        where !set.isEmpty && mapping.tables[set] == nil {
             try database.execute(
                 sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND id NOT IN (\(waiting))", arguments: [set])
         }
+        try database.execute(
+            sql: "DELETE FROM outpost_stream WHERE entity_set = '' AND abs(unixepoch() - row_id) > ?",
+            arguments: [intakeLifetime])
     }
 
     // MARK: Reading

@@ -15,7 +15,8 @@ struct KeyRewriter {
     ) throws -> BeforeImages.Image? {
         let old = Entity(shape: table.shape, key: request.key)
         let new = Entity(shape: table.shape, key: key)
-        let twin = try makeRoom(for: key, table, request, in: database)
+        let twin = try makeRoom(
+            for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
         let names = table.shape.key.map(\.path)
         var values: [String: ODataValue] = [:]
         for name in names { values[name] = new[name] }
@@ -26,20 +27,43 @@ struct KeyRewriter {
         where waiting.id != request.id {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
         }
-        try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+        if try hasReferencesOnShelf(in: database) {
+            // What went with a deleted entity may come back, and must not come back with the old key.
+            try DeletionShelf(mapping: mapping).includingRows(in: database) {
+                try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+            }
+        } else {
+            try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+        }
         return twin
     }
 
+    /// Whether anything that went with deleted entities may refer to others.
+    private func hasReferencesOnShelf(in database: Database) throws -> Bool {
+        let sets = try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_shelf")
+        return sets.contains { set in
+            mapping.tables.values.contains { $0.set.hasPrefix(set + "/") && !references(of: $0).isEmpty }
+        }
+    }
+
     /// A download may have brought the entity already, under its real key: it is the same one.
-    private func makeRoom(
-        for key: EntityKey, _ table: TableStorage, _ request: QueuedRequest, in database: Database
+    ///
+    /// - Returns: As ``rewrite(_:_:to:in:)``.
+    func makeRoom(
+        for key: EntityKey, _ table: TableStorage, rowID: Int64, parent: Int64?, in database: Database
     ) throws -> BeforeImages.Image? {
-        let rowID = request.rowID
+        guard !key.parts.isEmpty else { return nil }
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        guard let twin = try loader.find(key, parent: request.detail.parentRow), twin != rowID else { return nil }
-        let owner = try Rows.owner(table, rowID: twin, in: database) ?? 0
         let before = BeforeImages(snapshots: queue.snapshots)
+        var found = try loader.find(key, parent: parent)
+        let isDeleted = found == nil
+        if isDeleted, parent == nil {
+            // It may have been deleted here since.
+            found = try before.rowID(set: table.set, key: key, shape: table.shape, in: database) { $0 != rowID }
+        }
+        guard let twin = found, twin != rowID else { return nil }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
+        let owner = try Rows.owner(table, rowID: twin, in: database) ?? changed?.owner ?? 0
         let current = try loader.read(twin)
         let version = changed ?? .init(entity: current, etag: current?.control.etag, owner: owner)
         // Changes of the one are changes of the other.
@@ -55,7 +79,21 @@ struct KeyRewriter {
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
+        if isDeleted { try delete(rowID, table, in: database) }
         return version
+    }
+
+    /// The deletion of the twin is that of the row that stays: once, behind all other changes of either.
+    private func delete(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+        let deletions = try queue.requests(set: table.set, rowID: rowID, in: database).filter { $0.kind == .delete }
+        for other in deletions.dropLast() where other.state != .sending {
+            try queue.replaceDependency(on: other.id, by: deletions.last?.id, in: database)
+            try queue.remove(other.id, in: database)
+        }
+        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
+        let shelf = DeletionShelf(mapping: mapping)
+        try shelf.clear(rowID, table, queue, BeforeImages(snapshots: queue.snapshots), in: database)
+        try BulkLoader(set: table.set, mapping: mapping, in: database).delete(rowID)
     }
 
     /// Gives what the twin contains, its relations, streams and the requests about them to the row that stays: they would
@@ -94,14 +132,13 @@ struct KeyRewriter {
         }
     }
 
+    /// Puts the new values of an entity in the place of the old ones wherever others refer to them.
     private func rewriteReferences(
         to set: String, from old: Entity, to new: Entity, in database: Database
     ) throws {
         for table in mapping.tables.values {
-            for navigation in table.shape.navigationProperties where !navigation.isCollection {
-                guard table.navigation[navigation.name]?.target == set, !navigation.constraints.isEmpty else {
-                    continue
-                }
+            guard table.navigation.values.contains(where: { $0.target == set }) else { continue }
+            for navigation in references(of: table) where table.navigation[navigation.name]?.target == set {
                 var oldValues: [String: ODataValue] = [:]
                 var newValues: [String: ODataValue] = [:]
                 for constraint in navigation.constraints {
@@ -110,21 +147,69 @@ struct KeyRewriter {
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
                 try rewriteRequests(table, from: oldValues, to: newValues, in: database)
-                try keepKeys(table, oldValues, in: database)
-                try Rows.replace(oldValues, with: newValues, table, in: database)
+                try rewriteRows(table, from: oldValues, to: newValues, in: database)
             }
         }
     }
 
-    /// Where the reference is part of the key, the rows' own old links stay aliases too.
-    private func keepKeys(_ table: TableStorage, _ old: [String: ODataValue], in database: Database) throws {
-        guard table.shape.key.contains(where: { old[$0.path] != nil }), mapping.model.entitySet(table.set) != nil else {
+    /// What the entities of a table, those of derived types too, refer to others by.
+    private func references(of table: TableStorage) -> [NavigationProperty] {
+        var shapes = [table.shape]
+        var index = 0
+        var found: [NavigationProperty] = []
+        while index < shapes.count {
+            for navigation in shapes[index].navigationProperties
+            where !navigation.isCollection && !navigation.constraints.isEmpty {
+                // Derived types have those of their bases too.
+                let isKnown = found.contains {
+                    $0.name == navigation.name && $0.constraints == navigation.constraints
+                }
+                if !isKnown { found.append(navigation) }
+            }
+            shapes += mapping.model.derivedTypes(of: shapes[index].name).compactMap(mapping.model.shape)
+            index += 1
+        }
+        return found
+    }
+
+    /// Puts new values in the place of old ones in every row that has them. Where they are part of its key, a row keeps
+    /// its old links, becomes one with what a download has brought under the new key, and takes with it what refers to it.
+    private func rewriteRows(
+        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], in database: Database
+    ) throws {
+        let isKey = table.shape.key.contains { old[$0.path] != nil }
+        guard isKey || isReferred(table.set, by: Set(old.keys)) else {
+            try Rows.replace(old, with: new, table, in: database)
             return
         }
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         for rowID in try Rows.all(table, old, in: database) {
-            guard let key = try loader.read(rowID)?.key else { continue }
-            try Aliases(mapping: mapping).add(set: table.set, key: key, rowID: rowID, in: database)
+            guard let former = try loader.read(rowID) else { continue }
+            var present = former
+            for (name, value) in new { present[name] = value }
+            if isKey, let oldKey = former.key, let key = present.key {
+                let parent = try Containment(mapping: mapping).parent(of: rowID, table, in: database)
+                if let version = try makeRoom(for: key, table, rowID: rowID, parent: parent, in: database) {
+                    try BeforeImages(snapshots: queue.snapshots).save(
+                        version, set: table.set, rowID: rowID, in: database)
+                }
+                if mapping.model.entitySet(table.set) != nil {
+                    try Aliases(mapping: mapping).add(set: table.set, key: oldKey, rowID: rowID, in: database)
+                }
+            }
+            try Rows.update(table, rowID: rowID, new, in: database)
+            try rewriteReferences(to: table.set, from: former, to: present, in: database)
+        }
+    }
+
+    /// Whether anything refers to entities of a set by some of their properties.
+    private func isReferred(_ set: String, by properties: Set<String>) -> Bool {
+        mapping.tables.values.contains { table in
+            guard table.navigation.values.contains(where: { $0.target == set }) else { return false }
+            return references(of: table).contains { navigation in
+                table.navigation[navigation.name]?.target == set
+                    && navigation.constraints.contains { properties.contains($0.referencedProperty) }
+            }
         }
     }
 

@@ -40,6 +40,23 @@ enum ServiceKnowledge {
 }
 
 extension ServiceKnowledge {
+    private static let bindKey = "service.bind"
+
+    /// Whether the service takes references to what the same change set creates in the bodies of its requests
+    /// (`@odata.bind` to a content id): what it was found to do, else what its metadata says; `nil` when nothing says so
+    /// yet.
+    static func hasBind(model: EntityDataModel, in database: Database) throws -> Bool? {
+        if let known = try Settings.text(bindKey, in: database) { return known == "yes" }
+        let batch = model.container.annotations.annotation("Org.OData.Capabilities.V1.BatchSupport")
+        return batch?.value?.recordProperty("ReferencesInRequestBodiesSupported")?.boolean
+    }
+
+    static func setBind(_ hasBind: Bool, in database: Database) throws {
+        try Settings.set(bindKey, hasBind ? "yes" : "no", in: database)
+    }
+}
+
+extension ServiceKnowledge {
     private static let patchKey = "service.patch"
 
     /// Whether the service takes changes of single properties (PATCH, or MERGE of V2); else whole entities are put.
@@ -54,6 +71,7 @@ extension ServiceKnowledge {
     /// Keeps what an app states of its service.
     static func state(_ stated: StatedCapabilities, in database: Database) throws {
         if let batch = stated.supportsBatch { try setChangeSets(batch, in: database) }
+        if let bind = stated.supportsBind { try setBind(bind, in: database) }
         if let patch = stated.supportsPatch { try setPatch(patch, in: database) }
         if let repeatable = stated.supportsRepeatableRequests { try setRepeatable(repeatable, in: database) }
     }
@@ -63,6 +81,10 @@ extension ServiceKnowledge {
 public struct StatedCapabilities: Hashable, Sendable {
     /// Whether it takes batches with change sets; `nil` to find out.
     public var supportsBatch: Bool?
+    /// Whether it takes references to other entities in the body of a change (`@odata.bind`), also to what the same change
+    /// set creates; else such a change set is sent one request after the other, each with the keys that the service gave
+    /// before. `nil` to find out.
+    public var supportsBind: Bool?
     /// Whether it takes changes of single properties; else the entity is read and put as a whole. `nil` to find out.
     public var supportsPatch: Bool?
     /// Whether it recognises a request that is sent again (OData Repeatable Requests 1.0); `nil` to find out.

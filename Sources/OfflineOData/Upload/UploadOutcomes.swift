@@ -31,8 +31,14 @@ struct UploadOutcomes: Sendable {
         }
         guard let table = mapping.tables[request.entitySet] else { return }
         var twin: BeforeImages.Image?
-        if request.kind == .create, let key = theirs?.key, key != request.key {
-            twin = try KeyRewriter(mapping: mapping, queue: queue).rewrite(request, table, to: key, in: database)
+        if request.kind == .create {
+            let key = theirs?.key ?? request.key
+            let rewriter = KeyRewriter(mapping: mapping, queue: queue)
+            twin =
+                key == request.key
+                ? try rewriter.makeRoom(
+                    for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
+                : try rewriter.rewrite(request, table, to: key, in: database)
         }
         try queue.remove(request.id, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
@@ -40,7 +46,9 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty {
+        if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
+            try !Containment(mapping: mapping).rows(containingChanges: table, in: database).contains(request.rowID)
+        {
             // The service will send its own, under whatever key.
             try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
             try forget(request, table, in: database)
@@ -59,13 +67,19 @@ struct UploadOutcomes: Sendable {
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
-        if let next = rest.first {
-            // The next change is one of what the service made of this one.
-            let base = next.kind == .update ? accepted.only(where: { next.changes[$0] != nil }) : accepted
-            try queue.rewrite(
-                next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base,
-                in: database)
-            try queue.setETag(etag, of: next.id, in: database)
+        // A stream has an ETag of its own, and no properties.
+        if let next = rest.first(where: { $0.kind != .stream }) {
+            if request.kind == .stream {
+                // What the next change was made of is not this one's answer: others may have been there before.
+                if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
+            } else {
+                // The next change is one of what the service made of this one.
+                let base = next.kind == .update ? accepted.only(where: { next.changes[$0] != nil }) : accepted
+                try queue.rewrite(
+                    next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base,
+                    in: database)
+                try queue.setETag(etag, of: next.id, in: database)
+            }
         }
         if rest.isEmpty {
             try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
@@ -82,6 +96,22 @@ struct UploadOutcomes: Sendable {
             }
         }
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+    }
+
+    /// Whether an update was made of what the service has of the properties that it changes.
+    private func isMade(_ request: QueuedRequest, of theirs: Entity) -> Bool {
+        guard request.kind == .update, let base = request.base else { return true }
+        return theirs.matches(base)
+    }
+
+    /// Stores that the service has taken the stream of a request, with its ETag where it told that.
+    func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
+        guard let stream = request.detail.stream else { return }
+        try StreamTable.markUploaded(stream, etag: etag, in: database)
+        let next = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first {
+            $0.id > request.id && $0.kind == .stream && $0.detail.property == request.detail.property
+        }
+        if let next { try queue.setETag(etag, of: next.id, in: database) }
     }
 
     /// The entity is gone here.
@@ -162,7 +192,12 @@ struct UploadOutcomes: Sendable {
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
             try queue.remove(request.id, in: database)
-            if next.etag == nil { try queue.setETag(request.etag, of: next.id, in: database) }
+            if request.kind == .stream, let stream = request.detail.stream {
+                try StreamTable.remove(stream, in: database)
+            }
+            if next.etag == nil, next.isAbout(sameVersionAs: request) {
+                try queue.setETag(request.etag, of: next.id, in: database)
+            }
             try renew(request, to: theirs, in: database)
         } else {
             if let theirs { try renew(request, to: theirs, in: database) }
@@ -187,7 +222,7 @@ struct UploadOutcomes: Sendable {
         try queue.rewrite(
             request.id, key: Entity(shape: table.shape, key: request.key), changes: changes,
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
-        try queue.setETag(theirs.control.etag, of: request.id, in: database)
+        try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
     }
 

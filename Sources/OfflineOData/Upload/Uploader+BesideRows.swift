@@ -15,10 +15,12 @@ extension Uploader {
                 .create, try await place(of: request).url, body: try await stream(id, of: request),
                 preferences: Preferences(returns: .representation))
         case .stream:
-            guard let id = request.detail.stream else { return nil }
-            var url = try await url(of: request)
-            url.path.segments.append(request.detail.property.map { .name(Identifier($0), .none) } ?? .value)
-            return ODataRequest(.replace, url, body: try await stream(id, of: request))
+            guard let id = request.detail.stream else {
+                return ODataRequest(.delete, try await streamURL(of: request), ifMatch: request.etag)
+            }
+            return ODataRequest(
+                .replace, try await streamURL(of: request), body: try await stream(id, of: request),
+                ifMatch: request.etag)
         case .link, .unlink: return try await relation(request)
         case .call: return try await call(request)
         case .update, .delete: return nil
@@ -27,29 +29,60 @@ extension Uploader {
 
     private func stream(_ id: Int64, of request: QueuedRequest) async throws -> RequestBody {
         guard let info = try await database.read({ try StreamTable.info(id, in: $0) }) else {
-            throw OfflineError.damagedQueue(reason: "the stream of request \(request.id) is gone")
+            // For the archive: the rest of the queue must not wait for it.
+            throw ODataError(
+                status: 404, code: "StreamGone",
+                message: "The bytes of \(request.entityText) are not in the store any more.")
         }
         return .media(StreamTable(database: database).bytes(of: info), contentType: info.contentType)
     }
 
+    private func streamURL(of request: QueuedRequest) async throws -> ODataURL {
+        var url = try await url(of: request)
+        url.path.segments.append(request.detail.property.map { .name(Identifier($0), .none) } ?? .value)
+        return url
+    }
+
+    /// The answer that a request for a stream would have got, where the service has the very bytes that it sends; `nil`
+    /// where it has others.
+    func taken(streamOf request: QueuedRequest) async throws -> ODataResponse? {
+        if request.detail.stream == nil { return try await hasNoStream(request) ? ODataResponse(status: 204) : nil }
+        guard let id = request.detail.stream, let info = try await database.read({ try StreamTable.info(id, in: $0) })
+        else { return nil }
+        guard let response = try await answer(at: streamURL(of: request)), case .raw(let theirs, _) = response.body
+        else { return nil }
+        let ours = StreamTable(database: database).bytes(of: info)
+        var (mine, other): ([UInt8], [UInt8]) = ([], [])
+        while true {
+            if mine.isEmpty { mine = try await ours.next() ?? [] }
+            if other.isEmpty { other = try await theirs.next() ?? [] }
+            let count = min(mine.count, other.count)
+            guard count > 0 else { break }
+            guard mine.prefix(count) == other.prefix(count) else { return nil }
+            mine.removeFirst(count)
+            other.removeFirst(count)
+        }
+        return mine.isEmpty && other.isEmpty ? ODataResponse(status: 204, etag: response.etag) : nil
+    }
+
+    private func hasNoStream(_ request: QueuedRequest) async throws -> Bool {
+        do {
+            if case .raw = try await remote.execute(ODataRequest(.read, try await streamURL(of: request))).body {
+                return false
+            }
+            return true
+        } catch let error as ODataError where error.status == 404 {
+            return true
+        }
+    }
+
     private func relation(_ request: QueuedRequest) async throws -> ODataRequest {
-        let detail = request.detail
-        guard let name = detail.navigation, let table = mapping.tables[request.entitySet],
+        guard let name = request.detail.navigation, let table = mapping.tables[request.entitySet],
             let navigation = table.shape.navigationProperty(name)
         else { throw modelChanged(request) }
-        // Under the keys that both have by now.
-        let (source, target) = try await database.read { [mapping] database in
-            func key(_ set: String?, _ rowID: Int64?) throws -> EntityKey? {
-                guard let set, let rowID, mapping.tables[set] != nil else { return nil }
-                return try BulkLoader(set: set, mapping: mapping, in: database).read(rowID)?.key
-            }
-            let source = try key(request.entitySet, detail.sourceRow) ?? request.key
-            let target = try key(detail.targetSet, detail.targetRow).map {
-                KeyURL.url(set: detail.targetSet ?? "", key: $0).description
-            }
-            return (source, target ?? detail.target ?? "")
-        }
-        var url = KeyURL.url(set: request.entitySet, key: source)
+        let ends = try await ends(of: request)
+        let target = ends.targetURL ?? request.detail.target ?? ""
+        var url = KeyURL.url(set: request.entitySet, key: ends.source)
         url.path.segments.append(.name(Identifier(name), .none))
         url.path.segments.append(.reference)
         guard request.kind == .link else {
@@ -57,6 +90,46 @@ extension Uploader {
             return ODataRequest(.delete, url)
         }
         return ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(target))
+    }
+
+    /// The keys that both ends of a relation have by now.
+    private struct Ends {
+        let source: EntityKey
+        let target: EntityKey?
+        let targetURL: String?
+    }
+
+    private func ends(of request: QueuedRequest) async throws -> Ends {
+        let detail = request.detail
+        return try await database.read { [mapping] database in
+            func key(_ set: String?, _ rowID: Int64?) throws -> EntityKey? {
+                guard let set, let rowID, mapping.tables[set] != nil else { return nil }
+                return try BulkLoader(set: set, mapping: mapping, in: database).read(rowID)?.key
+            }
+            let target = try key(detail.targetSet, detail.targetRow)
+            return Ends(
+                source: try key(request.entitySet, detail.sourceRow) ?? request.key, target: target,
+                targetURL: target.map { KeyURL.url(set: detail.targetSet ?? "", key: $0).description })
+        }
+    }
+
+    /// Whether the service has the relation that a request makes; not where it does not tell.
+    func isLinked(_ request: QueuedRequest) async throws -> Bool {
+        let ends = try await ends(of: request)
+        guard let name = request.detail.navigation, let target = ends.target else { return false }
+        var url = KeyURL.url(set: request.entitySet, key: ends.source)
+        url.path.segments.append(.name(Identifier(name), .key(KeyURL.predicate(target))))
+        guard case .entity? = try await answer(at: url)?.body else { return false }
+        return true
+    }
+
+    /// What the service has somewhere; `nil` where it refuses to tell.
+    private func answer(at url: ODataURL) async throws -> ODataResponse? {
+        do {
+            return try await remote.execute(ODataRequest(.read, url))
+        } catch let error as ODataError where !error.isOfCommunication {
+            return nil
+        }
     }
 
     /// The service has nothing any more that the request could be about: it goes to the archive (rule 6).
@@ -75,11 +148,16 @@ extension Uploader {
             throw modelChanged(request)
         }
         let path = url.path
-        if let now = try await database.read({ [mapping] in try Aliases(mapping: mapping).present(path, in: $0) }) {
-            url.path = now
-        }
-        let parameters = try CallParameters.values(
+        let stored = try CallParameters.values(
             request.detail.parameters ?? "{}", of: operation, model: mapping.model)
+        let (now, parameters) = try await database.read { [mapping] database in
+            let keys = TemporaryKeys(mapping: mapping)
+            return (
+                try Aliases(mapping: mapping).present(path, in: database),
+                try stored.mapValues { try keys.replaced($0, in: database) }
+            )
+        }
+        if let now { url.path = now }
         return ODataRequest(.create, url, body: .parameters(parameters))
     }
 }

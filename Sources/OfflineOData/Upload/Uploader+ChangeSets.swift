@@ -39,8 +39,14 @@ extension Uploader {
         }
         let marked = try await mark(requests)
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
+        let bindings: Bindings
         do {
-            batch.body = .batch(try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts))
+            let (items, hasReferences) = try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts)
+            let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
+            bindings = hasReferences ? isKnown.map { $0 ? .known : .refused } ?? .unknown : .none
+            // Sent before, it is sent as it was: the service may know it by that.
+            if bindings == .refused, !wasSent { return try await sendApart(marked) }
+            batch.body = .batch(items)
         } catch let error as ODataError where !error.isOfCommunication {
             return try await archive(changeSet: marked, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
@@ -61,9 +67,10 @@ extension Uploader {
             }
             return .postponed
         } catch let error as ODataError {
-            return try await refuse(changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, way)
+            return try await refuse(
+                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, bindings, way)
         } catch let error as TransportError where error.isCertainlyUnsent {
-            try await putBack(changeSet: marked, wasSent: wasSent)
+            try await putBack(changeSet: marked, wasSent: wasSent, wasTransmitted: false)
             throw error
         } catch let error as InvalidResponseError where error.isFromService {
             let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
@@ -71,31 +78,59 @@ extension Uploader {
         }
         for result in results {
             guard case .failure(let error) = result.result else { continue }
-            return try await refuse(changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, way)
+            return try await refuse(
+                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, bindings, way)
         }
+        if bindings == .unknown { try await write { try ServiceKnowledge.setBind(true, in: $0) } }
         if way.puts == true { try await write { try ServiceKnowledge.setPatch(false, in: $0) } }
         return try await accept(changeSet: marked, results.compactMap { try? $0.result.get() })
     }
 
-    private func putBack(changeSet requests: [QueuedRequest], wasSent: Bool) async throws {
+    private func putBack(
+        changeSet requests: [QueuedRequest], wasSent: Bool, wasTransmitted: Bool = true
+    ) async throws {
         guard !wasSent else { return }
         try await write { database in
             for request in requests {
-                try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: database)
+                try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: database)
             }
         }
+    }
+
+    /// Whether bodies of a change set refer to what it creates, and what is known of the service taking that.
+    private enum Bindings {
+        case none, unknown, known, refused
+    }
+
+    /// Takes a change set apart whose references the service does not take: its requests are sent one after the other, each
+    /// waiting for those before it, with the keys that these were given.
+    private func sendApart(_ requests: [QueuedRequest]) async throws -> Result {
+        try await write { database in
+            var earlier: Set<Int64> = []
+            for request in requests {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                // One that was mended may wait for what was made after it.
+                let free = try earlier.filter { try !outcomes.queue.anyWaits([$0], for: request.id, in: database) }
+                try outcomes.queue.leaveChangeSet(request.id, dependsOn: free.union(request.dependsOn), in: database)
+                earlier.insert(request.id)
+            }
+        }
+        return .postponed
     }
 
     // MARK: Requests
 
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
+    ///
+    /// - Returns: the requests, and whether the body of one refers to what another one creates.
     private func items(
         for requests: [QueuedRequest], isRepeatable: Bool?, puts: Bool?
-    ) async throws -> [BatchItem] {
+    ) async throws -> ([BatchItem], hasReferences: Bool) {
         let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
+        var hasReferences = false
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let creation = created.first { $0.isOfRow(of: request) }
@@ -108,13 +143,13 @@ extension Uploader {
                     creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
                         .merging(request.changes))
             }
-            references.resolve(&message, request)
+            if references.resolve(&message, request) { hasReferences = true }
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }
             items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
             if request.kind == .create { created.append(.init(id: id, request: request)) }
         }
-        return items
+        return (items, hasReferences)
     }
 
     // MARK: Answers
@@ -169,7 +204,8 @@ extension Uploader {
     }
 
     private func refuse(
-        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, _ way: Way
+        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool,
+        _ bindings: Bindings, _ way: Way
     ) async throws -> Result {
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
@@ -204,18 +240,26 @@ extension Uploader {
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
         case 404, 410, 412, 428:
             return try await resolve(conflicts: conflicts(in: requests, error), requests, error, way)
+        case 400 where bindings == .unknown || bindings == .refused:
+            // The service may not know references in bodies.
+            return try await sendApart(requests)
         case 405, 501:
             let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
-            guard knowsPatch, way.puts == nil, requests.contains(where: { $0.kind == .update }) else { fallthrough }
-            // The service may know whole entities only. That is kept once it has taken them.
-            try await write { database in
-                for request in requests {
-                    try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+            if knowsPatch, way.puts == nil, requests.contains(where: { $0.kind == .update }) {
+                // The service may know whole entities only. That is kept once it has taken them.
+                try await write { database in
+                    for request in requests {
+                        try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+                    }
                 }
+                var whole = way
+                whole.puts = true
+                return try await send(changeSet: requests.map(\.asPending), whole)
             }
-            var whole = way
-            whole.puts = true
-            return try await send(changeSet: requests.map(\.asPending), whole)
+            guard error.status == 501, bindings != .none else { fallthrough }
+            // What else it may not know are references in bodies.
+            try await write { try ServiceKnowledge.setBind(false, in: $0) }
+            return try await sendApart(requests)
         default: return try await archive(changeSet: requests, .refused, error, message: error.message)
         }
     }
@@ -305,39 +349,46 @@ extension Uploader {
 
     // MARK: Doubt
 
-    /// Finds out what became of a change set whose answer was lost: all of it was made, or nothing. One member that
-    /// can be looked at tells it of all.
+    /// Finds out what became of a change set whose answer was lost: all of it was made, or nothing. Every member that
+    /// can be looked at is asked. Where they disagree, others have been there, and it stays in doubt; and so it does where
+    /// only deletions seem made, since others may have deleted the same.
     ///
     /// - Returns: `nil` when sending it once more can do no harm.
     private func settle(changeSet requests: [QueuedRequest]) async throws -> Result? {
-        var hasActed: Bool?
+        var verdicts: Set<Bool> = []
+        var deletesAlone = true
         for request in requests {
-            switch request.kind {
-            case .create:
-                guard request.omitted.isEmpty else { continue }
-                let theirs = try await current(request, request.key)
-                hasActed = theirs.map { matches($0, request.changes) } ?? false
-            case .update:
-                guard request.etag != nil || request.base != nil else { continue }
-                guard let theirs = try await current(request, request.key) else { continue }
-                if request.etag != nil, theirs.control.etag == request.etag {
-                    hasActed = false
-                } else if matches(theirs, request.changes) {
-                    hasActed = true
-                } else if request.etag == nil {
-                    hasActed = false
-                }
-            case .delete:
-                hasActed = try await current(request, request.key) == nil
-            case .stream, .link, .unlink, .call: continue
-            }
-            if hasActed != nil { break }
+            guard let hasActed = try await hasActed(request) else { continue }
+            verdicts.insert(hasActed)
+            if request.kind != .delete { deletesAlone = false }
         }
-        guard let hasActed else {
+        if verdicts == [false] { return nil }
+        // Nothing but deletions, and nothing is left of what was to be deleted: it comes to the same.
+        let isDeletion = requests.allSatisfy { $0.kind == .delete }
+        guard verdicts == [true], !deletesAlone || isDeletion else {
             return try await archive(changeSet: requests, .inDoubt, doubt, message: doubt.message)
         }
-        guard hasActed else { return nil }
         return try await accept(changeSet: requests, requests.map { _ in ODataResponse(status: 204) })
+    }
+
+    /// Whether a request seems to have acted, by what the service has now; `nil` where that does not tell.
+    private func hasActed(_ request: QueuedRequest) async throws -> Bool? {
+        switch request.kind {
+        case .create:
+            guard request.omitted.isEmpty else { return nil }
+            guard let theirs = try await current(request, request.key) else { return false }
+            // Another one may be somebody else's, or ours as others have changed it since.
+            return theirs.matches(request.changes) ? true : nil
+        case .update:
+            guard request.etag != nil || request.base != nil,
+                let theirs = try await current(request, request.key)
+            else { return nil }
+            if request.etag != nil, theirs.control.etag == request.etag { return false }
+            if theirs.matches(request.changes) { return true }
+            return request.etag == nil ? false : nil
+        case .delete: return try await current(request, request.key) == nil
+        case .stream, .link, .unlink, .call: return nil
+        }
     }
 }
 
@@ -360,7 +411,9 @@ struct ChangeSetReferences {
 
     /// Puts content ids in the place of temporary keys: in the URL of a request for the entity itself, and for the
     /// creation of one that refers to it in a navigation path, else in a reference.
-    func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) {
+    ///
+    /// - Returns: whether there is such a reference.
+    func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Bool {
         if request.kind != .create {
             if let own = created.first(where: { $0.isOfRow(of: request) }) {
                 message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]
@@ -368,7 +421,10 @@ struct ChangeSetReferences {
             }
         }
         place(&message, request)
-        guard case .entity(var entity) = message.body, let table = mapping.tables[request.entitySet] else { return }
+        guard case .entity(var entity) = message.body, let table = mapping.tables[request.entitySet] else {
+            return false
+        }
+        var hasReference = false
         var hasPath = request.kind != .create || request.detail.parentRow != nil
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
             guard !navigation.constraints.isEmpty, let target = table.navigation[navigation.name]?.target,
@@ -385,9 +441,11 @@ struct ChangeSetReferences {
                 hasPath = true
             } else {
                 entity.related[navigation.name] = .references(["$\(principal.id)"])
+                hasReference = true
             }
         }
         message.body = .entity(entity)
+        return hasReference
     }
 
     /// Names the containing entity of a contained one where that is created here.

@@ -133,7 +133,7 @@ struct Uploader: Sendable {
             return try await refuse(
                 marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
         } catch let error as TransportError where error.isCertainlyUnsent {
-            try await putBack(marked, wasSent: wasSent)
+            try await putBack(marked, wasSent: wasSent, wasTransmitted: false)
             throw error
         } catch let error as InvalidResponseError where error.isFromService {
             let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
@@ -144,9 +144,13 @@ struct Uploader: Sendable {
     }
 
     /// Puts back a request that did not act now. One that was sent before may have acted then: it stays marked.
-    private func putBack(_ request: QueuedRequest, wasSent: Bool) async throws {
+    ///
+    /// - Parameter wasTransmitted: whether any of it left: else the first sending is still to come (rule 2).
+    private func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
         guard !wasSent else { return }
-        try await write { try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: $0) }
+        try await write {
+            try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: $0)
+        }
     }
 
     /// Stores an answer, also when the task was cancelled since it arrived: what is known must not get lost.
@@ -258,10 +262,8 @@ struct Uploader: Sendable {
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
         let current = theirs
         try await write { database in
-            if let stream = request.detail.stream {
-                let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
-                try StreamTable.markUploaded(stream, etag: streamETag, in: database)
-            }
+            let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
+            try outcomes.accept(streamOf: request, etag: streamETag, in: database)
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
@@ -337,6 +339,11 @@ struct Uploader: Sendable {
                 try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
             }
             return .postponed
+        case 400 where request.kind == .link, 409 where request.kind == .link:
+            guard try await isLinked(request) else { fallthrough }
+            // It is there already, by our own first try or somebody else: what was asked for is so.
+            try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
+            return .accepted
         case _ where !request.kind.isOfRow:
             return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
@@ -360,7 +367,11 @@ struct Uploader: Sendable {
                 try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
                 return .accepted
             }
-            if request.kind == .update, isRepeatable != true, wasSent, let theirs, matches(theirs, request.changes) {
+            if request.kind == .stream, isRepeatable != true, wasSent, let taken = try await taken(streamOf: request) {
+                // Our own first try acted and changed the ETag.
+                return try await accept(request, taken)
+            }
+            if request.kind == .update, isRepeatable != true, wasSent, let theirs, theirs.matches(request.changes) {
                 // Our own first try acted and changed the ETag.
                 try await write {
                     try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
@@ -453,16 +464,8 @@ struct Uploader: Sendable {
             if request.kind == .delete { return nil }
             return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
         }
-        guard !matches(theirs, base) else { return nil }
+        guard !theirs.matches(base) else { return nil }
         return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
-    }
-
-    func matches(_ entity: Entity, _ properties: Entity) -> Bool {
-        properties.values.indices.allSatisfy { ordinal in
-            guard let expected = properties.values[ordinal] else { return true }
-            guard ordinal < entity.values.count else { return true }
-            return entity.values[ordinal] == nil || entity.values[ordinal] == expected
-        }
     }
 
     // MARK: Doubt
@@ -482,7 +485,7 @@ struct Uploader: Sendable {
             // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
             guard request.etag == nil else { return nil }
             guard let theirs = try await current(request, request.key),
-                matches(theirs, request.changes)
+                theirs.matches(request.changes)
             else { return nil }
             try await write {
                 try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
@@ -491,7 +494,7 @@ struct Uploader: Sendable {
         case .create:
             if request.omitted.isEmpty {
                 guard let theirs = try await current(request, request.key) else { return nil }
-                guard matches(theirs, request.changes) else {
+                guard theirs.matches(request.changes) else {
                     return try await archive(request, .inDoubt, doubt, message: doubt.message)
                 }
                 try await write {

@@ -47,6 +47,80 @@ struct MediaTests {
         #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Sea")
     }
 
+    @Test("are taken in while a download runs, and are there to be sent")
+    func takenInBesideDownload() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        let (bytes, source) = AsyncStream<[UInt8]>.makeStream()
+        source.yield(Array(repeating: 65, count: 300 << 10))
+        let asked = LockedNames()
+        let slow = ByteStream {
+            asked.append("")
+            for await chunk in bytes { return chunk }
+            return nil
+        }
+        async let created = store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Pictures"), body: .media(slow, contentType: "image/png")))
+        // What has come of it is written when more is asked for.
+        while asked.names.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await store.download()
+        try await store.compact()
+        source.yield([66])
+        source.finish()
+        _ = try await created
+        #expect(try await store.upload().accepted.map(\.kind) == [.create])
+        let pictures = try await studio.service.rows("Pictures?$orderby=ID desc&$top=1")
+        let id = try #require(pictures.first?["ID"])
+        guard case .integer(let number) = id else { throw ODataError.notFound("ID") }
+        #expect(try await studio.service.stream("Pictures(\(number))/$value").utf8.count == (300 << 10) + 1)
+    }
+
+    @Test("are loaded of what a query expands, and of what its entities contain, and are changed there")
+    func expanded() async throws {
+        let studio = try await Studio()
+        try await studio.link("Albums(1)/Pictures", to: "Pictures(1)")
+        try await studio.picture("Albums(1)/Scans", Array("scan".utf8))
+        let scanned = try #require(try await studio.service.rows("Albums(1)/Scans").first)
+        guard case .integer(let number)? = scanned["ID"] else { throw ODataError.notFound("ID") }
+        #expect(scanned.control.mediaReadLink == "Albums(1)/Scans(\(number))/$value")
+        let album = try await studio.service.rows("Albums(1)?$expand=Scans").first
+        guard case .many(let scans, _, _)? = album?.related["Scans"] else { throw ODataError.notFound("Scans") }
+        #expect(scans.map(\.control.mediaContentType) == ["image/png"])
+        #expect(scans.map(\.control.mediaReadLink) == ["Albums(1)/Scans(\(number))/$value"])
+        let scan = "(\(number))"
+        let store = try await studio.clone([
+            try DefiningQuery("a", "Albums?$expand=Pictures,Scans", retrievesStreams: true)
+        ])
+        #expect(try await store.stream("Pictures(1)/$value") == "one")
+        #expect(try await store.stream("Albums(1)/Scans\(scan)/$value") == "scan")
+        try await store.replaceStream("Albums(1)/Scans\(scan)/$value", "scanned again")
+        #expect(try await store.stream("Albums(1)/Scans\(scan)/$value") == "scanned again")
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream])
+        #expect(try await studio.service.stream("Albums(1)/Scans\(scan)/$value") == "scanned again")
+        await #expect(throws: ODataError.self) { try await store.stream("Albums(2)/Scans\(scan)/$value") }
+    }
+
+    @Test("of a property are deleted offline, and are null from then on; that of a media entity goes with it")
+    func removed() async throws {
+        let studio = try await Studio()
+        try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
+        let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
+        #expect(try await store.stream("Pictures(1)/Thumb") == "small")
+        let thumb = try ODataURL(parsing: "Pictures(1)/Thumb")
+        _ = try await store.execute(ODataRequest(.delete, thumb))
+        #expect(try await store.execute(ODataRequest(.read, thumb)).status == 204)
+        await studio.wire.cut { _, request in request.method == .delete ? .answerLost : nil }
+        _ = try? await store.upload()
+        await studio.wire.mend()
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream])
+        #expect(try await studio.service.execute(ODataRequest(.read, thumb)).status == 204)
+        try await store.download()
+        await #expect(throws: ODataError.self) { try await store.stream("Pictures(1)/Thumb") }
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/$value")))
+        #expect(try await store.upload().accepted.map(\.kind) == [.delete])
+        #expect(try await studio.service.rows("Pictures").isEmpty)
+    }
+
     @Test("stay until the service has taken the deletion of their entity")
     func deletion() async throws {
         let studio = try await Studio()

@@ -8,6 +8,8 @@ final class LockedFlag: Sendable {
     var isSet: Bool { value.withLock { $0 } }
 
     func set() { value.withLock { $0 = true } }
+
+    func clear() { value.withLock { $0 = false } }
 }
 
 /// Requests in the order in which several threads add them.

@@ -51,7 +51,10 @@ final class Shop: Sendable {
     func client() throws -> ODataClient { try client(over: wire) }
 
     func client(over transport: some HTTPTransport) throws -> ODataClient {
-        try ODataClient(serviceRoot: Self.serviceRoot, transport: transport)
+        // What the engine does about failures is to be seen, not what a session does about them before.
+        let session = try HTTPSession(
+            transport, serviceRoot: Self.serviceRoot, configuration: .init(retry: .none))
+        return try ODataClient(serviceRoot: Self.serviceRoot, transport: session)
     }
 
     /// Runs SQL in the database as another program would.

@@ -33,6 +33,11 @@ final class Studio: Sendable {
             _ = try call.transaction.update(call.boundEntity(), ["Name": .string(name)])
             return .none
         }
+        try definition.action("Stamp", on: .entity(QualifiedName("Studio", "Page"))) { call in
+            guard case .string(let title)? = try call.boundEntity()["Title"] else { return .none }
+            calls.append(title)
+            return .none
+        }
         try definition.function("CountAlbums", returns: .primitive(.int32)) { call in
             .value(.integer(42))
         }
@@ -60,8 +65,7 @@ final class Studio: Sendable {
     deinit { try? FileManager.default.removeItem(at: directory) }
 
     func link(_ navigation: String, to target: String) async throws {
-        _ = try await service.execute(
-            ODataRequest(.create, try ODataURL(parsing: navigation + "/$ref"), body: .reference(target)))
+        try await service.link(navigation, to: target)
     }
 
     @discardableResult
@@ -73,15 +77,21 @@ final class Studio: Sendable {
         return nil
     }
 
-    func client() throws -> ODataClient { try ODataClient(serviceRoot: "http://studio.test/", transport: wire) }
+    func client() throws -> ODataClient {
+        let root = "http://studio.test/"
+        let session = try HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none))
+        return try ODataClient(serviceRoot: root, transport: session)
+    }
 
     func clone(
         _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init(),
-        through remote: ODataClient? = nil
+        through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
+        let service: any ODataProvider
+        if let remote { service = remote } else { service = try client() }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
-            serviceRoot: "http://studio.test/", remote: try remote ?? client(), queries: queries, options: options)
+            serviceRoot: "http://studio.test/", remote: service, queries: queries, options: options)
         try await store.download()
         return store
     }
@@ -100,6 +110,8 @@ final class Studio: Sendable {
             <NavigationProperty Name="Pages" Type="Collection(Studio.Page)" ContainsTarget="true"/>
             <NavigationProperty Name="Sheets" Type="Collection(Studio.Sheet)" ContainsTarget="true"/>
             <NavigationProperty Name="Cover" Type="Studio.Page" ContainsTarget="true"/>
+            <NavigationProperty Name="Scans" Type="Collection(Studio.Picture)" ContainsTarget="true"/>
+            <NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>
           </EntityType>
           <EntityType Name="Tag">
             <Key><PropertyRef Name="ID"/></Key>
@@ -139,6 +151,7 @@ final class Studio: Sendable {
             </Property>
             <Property Name="Title" Type="Edm.String"/>
             <Property Name="ContentType" Type="Edm.String"/>
+            <Property Name="Thumb" Type="Edm.Stream"/>
           </EntityType>
           <EntityType Name="Profile">
             <Property Name="Owner" Type="Edm.String"/>
@@ -147,6 +160,7 @@ final class Studio: Sendable {
             <EntitySet Name="Albums" EntityType="Studio.Album">
               <NavigationPropertyBinding Path="Tags" Target="Tags"/>
               <NavigationPropertyBinding Path="Notes" Target="Notes"/>
+              <NavigationPropertyBinding Path="Pictures" Target="Pictures"/>
             </EntitySet>
             <EntitySet Name="Tags" EntityType="Studio.Tag">
               <NavigationPropertyBinding Path="Albums" Target="Albums"/>
@@ -171,6 +185,12 @@ final class LockedNames: Sendable {
 }
 
 extension ODataProvider {
+    /// Relates an entity to another one.
+    func link(_ navigation: String, to target: String) async throws {
+        _ = try await execute(
+            ODataRequest(.create, try ODataURL(parsing: navigation + "/$ref"), body: .reference(target)))
+    }
+
     /// The bytes of a stream.
     func stream(_ url: String) async throws -> String {
         guard case .raw(let bytes, _) = try await execute(ODataRequest(.read, try ODataURL(parsing: url))).body else {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -102,6 +103,26 @@ struct DoubtTests {
         #expect(failed.map(\.failure?.isConflict) == [true])
         try await store.discard()
         #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 99)
+    }
+
+    @Test("knows the entity that was deleted here and came again as the one that was made")
+    func deletedAndBroughtAgain() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await store.create("Customers", ["CustomerID": "NEW01", "CompanyName": "New", "Country": "Norway"])
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Customers('NEW01')")))
+        try await store.download()
+        await shop.wire.cut { _, request in request.method == .delete ? .lostOnTheWay : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        #expect(try await store.status().pending.map(\.kind) == [.delete])
+        try await store.undoAll()
+        #expect(try await store.rows("Customers('NEW01')").count == 1)
+        try await store.sync()
+        try await shop.expectEqual(store)
     }
 
     @Test("holds a create whose success cannot be read in doubt, and goes on with the rest")
@@ -210,5 +231,58 @@ struct DoubtTests {
         #expect(try await store.status().pending.map(\.entityText) == [])
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+
+    @Test("Rule 2: first sent is when it was first on its way, not when a connection could not be made")
+    func firstSent() async throws {
+        let shop = try await Shop()
+        let isLater = LockedFlag()
+        var options = OfflineODataProvider.Options()
+        options.environment.now = { Environment.system.now() + (isLater.isSet ? 0 : -60 * 86_400) }
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Orders", Self.order)
+        try await store.transaction { changes in try changes.update("Products(1)", ["Stock": 5]) }
+        await shop.wire.cut { _, _ in .lostOnTheWay }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        #expect(try await store.status().pending.map(\.firstSent) == [nil, nil])
+        await shop.wire.mend()
+        isLater.set()
+        // Never sent, so that it is folded with what comes after it.
+        try await store.update("Orders(-1)", ["Freight": .decimal(ODataDecimal(9))])
+        let report = try await store.upload(options: UploadOptions(foldsRequests: true))
+        #expect(report.accepted.map(\.kind) == [.create, .update])
+        let posts = await shop.wire.requests.filter { $0.method == .post }
+        let name = try #require(HTTPField.Name("Repeatability-First-Sent"))
+        let sent = try #require(posts.first?.headerFields[name])
+        #expect(posts.count == 1 && sent.hasSuffix("GMT"))
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        let date = try #require(formatter.date(from: sent))
+        #expect(abs(date.timeIntervalSince1970 - Environment.system.now()) < 3600)
+    }
+
+    @Test("takes a relation for made that the service says is there already")
+    func relationThere() async throws {
+        let studio = try await Studio()
+        let isAgain = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try studio.client()),
+            before: { request in
+                guard case .reference = request.body, isAgain.isSet else { return nil }
+                throw ODataError(status: 409, code: "AlreadyThere", message: "They are related already.")
+            })
+        let store = try await studio.clone(through: service)
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        await studio.wire.mend()
+        isAgain.set()
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.link])
+        try await store.link("Albums(2)/Tags", to: "Tags(1)")
+        #expect(try await store.upload().failed.map { $0.failure?.code } == ["AlreadyThere"], "it is not there")
     }
 }

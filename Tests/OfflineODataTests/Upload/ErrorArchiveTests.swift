@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 import OfflineOData
 import Testing
@@ -223,6 +224,30 @@ struct AcceptTests {
         #expect(try await store.upload().accepted.map(\.entitySet) == ["Order_Lines"])
         try await store.download()
         try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "is accepted under the key of an entity that came meanwhile and was deleted here: both are that one, and it goes",
+        arguments: [true, false], [true, false])
+    func acceptedBesideDeletion(deletesBoth: Bool, takesBack: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await inDoubt(shop)
+        let id = try #require(try await store.status().failed.first?.id)
+        try await store.download()
+        if deletesBoth { _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(-1)"))) }
+        try await store.update("Orders(1201)", ["Freight": 3])
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(1201)")))
+        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        #expect(try await store.rows("Orders").count == 200)
+        if takesBack {
+            try await store.undoAll()
+            #expect(try await store.rows("Orders").count == 201)
+        } else {
+            #expect(try await store.upload().failed.isEmpty)
+        }
+        try await store.sync()
+        try await shop.expectEqual(store)
+        #expect(try await store.rows("Orders").count == (takesBack ? 201 : 200))
     }
 
     @Test("is accepted only when it is in doubt, not when it was refused")

@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Rules 5 and 8: a stream that was replaced here")
+struct StreamConflictTests {
+    private func clone(
+        _ studio: Studio, through service: (any ODataProvider)? = nil
+    ) async throws -> OfflineODataProvider {
+        try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
+    }
+
+    @Test("hides no change of others from the change of properties behind it", arguments: [true, false])
+    func propertiesOfOthers(hasETags: Bool) async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio, through: PlainService(base: studio.client(), hasETags: hasETags))
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        try await store.update("Pictures(1)", ["Title": "Mine"])
+        try await studio.service.update("Pictures(1)", ["Title": "Theirs"])
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.stream])
+        #expect(report.failed.map(\.failure?.isConflict) == [true])
+        #expect(report.failed.first?.failure?.theirs?["Title"] == "Theirs")
+        #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Theirs")
+    }
+
+    @Test("hides no change of others either that a download has brought before")
+    func downloadedBetween() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        try await store.update("Pictures(1)", ["Title": "Mine"])
+        try await studio.service.update("Pictures(1)", ["Title": "Theirs"])
+        try await store.download()
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+    }
+
+    @Test("is no conflict with the change of properties behind it, before it, or both")
+    func own() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.update("Pictures(1)", ["Title": "A"])
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        try await store.update("Pictures(1)", ["Title": "B"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.update, .stream, .update])
+        #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "B")
+        try await store.replaceStream("Pictures(1)/$value", "three")
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream], "its ETag is the new one")
+        #expect(try await studio.service.stream("Pictures(1)/$value") == "three")
+    }
+
+    @Test("does not overwrite one that others replaced meanwhile, unless told so")
+    func streamOfOthers() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream("Pictures(1)/$value", "mine")
+        try await studio.service.replaceStream("Pictures(1)/$value", "theirs")
+        let report = try await store.upload()
+        #expect(report.failed.map(\.failure?.isConflict) == [true])
+        #expect(try await studio.service.stream("Pictures(1)/$value") == "theirs")
+        try await store.retry()
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream])
+        #expect(try await studio.service.stream("Pictures(1)/$value") == "mine")
+    }
+
+    @Test("does as the policy says where others replaced it meanwhile", arguments: ["mine", "theirs"])
+    func policy(winner: String) async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream("Pictures(1)/$value", "mine")
+        try await store.update("Pictures(1)", ["Title": "Sea"])
+        try await studio.service.replaceStream("Pictures(1)/$value", "theirs")
+        let report = try await store.upload(
+            options: UploadOptions(conflictPolicy: winner == "mine" ? .clientWins : .serverWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await studio.service.stream("Pictures(1)/$value") == winner)
+        try await store.loadStream(ODataURL(parsing: "Pictures(1)/$value"))
+        #expect(try await store.stream("Pictures(1)/$value") == winner)
+    }
+
+    @Test("is known again by its bytes where the answer was lost and the service remembers no requests")
+    func answerLost() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio, through: PlainService(base: studio.client()))
+        let text = String(repeating: "picture ", count: 100_000)
+        try await store.replaceStream("Pictures(1)/$value", text)
+        await studio.wire.cut { _, request in request.method == .put ? .answerLost : nil }
+        _ = try? await store.upload()
+        await studio.wire.mend()
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream])
+        #expect(try await studio.service.stream("Pictures(1)/$value") == text)
+    }
+
+    @Test("leaves the bytes of the creation before it when it alone is cancelled")
+    func cancelled() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await store.createMedia("Pictures", "new")
+        try await store.replaceStream("Pictures(-1)/$value", "newer")
+        let last = try #require(try await store.status().pending.last)
+        #expect(last.kind == .stream)
+        try await store.cancel([last.id])
+        #expect(try await store.stream("Pictures(-1)/$value") == "new")
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.create])
+        #expect(try await studio.service.stream("Pictures(2)/$value") == "new")
+    }
+
+    @Test("goes to the archive when its bytes are gone, and the rest of the queue goes on")
+    func bytesGone() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        try await store.update("Albums(1)", ["Name": "Spring"])
+        try await DatabaseQueue(path: store.directory + "/store.db").write {
+            try $0.execute(sql: "DELETE FROM outpost_stream")
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.code } == ["StreamGone"])
+        #expect(report.accepted.map(\.entitySet) == ["Albums"])
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Rule 11: a key that the service gives reaches every place")
+struct KeyRewritingTests {
+    @Test("also what refers to what refers to the entity, where each key is part of the next")
+    func throughKeys() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone()
+        #expect(try await store.create("Headers", ["Title": "third"])?["ID"] == -1)
+        try await store.create("Items", ["HeaderID": -1, "No": 1])
+        try await store.create("Schedules", ["HeaderID": -1, "ItemNo": 1, "No": 1, "Day": "Monday"])
+        try await store.update("Schedules(HeaderID=-1,ItemNo=1,No=1)", ["Day": "Tuesday"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Items").map { $0["HeaderID"] } == [header])
+            let schedules = try await provider.rows("Schedules")
+            #expect(schedules.map { $0["HeaderID"] } == [header])
+            #expect(schedules.map { $0["Day"] } == ["Tuesday"])
+        }
+        #expect(try await store.rows("Schedules(HeaderID=-1,ItemNo=1,No=1)").count == 1, "by its old link too")
+    }
+
+    @Test("also a foreign key that only a derived type has")
+    func derivedTypes() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone()
+        try await store.create("Headers", ["Title": "third"])
+        try await store.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        #expect(try await depot.service.rows("Papers").map { $0["HeaderID"] } == [header])
+        #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [header])
+    }
+
+    @Test("also what went with an entity that was deleted here, and comes back with it")
+    func deletedHere() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone(
+            [DefiningQuery(entitySet: "Headers"), try DefiningQuery("boxes", "Boxes?$expand=Slips")])
+        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
+        try await store.change(.update, "Boxes(1)/Slips(1)", "Slip", ["HeaderID": -1])
+        try await store.delete("Boxes(1)")
+        #expect(try await store.upload(options: UploadOptions(categories: ["now"])).accepted.map(\.kind) == [.create])
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        #expect(try await store.rows("Boxes").isEmpty)
+        #expect(try await store.undo([ODataURL(parsing: "Boxes(1)")]) == 1)
+        #expect(try await store.rows("Boxes(1)/Slips").map { $0["HeaderID"] } == [header])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.update])
+        #expect(try await depot.service.rows("Boxes(1)/Slips").map { $0["HeaderID"] } == [header])
+    }
+
+    @Test(
+        "also a row whose twin, under the new key, a download has brought before the answer came",
+        arguments: [true, false])
+    func twinsOfDependents(isEdited: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            let order = try changes.create(
+                "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+            try changes.create(
+                "Order_Lines",
+                [
+                    "OrderID": try order.value(of: "OrderID"), "LineNumber": 1, "ProductID": 3, "Quantity": 2,
+                    "Price": .decimal(ODataDecimal(5)),
+                ])
+        }
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        try await store.download()
+        #expect(try await store.rows("Order_Lines(OrderID=1201,LineNumber=1)").count == 1)
+        if isEdited { try await store.update("Order_Lines(OrderID=1201,LineNumber=1)", ["Quantity": 7]) }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == (isEdited ? 3 : 2))
+        #expect(try await store.rows("Order_Lines?$filter=OrderID eq -1").isEmpty)
+        try await store.download()
+        try await shop.expectEqual(store)
+        #expect(
+            try await shop.count("SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201") == (isEdited ? 7 : 2))
+    }
+}
