@@ -43,6 +43,8 @@ public final class OfflineODataProvider: ODataProvider {
     /// What queries may call, and how they compare texts.
     let functions: FunctionRegistry
     let local: StoreProvider
+    /// The same without ``Options/localPageSize``, for what must be of one moment.
+    private let unpaged: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
     let streams: StreamTable
@@ -81,14 +83,21 @@ public final class OfflineODataProvider: ODataProvider {
         let hook = QueueHook(
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         var storeOptions = StoreProvider.Options()
-        storeOptions.pageSizeLimit = options.localPageSize ?? Int(Int32.max)
+        storeOptions.pageSizeLimit = Int(Int32.max)
         storeOptions.functions = functions
         var rules = WriteRules()
         rules.updatesRelated = true
         // One that changes nothing may be asked for (ChangeOptions).
         rules.tellsUnchanged = true
-        local = StoreProvider(
+        unpaged = StoreProvider(
             database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+        if let size = options.localPageSize {
+            storeOptions.pageSizeLimit = size
+            local = StoreProvider(
+                database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+        } else {
+            local = unpaged
+        }
         self.hook = hook
         streams = StreamTable(database: database)
         streamProperties = Set(
@@ -216,18 +225,22 @@ public final class OfflineODataProvider: ODataProvider {
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await execute(request, isPaged: true)
+    }
+
+    /// - Parameter isPaged: whether ``Options/localPageSize`` bounds what is given at once.
+    func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         if case .batch(let items) = request.body {
             var request = request
             request.body = .batch(try await markingChangeSets(items))
             return try await local.execute(request)
         }
-        if let answer = try await answerEngineSet(request) { return answer }
+        if let answer = try await answerEngineSet(request, isPaged: isPaged) { return answer }
         let rewritten = StateFunctions.rewriting(request)
         if let answer = try await answerCall(rewritten) { return answer }
         if let answer = try await answerStream(rewritten) { return answer }
         if request.method == .read {
-            return try await annotating(
-                Containment(mapping: mapping).identifying(try await answer(rewritten), at: rewritten.url))
+            return try await annotating(try await answer(rewritten, isPaged: isPaged))
         }
         return try await answer(try markingDeepChange(rewritten))
     }
@@ -247,7 +260,8 @@ public final class OfflineODataProvider: ODataProvider {
         return request
     }
 
-    private func answer(_ request: ODataRequest) async throws -> ODataResponse {
+    private func answer(_ request: ODataRequest, isPaged: Bool = true) async throws -> ODataResponse {
+        let local = isPaged ? local : unpaged
         if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
             // Under the first key, such a change would make a new entity.
             return try await local.execute(redirected)

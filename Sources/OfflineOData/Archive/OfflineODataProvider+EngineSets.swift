@@ -14,7 +14,7 @@ extension OfflineODataProvider {
     }
 
     /// Answers a request for one of the engine's own sets; `nil` for any other.
-    func answerEngineSet(_ request: ODataRequest) async throws -> ODataResponse? {
+    func answerEngineSet(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse? {
         let request = request.link == nil ? request : try request.parsingLink()
         guard case .name(let name, _)? = request.url.path.segments.first, let set = engineSet(name.text) else {
             return nil
@@ -22,15 +22,15 @@ extension OfflineODataProvider {
         do {
             guard request.method == .read else { return try await change(set, request) }
             if let redirected = try await followingAffectedEntity(set, request) {
-                return try await execute(redirected)
+                return try await execute(redirected, isPaged: isPaged)
             }
-            return try await read(set, request)
+            return try await read(set, request, isPaged: isPaged)
         } catch let error as QueryError {
             throw ODataError(error)
         }
     }
 
-    private func read(_ set: EngineSet, _ request: ODataRequest) async throws -> ODataResponse {
+    private func read(_ set: EngineSet, _ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         var request = request
         let attached = request.url.options.expand.filter {
             $0.path.count == 1 && Self.toAnyType.contains($0.path[0].text)
@@ -43,7 +43,7 @@ extension OfflineODataProvider {
         }
         let virtual = VirtualEntities(
             entities, of: entitySet, model: model, now: options.environment.instant,
-            pageSizeLimit: options.localPageSize ?? Int(Int32.max))
+            pageSizeLimit: isPaged ? options.localPageSize ?? Int(Int32.max) : Int(Int32.max))
         var response = try virtual.answer(bound, request)
         guard !attached.isEmpty else { return response }
         let names = attached.map(\.path[0].text)

@@ -88,7 +88,7 @@ extension OfflineODataProvider {
                     let theirs = try before.image(
                         set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
                 {
-                    try queue.setETag(theirs.control.etag, of: request.id, in: database)
+                    try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
                     let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
                     try queue.rewrite(
                         request.id, key: Entity(shape: base.shape, key: request.key), changes: request.changes,

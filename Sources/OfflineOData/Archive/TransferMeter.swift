@@ -36,6 +36,8 @@ private struct MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     let base: Base
     let meter: TransferMeter
 
+    var keepsSession: Bool { base.keepsSession }
+
     func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

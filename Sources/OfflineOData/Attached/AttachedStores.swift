@@ -116,7 +116,7 @@ public final class AttachedStores: ODataProvider {
     ///
     /// - Throws: `ODataError`, 405 for anything that would change something; `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        try await provider.execute(request)
+        try await provider.execute(StateFunctions.rewriting(request))
     }
 
     /// Closes the connection; the stores stay open.

@@ -94,6 +94,9 @@ extension Downloader {
     private func confirmedPresent(
         _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey> {
+        // Of a part of a result, what did not come is not in it any more, wherever else it is.
+        let options = try ODataURL(parsing: query.text).options
+        if options.top != nil || options.skip != nil { return [] }
         var present: Set<EntityKey> = []
         var start = 0
         while start < keys.count {

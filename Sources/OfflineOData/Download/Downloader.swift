@@ -148,7 +148,8 @@ struct Downloader: Sendable {
                     for removed in last.removed {
                         if let key = key(of: removed, table) { try applier.remove(key) }
                     }
-                    try QueryTable.markLoaded(query.id, deltaLink: last.deltaLink ?? link, at: time, in: database)
+                    try QueryTable.markLoaded(
+                        query.id, deltaLink: query.keepsLinks ? last.deltaLink ?? link : nil, at: time, in: database)
                     return applier.counts
                 })
             progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
@@ -163,7 +164,7 @@ struct Downloader: Sendable {
             report.received += page.entities.count + page.removed.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
         }
-        report.add(try await applyStage(query, table, deltaLink: page.deltaLink ?? link))
+        report.add(try await applyStage(query, table, deltaLink: query.keepsLinks ? page.deltaLink ?? link : nil))
         progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
         return report
     }
@@ -219,15 +220,19 @@ struct Downloader: Sendable {
         try await database.write { database in
             let downloaded = Set(queries.map(\.id))
             guard try QueryTable.all(in: database).allSatisfy({ downloaded.contains($0.id) }) else { return }
-            let queue = QueueTable(model: mapping.model)
+            var changed: [String: Set<Int64>] = [:]
             for row in rows {
-                guard try !queue.hasRequests(set: row.set, rowID: row.rowID, in: database) else { continue }
+                let table = mapping.tables[row.set]
+                if changed[row.set] == nil {
+                    changed[row.set] = try table.map {
+                        try Containment(mapping: mapping).changedRows(of: $0, in: database)
+                    }
+                }
+                if changed[row.set]?.contains(row.rowID) == true { continue }
                 try database.execute(
                     sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
                     arguments: [row.set, row.rowID])
-                guard let table = mapping.tables[row.set],
-                    try Rows.owner(table, rowID: row.rowID, in: database) == 0
-                else { continue }
+                guard let table, try Rows.owner(table, rowID: row.rowID, in: database) == 0 else { continue }
                 try BulkLoader(set: table.set, mapping: mapping, in: database).delete(row.rowID)
             }
         }

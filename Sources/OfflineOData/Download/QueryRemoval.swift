@@ -27,6 +27,10 @@ struct QueryRemoval: Sendable {
                         WHERE b.entity_set = ?2 AND b.row_id = t.\(id.quotedDatabaseIdentifier)))
                 """, arguments: [query, table.set])
         for rowID in shared { try applier.release(rowID) }
+        for rowID in try Containment(mapping: mapping).rows(containingChanges: table, in: database)
+        where try Rows.owner(table, rowID: rowID, in: database) == query {
+            try applier.release(rowID)
+        }
         // Rows deleted here that it holds: should that be taken back, nobody holds them.
         let deleted = try Int64.fetchAll(
             database, sql: "SELECT row_id FROM outpost_before WHERE entity_set = ? AND owner = ?",

@@ -66,7 +66,9 @@ enum QueryTable {
         try database.execute(
             sql: "INSERT INTO outpost_hidden_owner(id) VALUES (?)", arguments: [id])
         for split in parts.splits {
-            let part = try DefiningQuery("\(query.name)/\(split.navigation)", split.text, group: query.group)
+            let part = try DefiningQuery(
+                "\(query.name)/\(split.navigation)", split.text, group: query.group,
+                retrievesStreams: query.retrievesStreams)
             try add(
                 part, entitySet: split.entitySet, mapping: mapping, parent: id, navigation: split.navigation,
                 in: database)

@@ -25,6 +25,9 @@ struct RowApplier {
     private let isSingleton: Bool
     /// Whether the query's rows are not seen yet.
     private let isHidden: Bool
+    private let containment: Containment
+    /// The rows that contain what has changes.
+    private let containers: Set<Int64>
     private(set) var counts = Counts()
 
     init(table: TableStorage, mapping: StorageMapping, query: Int64, in database: Database) throws {
@@ -36,6 +39,8 @@ struct RowApplier {
         before = BeforeImages(snapshots: queue.snapshots)
         loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         isHidden = try Self.isHidden(query, in: database)
+        containment = Containment(mapping: mapping)
+        containers = try containment.rows(containingChanges: table, in: database)
         hasLocalChanges =
             try Bool.fetchOne(
                 database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
@@ -133,7 +138,8 @@ struct RowApplier {
         try before.save(image, set: table.set, rowID: rowID, in: database)
     }
 
-    /// Ends the query's membership of a row; the row goes when nobody else holds it.
+    /// Ends the query's membership of a row; the row goes when nobody else holds it and nothing that it contains has
+    /// changes of ours.
     mutating func letGo(_ rowID: Int64) throws {
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
         if owner != query {
@@ -143,8 +149,9 @@ struct RowApplier {
         }
         counts.removed += 1
         guard let heir = try heir(of: rowID) else {
-            try loader.delete(rowID)
-            return
+            // What it contains would go with it, and its changes could never be sent.
+            guard !containers.contains(rowID) else { return try containment.keep(rowID, table, in: database) }
+            return try loader.delete(rowID)
         }
         try Rows.setOwner(heir, table, rowID: rowID, in: database)
         try removeMember(heir, rowID)
@@ -226,7 +233,7 @@ struct RowApplier {
     }
 
     /// Lets go of all rows that a first download has brought so far, since it must start again: what has gone
-    /// meanwhile would never be told.
+    /// meanwhile would never be told. Those that were changed or deleted here are its rows again when it brings them again.
     mutating func startAgain() throws {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
         let rows = try Int64.fetchAll(
@@ -235,9 +242,14 @@ struct RowApplier {
                 SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
                 WHERE \(column.quotedDatabaseIdentifier) = ?1
                 UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
+                UNION SELECT row_id FROM outpost_before WHERE entity_set = ?2 AND owner = ?1
                 """, arguments: [query, table.set])
-        for rowID in rows where try !queue.hasRequests(set: table.set, rowID: rowID, in: database) {
-            try letGo(rowID)
+        for rowID in rows {
+            if try queue.hasRequests(set: table.set, rowID: rowID, in: database) {
+                try releaseChanged(rowID)
+            } else {
+                try letGo(rowID)
+            }
         }
     }
 

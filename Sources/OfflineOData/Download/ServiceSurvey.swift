@@ -23,24 +23,30 @@ public struct ServiceSurvey: Sendable {
     /// - Parameters:
     ///   - service: the service.
     ///   - queries: what would be taken; every entity set when empty.
+    ///   - parameters: the values of the queries' parameters by name, as literals of URLs.
     /// - Throws: what reading the metadata throws; ``OfflineError/invalidDefiningQuery(name:reason:)``.
     public static func take(
-        of service: any ODataProvider, queries: [DefiningQuery] = []
+        of service: any ODataProvider, queries: [DefiningQuery] = [], parameters: [String: String] = [:]
     ) async throws -> ServiceSurvey {
         let model = try EngineSet.removing(from: try await service.model)
         let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
+        var values: [String: Expression] = [:]
+        for (name, text) in parameters { values[name] = try QueryParameters.expression(text, of: name) }
         var parts: [Part] = []
         for query in wanted {
             let overSet = try query.overSet(of: model)
             _ = try DefiningQueryCheck.entitySet(of: overSet, model: model)
-            parts.append(Part(query: query, rows: try await count(overSet, service)))
+            parts.append(Part(query: query, rows: try await count(overSet, service, values)))
         }
         return ServiceSurvey(parts: parts)
     }
 
     /// The number of rows of a query; `nil` when the service does not count.
-    static func count(_ query: DefiningQuery, _ service: any ODataProvider) async throws -> Int? {
+    static func count(
+        _ query: DefiningQuery, _ service: any ODataProvider, _ parameters: [String: Expression] = [:]
+    ) async throws -> Int? {
         var url = query.url
+        QueryParameters.substitute(parameters, in: &url.options)
         url.path.segments.append(.count)
         var options = QueryOptions()
         options.filter = url.options.filter

@@ -141,8 +141,11 @@ struct TreeApplier {
             database,
             sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(contained.table.quotedDatabaseIdentifier) "
                 + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?", arguments: [parent])
-        for row in held where !ids.contains(row) {
-            guard try hasChanges && queue.hasRequests(set: contained.set, rowID: row, in: database) else {
+        let gone = held.filter { !ids.contains($0) }
+        guard !gone.isEmpty else { return }
+        let changed = try Containment(mapping: mapping).changedRows(of: contained, in: database)
+        for row in gone {
+            guard changed.contains(row) else {
                 try loader.delete(row)
                 continue
             }

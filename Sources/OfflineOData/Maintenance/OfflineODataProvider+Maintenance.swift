@@ -39,8 +39,6 @@ extension OfflineODataProvider {
         let mapping = mapping
         try await database.write { database in
             try StreamTable.removeOrphans(mapping, in: database)
-            // Streams that never got an owner, since taking them in was cut short.
-            try database.execute(sql: "DELETE FROM outpost_stream WHERE entity_set = ''")
             try database.execute(sql: "DELETE FROM outpost_staged")
         }
         try await StoreError.translatingVacuum { [database] in

@@ -84,7 +84,8 @@ extension OfflineODataProvider {
             kept = path + ".damaged\(number)"
         }
         do {
-            for suffix in ["-wal", ""] where files.fileExists(atPath: path + suffix) {
+            // The log last: without it, the file would be an older one that opens as if nothing were missing.
+            for suffix in ["", "-wal"] where files.fileExists(atPath: path + suffix) {
                 try files.moveItem(atPath: path + suffix, toPath: kept + suffix)
             }
             try? files.removeItem(atPath: path + "-shm")
@@ -141,6 +142,19 @@ struct StoreSalvage {
         }
     }
 
+    /// Copies every table into an empty database.
+    ///
+    /// - Throws: `DatabaseError` also where the source is damaged.
+    static func copyAll(from source: Database, to target: Database) throws {
+        var salvage = StoreSalvage(source: source, target: target)
+        try salvage.run()
+        guard salvage.report.losses.isEmpty else {
+            let tables = salvage.report.losses.keys.sorted().joined(separator: ", ")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "damaged: \(tables)")
+        }
+        try salvage.copyNumbers()
+    }
+
     private mutating func run() throws {
         let statements = try Row.fetchAll(
             source,
@@ -165,17 +179,20 @@ struct StoreSalvage {
         // No internal id is given twice, also of rows that are lost.
         let given = (try? Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence")) ?? []
         for row in given where names.contains(row["name"]) {
-            let (name, last): (String, Int64) = (row["name"], row["seq"])
-            try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
-            try target.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
+            try RowNumbers.setLast(row["seq"], of: row["name"], in: target)
         }
     }
 
-    private func finish() throws {
+    /// The numbers by which a file says what it is.
+    private func copyNumbers() throws {
         for pragma in ["application_id", "user_version"] {
             let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
             try target.execute(sql: "PRAGMA \(pragma) = \(value)")
         }
+    }
+
+    private func finish() throws {
+        try copyNumbers()
         try target.execute(
             sql: """
                 UPDATE outpost_query SET next_link = NULL, delta_link = NULL;

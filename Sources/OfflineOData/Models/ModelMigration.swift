@@ -77,6 +77,9 @@ struct ModelMigration {
         for statement in oldStatements where statement.kind != "TABLE" && !kept.contains(statement) {
             try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
         }
+        let names = Set(newStatements.filter { $0.kind == "TABLE" }.map(\.name))
+        let leaving = Set(oldStatements.filter { $0.kind == "TABLE" && !kept.contains($0) }.map(\.name))
+        let indexes = try removeIndexes(of: leaving, in: database)
         var stale: Set<String> = []
         var made: Set<String> = []
         for statement in newStatements where statement.kind == "TABLE" && !kept.contains(statement) {
@@ -92,11 +95,49 @@ struct ModelMigration {
             try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
             try database.execute(sql: statement.sql)
         }
-        let names = Set(newStatements.filter { $0.kind == "TABLE" }.map(\.name))
+        for index in indexes { try remake(index, in: database) }
         for statement in oldStatements where statement.kind == "TABLE" && !names.contains(statement.name) {
             try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
         }
         return stale
+    }
+
+    /// An index that somebody asked for, with the statement that made it; a search index is made otherwise.
+    private typealias RequestedIndex = (index: PropertyIndexes.Index, sql: String?)
+
+    /// Takes the indexes out that somebody asked for on tables that go or are made anew: a search index would not
+    /// hear of the rows of the new table.
+    private func removeIndexes(of tables: Set<String>, in database: Database) throws -> [RequestedIndex] {
+        let indexes = PropertyIndexes(mapping: old.mapping)
+        var removed: [RequestedIndex] = []
+        for index in try indexes.list(in: database) {
+            guard let table = old.mapping.tables[index.set], tables.contains(table.table) else { continue }
+            let sql = try String.fetchOne(
+                database, sql: "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?",
+                arguments: [index.name])
+            removed.append((index, sql))
+            try indexes.drop(index, in: database)
+        }
+        return removed
+    }
+
+    /// Makes an index again, where what it is about is still stored as it was.
+    private func remake(_ requested: RequestedIndex, in database: Database) throws {
+        let index = requested.index
+        guard let before = old.mapping.tables[index.set], let after = new.mapping.tables[index.set],
+            before.table == after.table
+        else { return }
+        if index.isSearch {
+            guard after.rowID != nil, !after.searchColumns.isEmpty else { return }
+            try PropertyIndexes(mapping: new.mapping).createSearch(on: index.set, in: database)
+        } else if let sql = requested.sql {
+            let isAlike = index.paths.allSatisfy { path in
+                let path = String(path.prefix { $0 != " " })
+                guard let column = after.column(at: path) else { return false }
+                return column.codec == before.column(at: path)?.codec
+            }
+            if isAlike { try database.execute(sql: sql) }
+        }
     }
 
     /// Removes what was downloaded and not changed here. What was changed stays seen, and belongs to nobody until a
@@ -109,13 +150,28 @@ struct ModelMigration {
             // What the app has for itself is not the service's.
             if let set = new.mapping.model.entitySet(table.set), set.isClientOnly { continue }
             let name = table.table.quotedDatabaseIdentifier
-            let changed = "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)"
             try database.execute(
-                sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN \(changed)", arguments: [table.set])
+                sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN (SELECT value FROM json_each(?))",
+                arguments: [try changedRows(of: table, in: database)])
             try database.execute(sql: "UPDATE \(name) SET \(owner) = 0")
+            try database.execute(
+                sql: "DELETE FROM outpost_alias WHERE entity_set = ? AND row_id NOT IN (SELECT \(rowID) FROM \(name))",
+                arguments: [table.set])
         }
         try database.execute(
             sql: "UPDATE outpost_before SET owner = 0; DELETE FROM outpost_member; DELETE FROM outpost_uploaded")
+        let containment = Containment(mapping: new.mapping)
+        for table in new.mapping.tables.values {
+            for row in try containment.rows(containingChanges: table, in: database) {
+                try containment.keep(row, table, in: database)
+            }
+        }
+    }
+
+    /// The rows that have changes themselves or in what they contain, as a JSON array.
+    private func changedRows(of table: TableStorage, in database: Database) throws -> String {
+        let rows = try Containment(mapping: new.mapping).changedRows(of: table, in: database)
+        return "[\(rows.sorted().map(String.init).joined(separator: ","))]"
     }
 
     /// Makes a table anew and fills it with what is still right.
@@ -124,6 +180,7 @@ struct ModelMigration {
     private func rebuild(_ statement: Statement, in database: Database) throws -> String? {
         let name = statement.name.quotedDatabaseIdentifier
         let former = "former$\(statement.name)".quotedDatabaseIdentifier
+        let lastNumber = try RowNumbers.last(of: statement.name, in: database)
         try database.execute(sql: "ALTER TABLE \(name) RENAME TO \(former)")
         // Indexes have their names for themselves.
         for index in oldStatements where index.kind != "TABLE" && index.table == statement.name {
@@ -134,6 +191,7 @@ struct ModelMigration {
             let after = new.mapping.tables.values.first(where: { $0.table == statement.name }), before.set == after.set
         else {
             try database.execute(sql: "DROP TABLE \(former)")
+            try keepNumbers(after: lastNumber, of: statement.name, in: database)
             return nil
         }
         let alike = Set(
@@ -145,18 +203,24 @@ struct ModelMigration {
             former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
         let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
-        let condition =
-            rebuilds
-            ? "WHERE \(OfflineLayout.rowIDColumn.quotedDatabaseIdentifier) IN "
-                + "(SELECT row_id FROM outpost_queue WHERE entity_set = ?)" : "WHERE ? IS NOT NULL"
         if hasKey {
+            let id = OfflineLayout.rowIDColumn.quotedDatabaseIdentifier
+            let condition = rebuilds ? "WHERE \(id) IN (SELECT value FROM json_each(?))" : ""
             try database.execute(
-                sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)", arguments: [after.set])
+                sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
+                arguments: rebuilds ? [try changedRows(of: after, in: database)] : [])
         }
         try database.execute(sql: "DROP TABLE \(former)")
+        try keepNumbers(after: lastNumber, of: statement.name, in: database)
         try remapNotLoaded(before, after, alike, in: database)
         let isNew = after.columns.contains { !alike.contains($0.name) }
         return rebuilds || isNew || !hasKey ? after.set : nil
+    }
+
+    /// Lets a table that was made anew go on counting, so that what knows a row by its number finds no other one.
+    private func keepNumbers(after number: Int64?, of table: String, in database: Database) throws {
+        guard let number else { return }
+        try RowNumbers.setLast(number, of: table, in: database)
     }
 
     /// The columns that both tables have: those of the engine, and those of properties that are stored alike.

@@ -41,7 +41,7 @@ public struct QueryObservation: AsyncSequence, Sendable {
                     guard !source.changes.isClosed else { return nil }
                     throw error
                 }
-                if let last, last == result { continue }
+                if let last, last.elementsEqual(result, by: Self.looksAlike) { continue }
                 last = result
                 return result
             }
@@ -50,6 +50,13 @@ public struct QueryObservation: AsyncSequence, Sendable {
 
     /// An iterator that begins with the present result.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+}
+
+extension QueryObservation.AsyncIterator {
+    /// Whether two entities have the same values, and their changes are in the same state.
+    static func looksAlike(_ one: Entity, _ other: Entity) -> Bool {
+        one == other && one.offlineState == other.offlineState && one.changeFlags == other.changeFlags
+    }
 }
 
 /// How the result of a query changes, as an `AsyncSequence`: what a list animates.
@@ -83,7 +90,8 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
                     now[key] = entity
                     switch old[key] {
                     case nil: changes.inserted.append(entity)
-                    case let before? where before != entity: changes.updated.append(entity)
+                    case let before? where !QueryObservation.AsyncIterator.looksAlike(before, entity):
+                        changes.updated.append(entity)
                     default: break
                     }
                 }
@@ -104,7 +112,7 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
 public struct QueryChanges: Hashable, Sendable {
     /// Entities that came into the result.
     public var inserted: [Entity] = []
-    /// Entities with other values, as they are now.
+    /// Entities with other values, or whose changes are in another state, as they are now.
     public var updated: [Entity] = []
     /// Entities that left the result, as they were.
     public var removed: [Entity] = []
@@ -124,28 +132,22 @@ struct ObservedQuery: Sendable {
         return arguments != .none
     }
 
-    /// All entities that it finds now; of a single entity that one, or none.
+    /// All entities that it finds now; of a single entity that one, or none. They are of one moment, however large the pages
+    /// are that others are given.
     func read() async throws -> [Entity] {
-        var entities: [Entity] = []
-        var request: ODataRequest? = ODataRequest(.read, url)
-        while let current = request {
-            request = nil
-            do {
-                switch try await provider.execute(current).body {
-                case .page(let page):
-                    entities += page.entities
-                    request = page.nextLink.map { ODataRequest(following: $0) }
-                case .entity(let entity): entities.append(entity)
-                case .none: break
-                default:
-                    throw ODataError(
-                        status: 400, code: "NotObservable", message: "\(url) is no entity or collection of entities.")
-                }
-            } catch let error as ODataError where error.status == 404 && isByKey {
-                // It is deleted, or not there yet.
+        do {
+            switch try await provider.execute(ODataRequest(.read, url), isPaged: false).body {
+            case .page(let page): return page.entities
+            case .entity(let entity): return [entity]
+            case .none: return []
+            default:
+                throw ODataError(
+                    status: 400, code: "NotObservable", message: "\(url) is no entity or collection of entities.")
             }
+        } catch let error as ODataError where error.status == 404 && isByKey {
+            // It is deleted, or not there yet.
+            return []
         }
-        return entities
     }
 }
 

@@ -40,7 +40,6 @@ final class StoreChanges: Sendable {
     /// - Returns: `false` when the store was closed instead.
     /// - Throws: `CancellationError`.
     func wait(beyond seen: UInt64) async throws -> Bool {
-        startPolling()
         let id = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
@@ -52,7 +51,9 @@ final class StoreChanges: Sendable {
                     state.waiters[id] = continuation
                     return false
                 }
-                if isReady { continuation.resume() }
+                if isReady { return continuation.resume() }
+                // Not before: it ends where nobody waits.
+                startPolling()
             }
             try Task.checkCancellation()
         } onCancel: {

@@ -28,21 +28,28 @@ extension OfflineODataProvider {
     ) async throws {
         if let literal { _ = try QueryParameters.expression(literal, of: name) }
         let previous = try await parameterTexts()[name]
-        sessionParameters.withLock { $0[name] = lifetime == .session ? literal : nil }
-        try await database.write { database in
+        let wasOfSession = sessionParameters.withLock { parameters in
+            defer { parameters[name] = lifetime == .session ? literal : nil }
+            return parameters[name] != nil
+        }
+        try await database.write { [mapping] database in
             let key = QueryParameters.prefix + name
             if let literal, lifetime == .user {
                 try Settings.set(key, literal, in: database)
             } else {
                 try database.execute(sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [key])
             }
-            guard previous != literal else { return }
+            guard previous != literal || wasOfSession != (lifetime == .session) else { return }
             for query in try QueryTable.all(in: database)
             where QueryParameters.names(in: try ODataURL(parsing: query.text)).contains(name) {
                 // A delta says nothing of what belongs to another value.
                 try database.execute(
                     sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?",
                     arguments: [query.id])
+                // What a first download that was cut short brought for another value is not seen, and would stay.
+                guard !query.isLoaded, let table = mapping.tables[query.entitySet] else { continue }
+                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                try applier.startAgain()
             }
         }
     }

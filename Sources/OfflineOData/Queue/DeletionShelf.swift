@@ -39,10 +39,24 @@ struct DeletionShelf {
 
     // MARK: Putting
 
+    /// Keeps what goes with a row, before it is deleted, and takes the changes of it that were not sent out of the queue.
+    func clear(
+        _ rowID: Int64, _ table: TableStorage, _ queue: QueueTable, _ before: BeforeImages, in database: Database
+    ) throws {
+        let contained = try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
+            .filter { $0.state != .sending }
+        let links = try queue.links(set: table.set, rowID: rowID, in: database).filter { $0.state != .sending }
+        try put(rowID, table, requests: (contained + links).map(\.id), in: database)
+        for change in contained {
+            try queue.remove(change.id, in: database)
+            try before.remove(set: change.entitySet, rowID: change.rowID, in: database)
+        }
+    }
+
     /// Keeps what goes with a row, before it is deleted.
     ///
     /// - Parameter requests: the queued requests that go too.
-    func put(_ rowID: Int64, _ table: TableStorage, requests: [Int64], in database: Database) throws {
+    private func put(_ rowID: Int64, _ table: TableStorage, requests: [Int64], in database: Database) throws {
         let owner = Owner(set: table.set, rowID: rowID)
         // What it was deleted with before, and came back without.
         try drop(set: table.set, rowID: rowID, in: database)
@@ -108,16 +122,19 @@ struct DeletionShelf {
         try drop(set: set, rowID: rowID, in: database)
     }
 
-    private static func insert(_ content: Data, into table: String, in database: Database) throws {
+    /// - Returns: whether it was not there already.
+    @discardableResult
+    private static func insert(_ content: Data, into table: String, in database: Database) throws -> Bool {
         // The model may have changed since.
         let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
         let cells = try cells(content).filter { known.contains($0.key) }
-        guard !cells.isEmpty else { return }
+        guard !cells.isEmpty else { return false }
         let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         let marks = cells.map { _ in "?" }.joined(separator: ", ")
         try database.execute(
             sql: "INSERT OR IGNORE INTO \(table.quotedDatabaseIdentifier)(\(columns)) VALUES (\(marks))",
             arguments: StatementArguments(cells.values.map(\.value)))
+        return database.changesCount > 0
     }
 
     private static func cells(_ content: Data) throws -> [String: Cell] {
@@ -131,29 +148,55 @@ struct DeletionShelf {
     /// Does something to all queued requests and back-end versions, also those that went with deleted rows: brings them to
     /// another model.
     static func including<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
-        let shelved = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT id, table_name, content FROM outpost_shelf
-                WHERE table_name IN ('outpost_queue', 'outpost_before') ORDER BY id
-                """)
-        for row in shelved { try insert(row["content"], into: row["table_name"], in: database) }
-        let value = try body()
-        for row in shelved {
-            let (id, table): (Int64, String) = (row["id"], row["table_name"])
-            let keys = table == "outpost_queue" ? ["id"] : ["entity_set", "row_id"]
+        try including(["outpost_queue": ["id"], "outpost_before": ["entity_set", "row_id"]], in: database, body)
+    }
+
+    /// Does something to all rows, queued requests and back-end versions, also those that went with deleted rows.
+    func includingRows<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
+        var keys = ["outpost_queue": ["id"], "outpost_before": ["entity_set", "row_id"]]
+        for table in mapping.tables.values { keys[table.table] = table.rowID.map { [$0] } }
+        return try Self.including(keys, in: database, body)
+    }
+
+    /// A row that is for a while where it was before, and how it is found there.
+    private struct Shelved {
+        let id: Int64
+        let table: String
+        let condition: String
+        let arguments: StatementArguments
+    }
+
+    /// - Parameter keys: by table, the columns that tell its rows apart.
+    private static func including<Value>(
+        _ keys: [String: [String]], in database: Database, _ body: () throws -> Value
+    ) throws -> Value {
+        var shelved: [Shelved] = []
+        for row in try Row.fetchAll(database, sql: "SELECT id, table_name, content FROM outpost_shelf ORDER BY id") {
+            let table: String = row["table_name"]
+            guard let columns = keys[table], try insert(row["content"], into: table, in: database) else { continue }
             let known = try cells(row["content"])
-            let condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
-            let arguments = StatementArguments(keys.map { known[$0]?.value ?? .null })
+            shelved.append(
+                Shelved(
+                    id: row["id"], table: table.quotedDatabaseIdentifier,
+                    condition: columns.map { "\($0.quotedDatabaseIdentifier) = ?" }.joined(separator: " AND "),
+                    arguments: StatementArguments(columns.map { known[$0]?.value ?? .null })))
+        }
+        let value = try body()
+        // All are read before any goes: what a row contains goes with it.
+        for entry in shelved {
             let now = try Row.fetchOne(
-                database, sql: "SELECT * FROM \(table) WHERE \(condition)", arguments: arguments)
+                database, sql: "SELECT * FROM \(entry.table) WHERE \(entry.condition)", arguments: entry.arguments)
             if let now {
                 try database.execute(
-                    sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?", arguments: [try content(of: now), id])
-                try database.execute(sql: "DELETE FROM \(table) WHERE \(condition)", arguments: arguments)
+                    sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?",
+                    arguments: [try content(of: now), entry.id])
             } else {
-                try database.execute(sql: "DELETE FROM outpost_shelf WHERE id = ?", arguments: [id])
+                try database.execute(sql: "DELETE FROM outpost_shelf WHERE id = ?", arguments: [entry.id])
             }
+        }
+        for entry in shelved {
+            try database.execute(
+                sql: "DELETE FROM \(entry.table) WHERE \(entry.condition)", arguments: entry.arguments)
         }
         return value
     }

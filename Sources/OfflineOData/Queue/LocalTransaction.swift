@@ -95,7 +95,7 @@ public final class LocalTransaction {
     /// - Parameter query: a collection of entities with query options, or one entity.
     /// - Throws: `ODataError`; `QueryError`.
     public func entities(_ query: String) throws -> [Entity] {
-        try provider.local.entities(ODataURL(parsing: query), in: database)
+        try provider.local.entities(StateFunctions.rewriting(ODataURL(parsing: query)), in: database)
     }
 
     private func shape(of url: String) throws -> Shape {

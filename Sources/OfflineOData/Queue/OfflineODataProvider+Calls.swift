@@ -32,23 +32,39 @@ extension OfflineODataProvider {
         if case .parameters(let given) = plain.body { parameters = given }
         let detail = RequestDetail(
             url: plain.url.description, parameters: CallParameters.text(parameters, of: operation, model: serviceModel))
-        let first = ODataURL(path: ResourcePath(Array(plain.url.path.segments.prefix(1))))
+        let temporary = parameters.values.reduce(into: Set()) { $0.formUnion(TemporaryKeys.candidates(in: $1)) }
         let environment = self.options.environment
         try await database.write { [self] database in
-            var depends: [Int64] = []
-            if case .name(let set, .key)? = first.path.segments.first,
-                case .key(let key)? = try? Binder(model: serviceModel).bind(first).resource.steps.last,
-                mapping.tables[set.text] != nil,
-                let rowID = try BulkLoader(set: set.text, mapping: mapping, in: database).find(key)
-            {
-                depends = try queue.requests(set: set.text, rowID: rowID, in: database).map(\.id)
-            }
+            var depends = try requests(onWay: bound.resource.steps, in: database)
+            depends.formUnion(
+                try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
             _ = try queue.append(
                 .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
-                changes: Entity(shape: QueueTable.noShape), dependsOn: depends,
+                changes: Entity(shape: QueueTable.noShape), dependsOn: depends.sorted(),
                 createdAt: environment.instant.description, options: options, detail: detail, in: database)
         }
         return ODataResponse(status: 202)
+    }
+
+    /// The requests of every entity on the way to what an operation is bound to (rule 6).
+    private func requests(onWay steps: [BoundSegment], in database: Database) throws -> Set<Int64> {
+        let before = BeforeImages(snapshots: queue.snapshots)
+        var found: Set<Int64> = []
+        // From the last set on, within which entities are by keys and containment alone.
+        var address: [BoundSegment] = []
+        for step in steps {
+            switch step {
+            case .cast: continue
+            case .navigation(let navigation, set: let set?, let shape) where !navigation.isContainment:
+                address = [.entitySet(set, shape)]
+            default: address.append(step)
+            }
+            guard Containment.isAddress(address),
+                let row = try Containment(mapping: mapping).row(at: address, before, queue, in: database)
+            else { continue }
+            found.formUnion(try queue.requests(set: row.set, rowID: row.rowID, in: database).map(\.id))
+        }
+        return found
     }
 }
 

@@ -38,7 +38,7 @@ struct QueueHook: WriteHook {
         switch property.type.primitive {
         case .guid?: return .guid(environment.newGuid())
         case .string?:
-            let text = "urn:uuid:\(environment.newGuid())"
+            let text = TemporaryKeys.textPrefix + "\(environment.newGuid())"
             guard text.utf8.count <= property.facets.maxLength ?? .max else { break }
             return .string(text)
         case let type? where type.integerRange.map({ $0.lowerBound < 0 }) ?? false:
@@ -97,14 +97,7 @@ struct QueueHook: WriteHook {
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
         guard let rowID = row.rowID, !isClientOnly(table.set) else { return }
-        let contained = try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
-            .filter { $0.state != .sending }
-        let links = try queue.links(set: table.set, rowID: rowID, in: database).filter { $0.state != .sending }
-        try shelf.put(rowID, table, requests: (contained + links).map(\.id), in: database)
-        for change in contained {
-            try queue.remove(change.id, in: database)
-            try before.remove(set: change.entitySet, rowID: change.rowID, in: database)
-        }
+        try shelf.clear(rowID, table, queue, before, in: database)
     }
 
     private var shelf: DeletionShelf { DeletionShelf(mapping: mapping) }
@@ -165,8 +158,19 @@ struct QueueHook: WriteHook {
         }
         try append(
             .update, change, rowID: rowID, changes: changes, base: base,
-            etag: earlier.isEmpty ? old.control.etag : nil, omitted: [], earlier: earlier, in: database)
+            etag: try etag(of: change, rowID: rowID, earlier: earlier, in: database), omitted: [], earlier: earlier,
+            in: database)
         return true
+    }
+
+    /// The ETag that a change is made of; `nil` where an earlier one will return it (rule 5). A stream is none of those:
+    /// what others change of the entity meanwhile must be found behind it as before it.
+    private func etag(
+        of change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
+    ) throws -> String? {
+        if earlier.isEmpty { return change.before?.control.etag }
+        guard earlier.allSatisfy({ $0.kind == .stream }) else { return nil }
+        return try before.image(set: change.table.set, rowID: rowID, shape: change.table.shape, in: database)?.etag
     }
 
     /// Editing again is how a refused change is mended: the new values join it in its place, so that what
@@ -201,11 +205,12 @@ struct QueueHook: WriteHook {
     ) throws {
         guard let old = change.before else { return }
         var rest = earlier
-        var etag = earlier.isEmpty ? old.control.etag : nil
+        var etag = try etag(of: change, rowID: rowID, earlier: earlier, in: database)
         var neverExisted = false
         for refused in earlier where refused.state == .refused {
             if refused.kind == .create { neverExisted = true }
-            etag = refused.failure?.theirs.map(\.control.etag) ?? refused.etag ?? etag
+            // That of a stream is not the entity's.
+            etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
             try queue.reviveChangeSet(of: refused, in: database)
             rest.removeAll { $0.id == refused.id }
@@ -296,9 +301,12 @@ struct QueueHook: WriteHook {
             kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
             before: row.entity, after: row.entity, changedProperties: [], request: request, parent: row.parent)
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: detail.property ?? "")
+        let replaced = try StreamTable.info(owner, in: database)
         try append(
-            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil, etag: nil, omitted: [],
-            earlier: earlier, detail: detail, in: database)
+            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil,
+            etag: replaced?.isLocal == false ? replaced?.etag : nil, omitted: [], earlier: earlier, detail: detail,
+            in: database)
         try setLocalETag(table, rowID: rowID, in: database)
     }
 
@@ -379,9 +387,11 @@ struct QueueHook: WriteHook {
                 }
             }
             guard values.count == navigation.constraints.count else { continue }
-            guard let rowID = try Rows.find(related, values, in: database) else { continue }
-            for request in try queue.requests(set: target, rowID: rowID, in: database) where request.kind == .create {
-                found.insert(request.id)
+            for rowID in try Rows.all(related, values, in: database) {
+                for request in try queue.requests(set: target, rowID: rowID, in: database)
+                where request.kind == .create {
+                    found.insert(request.id)
+                }
             }
         }
         return found
@@ -406,6 +416,13 @@ extension Entity {
         for (name, value) in dynamicProperties where isKept(name) { result.dynamicProperties[name] = value }
         result.control = control
         return result
+    }
+
+    /// Whether no property that is loaded in both differs.
+    func matches(_ properties: Entity) -> Bool {
+        zip(values, properties.values).allSatisfy { value, expected in
+            value == nil || expected == nil || value == expected
+        }
     }
 
     /// This entity with every loaded property of another put over it.

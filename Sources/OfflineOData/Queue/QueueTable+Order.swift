@@ -67,7 +67,7 @@ extension QueueTable {
 
     /// Streams never travel in a batch (rule 9).
     private static func fitIntoBatch(_ requests: [QueuedRequest]) -> Bool {
-        requests.allSatisfy { $0.detail.stream == nil }
+        requests.allSatisfy { $0.kind != .stream && $0.detail.stream == nil }
     }
 
     private static func ids(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }

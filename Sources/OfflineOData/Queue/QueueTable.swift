@@ -161,6 +161,12 @@ struct QueueTable {
             arguments: [ids.sorted().map(String.init).joined(separator: ","), id])
     }
 
+    /// Takes a request out of its change set, to be sent by itself.
+    func leaveChangeSet(_ id: Int64, dependsOn ids: Set<Int64>, in database: Database) throws {
+        try database.execute(sql: "UPDATE outpost_queue SET change_set = NULL WHERE id = ?", arguments: [id])
+        try setDependencies(ids, of: id, in: database)
+    }
+
     /// Lets what depends on one request depend on another, or on none, instead.
     func replaceDependency(on old: Int64, by new: Int64?, in database: Database) throws {
         let rows = try Row.fetchAll(

@@ -113,7 +113,7 @@ public struct QueuedRequest: Sendable, Identifiable {
 
 /// What a request is about besides an entity.
 struct RequestDetail: Codable, Hashable, Sendable {
-    /// The stream that is sent.
+    /// The stream that is sent; `nil` where it is deleted, and for what is about no stream.
     var stream: Int64?
     /// The stream property; `nil` for the stream of a media entity.
     var property: String?
@@ -157,6 +157,20 @@ struct FormerRequest: Codable, Hashable, Sendable {
 extension QueuedRequest {
     /// Whether it changes the row of an entity; others stand beside the rows.
     var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
+
+    /// Whether its ETag is one of the same thing as another's: of the entity, or of the same stream of it.
+    func isAbout(sameVersionAs other: QueuedRequest) -> Bool {
+        guard kind == .stream || other.kind == .stream else { return true }
+        return kind == other.kind && detail.property == other.detail.property
+    }
+
+    /// The ETag in a version of the entity that guards the request: the entity's, or that of the stream.
+    func etag(in version: Entity) -> String? {
+        guard kind == .stream else { return version.control.etag }
+        guard let property = detail.property else { return version.control.mediaEtag }
+        guard case .string(let etag)? = version.control.annotations["\(property)@odata.mediaEtag"] else { return nil }
+        return etag
+    }
 
     /// Whether the service's model has no place for the request any more: it can be read, but not be sent.
     public var isWithoutPlace: Bool { detail.former != nil }

@@ -34,53 +34,57 @@ struct Containment {
     func requests(
         within row: Int64, _ table: TableStorage, _ queue: QueueTable, in database: Database
     ) throws -> [QueuedRequest] {
-        guard table.navigation.values.contains(where: { $0.target.hasPrefix(table.set + "/") }) else { return [] }
+        guard Self.contains(table) else { return [] }
         return try queue.requests(ofSetsWithin: table.set, in: database).filter { request in
-            var (set, parent) = (request.entitySet, request.detail.parentRow)
-            while let inner = parent, let slash = set.lastIndex(of: "/") {
-                set = String(set[..<slash])
-                if set == table.set { return inner == row }
-                parent = try mapping.tables[set].flatMap { try self.parent(of: inner, $0, in: database) }
-            }
-            return false
+            try container(in: table, ofRowIn: request.entitySet, request.detail.parentRow, database) == row
         }
     }
 
-    /// An answer in which entities that another one contains have their ids, which begin with that one's.
-    func identifying(_ response: ODataResponse, at url: ODataURL) -> ODataResponse {
-        guard url.path.segments.count > 1, case .name(let name, let arguments)? = url.path.segments.last else {
-            return response
-        }
-        func identified(_ entity: Entity) -> Entity {
-            // What is contained is known to its table by the path alone, without the keys on the way.
-            let isComplete = entity.control.id.map { !$0.prefix { $0 != "(" }.contains("/") } ?? false
-            guard !isComplete, let key = entity.key, !key.parts.isEmpty else { return entity }
-            var path = url.path
-            if arguments != .none || !isOfOne(url.path) {
-                path.segments[path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
-            }
-            var entity = entity
-            entity.control.id = ODataURL(path: path).description
-            return entity
-        }
-        var response = response
-        switch response.body {
-        case .entity(let entity): response.body = .entity(identified(entity))
-        case .page(var page):
-            page.entities = page.entities.map(identified)
-            response.body = .page(page)
-        default: break
-        }
-        return response
+    /// The rows of a table that have queued requests themselves or contain, at whatever depth, what has: none of them
+    /// may go before these are through (rules 12 and 17).
+    func changedRows(of table: TableStorage, in database: Database) throws -> Set<Int64> {
+        let own = try Int64.fetchSet(
+            database, sql: "SELECT row_id FROM outpost_queue WHERE entity_set = ?", arguments: [table.set])
+        return try own.union(rows(containingChanges: table, in: database))
     }
 
-    /// Whether a path ends in what an entity contains one of.
-    private func isOfOne(_ path: ResourcePath) -> Bool {
-        let names = path.segments.compactMap { segment in
-            if case .name(let name, _) = segment { name.text } else { nil }
+    /// The rows of a table that contain, at whatever depth, what has queued requests.
+    func rows(containingChanges table: TableStorage, in database: Database) throws -> Set<Int64> {
+        guard Self.contains(table) else { return [] }
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT entity_set, json_extract(detail, '$.parentRow') FROM outpost_queue
+                WHERE substr(entity_set, 1, ?) = ? AND row_id <> 0
+                """, arguments: [table.set.count + 1, table.set + "/"])
+        return try Set(rows.compactMap { try container(in: table, ofRowIn: $0[0], $0[1], database) })
+    }
+
+    /// Whether the rows of a table contain others.
+    private static func contains(_ table: TableStorage) -> Bool {
+        table.navigation.values.contains { $0.target.hasPrefix(table.set + "/") }
+    }
+
+    /// The row of a table that contains, at whatever depth, the rows of a set within it that another row contains.
+    private func container(
+        in table: TableStorage, ofRowIn set: String, _ parent: Int64?, _ database: Database
+    ) throws -> Int64? {
+        var (set, parent) = (set, parent)
+        while let inner = parent, let slash = set.lastIndex(of: "/") {
+            set = String(set[..<slash])
+            if set == table.set { return inner }
+            parent = try mapping.tables[set].flatMap { try self.parent(of: inner, $0, in: database) }
         }
-        let container = mapping.tables[names.dropLast().joined(separator: "/")]
-        return container?.shape.navigationProperty(names.last ?? "")?.isCollection == false
+        return nil
+    }
+
+    /// Leaves a row that nobody holds any more to itself, since it contains what has changes: it goes with the first
+    /// download after these are through.
+    func keep(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+        try Rows.setOwner(0, table, rowID: rowID, in: database)
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
+            arguments: [table.set, rowID])
     }
 
     /// Whether a path leads to one entity by keys and containment alone.

@@ -41,17 +41,6 @@ enum Rows {
             arguments: condition.arguments)
     }
 
-    /// The first row whose columns have the given property values.
-    static func find(
-        _ table: TableStorage, _ values: [String: ODataValue], in database: Database
-    ) throws -> Int64? {
-        guard let id = table.rowID else { return nil }
-        guard let condition = try condition(table, values) else { return nil }
-        return try Int64.fetchOne(
-            database, sql: "SELECT \(quoted(id)) FROM \(quoted(table.table)) WHERE \(condition.sql) LIMIT 1",
-            arguments: condition.arguments)
-    }
-
     /// Replaces one set of property values by another in every row that has the first: what a key given by
     /// the back end does to the rows that refer to it.
     ///
@@ -101,8 +90,8 @@ enum Rows {
     ) throws -> [(column: String, value: DatabaseValue)]? {
         var terms: [(column: String, value: DatabaseValue)] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let ordinal = table.shape.ordinal(of: name), case .column(let column) = table.properties[ordinal]
-            else { return nil }
+            // Derived types have columns beyond those of the set's own.
+            guard let column = table.column(at: name) else { return nil }
             terms.append((column.name, try column.codec.encode(value)))
         }
         return terms

@@ -62,14 +62,18 @@ struct Cancelling {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         try queue.remove(request.id, in: database)
         try queue.replaceDependency(on: request.id, by: nil, in: database)
-        if let next = rest.first(where: { $0.id > request.id }), next.etag == nil, let etag = request.etag {
+        if let next = rest.first(where: { $0.id > request.id && $0.isAbout(sameVersionAs: request) }), next.etag == nil,
+            let etag = request.etag
+        {
             // Now this is the first change of the version that the service has.
             try queue.setETag(etag, of: next.id, in: database)
         }
         // Who has read the row before sees by its ETag that it is another.
         let etag = "W/\"local-\(environment.newGuid())\""
         if request.kind == .stream {
-            return try StreamTable.removeLocal(set: request.entitySet, rowID: request.rowID, in: database)
+            // Others may wait to be sent before and after it.
+            guard let stream = request.detail.stream else { return }
+            return try StreamTable.remove(stream, in: database)
         }
         guard request.kind == .update else {
             guard var entity = request.base else { return }

@@ -33,6 +33,12 @@ struct Undo {
         try before.remove(set: set, rowID: rowID, in: database)
         let exists = try Rows.owner(table, rowID: rowID, in: database) != nil
         guard let entity = image.entity else {
+            let containment = Containment(mapping: mapping)
+            if exists, try containment.rows(containingChanges: table, in: database).contains(rowID) {
+                // Nobody holds it but what it contains, whose changes stay: it is what it was before its own.
+                for base in requests.reversed().compactMap(\.base) { try loader.update(rowID, base) }
+                return try containment.keep(rowID, table, in: database)
+            }
             if exists { try loader.delete(rowID) }
             return try shelf.drop(set: set, rowID: rowID, in: database)
         }

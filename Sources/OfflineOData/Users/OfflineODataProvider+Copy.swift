@@ -18,7 +18,8 @@ extension OfflineODataProvider {
     /// Makes a copy of the store for support, encrypted under another key.
     ///
     /// The copy is one file, of one moment, and nothing else of the store is in it: neither its key nor pages that
-    /// it does not use any more. The store stays in use meanwhile.
+    /// it does not use any more. The store stays in use meanwhile. Of a store that is not encrypted, the indexes of
+    /// `$search` are left out.
     ///
     /// - Parameters:
     ///   - path: A file that does not exist, in a folder that does.
@@ -34,7 +35,15 @@ extension OfflineODataProvider {
                 TextComparison.register(in: database)
             }
             let target = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
-            try database.pool.backup(to: target)
+            if try EncryptedDatabase.isEncrypted(at: StoreFiles.database(in: directory)) {
+                try database.pool.backup(to: target)
+            } else {
+                // Pages without the room that encrypted ones reserve cannot be taken over.
+                let pool = database.pool
+                try await target.write { target in
+                    try pool.read { try StoreSalvage.copyAll(from: $0, to: target) }
+                }
+            }
             try await target.writeWithoutTransaction { database in
                 // One file, without a log beside it.
                 try database.execute(sql: "PRAGMA journal_mode = DELETE")

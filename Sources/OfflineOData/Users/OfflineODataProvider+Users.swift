@@ -14,7 +14,7 @@ public enum PendingChanges: Sendable {
 }
 
 extension OfflineODataProvider {
-    private static let userSetting = "user.current"
+    static let userSetting = "user.current"
 
     /// Who uses the store; `nil` when it was never said.
     ///
@@ -95,9 +95,12 @@ enum ServiceData {
     static func remove(in database: Database) throws {
         // Overwrites what is deleted; elsewhere than on Debian that is not the default.
         try database.execute(sql: "PRAGMA secure_delete = ON")
-        for table in try StoreTable.all(in: database) where !kept.contains(table.name) {
+        let tables = try StoreTable.all(in: database)
+        for table in tables where !table.isVirtual && !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
         }
+        // The words of what is gone are still in the pages of search indexes.
+        for table in tables where table.isVirtual { try table.removeWords(in: database) }
         // What personalised the previous user's queries.
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
@@ -113,6 +116,21 @@ enum ServiceData {
 struct StoreTable {
     let name: String
     let isVirtual: Bool
+
+    /// Takes a search index out, with the triggers that keep it.
+    func drop(in database: Database) throws {
+        let triggers = try String.fetchAll(
+            database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
+            arguments: [name.count + 1, "\(name)$"])
+        for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)") }
+        try database.execute(sql: "DROP TABLE \(name.quotedDatabaseIdentifier)")
+    }
+
+    /// Empties a search index.
+    func removeWords(in database: Database) throws {
+        let table = name.quotedDatabaseIdentifier
+        try database.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
+    }
 
     /// All tables but SQLite's own and those behind virtual tables, which change with them.
     static func all(in database: Database) throws -> [StoreTable] {

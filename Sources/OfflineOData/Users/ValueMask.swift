@@ -41,17 +41,14 @@ enum ValueMask {
     static func apply(in database: Database) throws {
         try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
         defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
-        // What personalises queries is a person's.
+        // What personalises queries is a person's, and so is who it was.
         try database.execute(
-            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
-        for table in try StoreTable.all(in: database) {
-            // A search index has the words of what it indexes.
-            if table.isVirtual {
-                try database.execute(sql: "DROP TABLE \(table.name.quotedDatabaseIdentifier)")
-                continue
-            }
-            try mask(table.name, in: database)
-        }
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%' OR name = ?",
+            arguments: [QueryParameters.prefix, OfflineODataProvider.userSetting])
+        let tables = try StoreTable.all(in: database)
+        // A search index has the words of what it indexes.
+        for table in tables where table.isVirtual { try table.drop(in: database) }
+        for table in tables where !table.isVirtual { try mask(table.name, in: database) }
     }
 
     private static func mask(_ table: String, in database: Database) throws {

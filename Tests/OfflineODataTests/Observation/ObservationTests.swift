@@ -54,6 +54,58 @@ struct ObservationTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
+    @Test("never joins pages that were not together")
+    func pages() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.localPageSize = 1
+        let store = try await shop.store(options: options)
+        try await store.download()
+        let url = "Products?$filter=ProductID le 6&$orderby=ProductID"
+        let keys = try await store.rows(url).map { $0["ProductID"] ?? .null }
+        #expect(keys.count > 3)
+        let writing = Task {
+            for stock in 1...50 {
+                try await store.transaction { transaction in
+                    for key in keys {
+                        try transaction.update(
+                            "Products(\(key.lexicalText ?? ""))", ["Stock": .integer(Int64(stock))])
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        var results = store.observe(try ODataURL(parsing: url)).makeAsyncIterator()
+        var seen = 0
+        while let products = try await results.next() {
+            let stocks = Set(products.map { $0["Stock"] })
+            seen += 1
+            #expect(seen == 1 || stocks.count == 1, "\(stocks)")
+            #expect(products.count == keys.count)
+            if stocks == [.integer(50)] { break }
+        }
+        #expect(seen > 2)
+        try await writing.value
+    }
+
+    @Test("sees what becomes of a change, also where no value is another")
+    func states() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let query = try ODataURL(parsing: "Products(1)")
+        var results = store.observe(query).makeAsyncIterator()
+        var changes = store.observeChanges(query).makeAsyncIterator()
+        _ = try await (results.next(), changes.next())
+        try await store.update("Products(1)", ["Stock": 7])
+        #expect(try await results.next()?.first?.offlineState == .pending)
+        #expect(try await changes.next()?.updated.first?.offlineState == .pending)
+        try await store.upload()
+        #expect(try await results.next()?.first?.offlineState == .uploaded)
+        #expect(try await changes.next()?.updated.first?.offlineState == .uploaded)
+        try await store.download()
+        #expect(try await results.next()?.first?.offlineState == .unchanged)
+    }
+
     @Test("sees what a download brings")
     func downloads() async throws {
         let shop = try await Shop()

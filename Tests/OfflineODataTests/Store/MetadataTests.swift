@@ -54,6 +54,41 @@ struct MetadataTests {
         try await newer.expectEqual(migrated)
     }
 
+    @Test("leaves the indexes that were asked for, also the one of $search, and they hear of later changes")
+    func indexes() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.createIndex(on: "Customers", paths: ["City"])
+        try await store.createSearchIndex(on: "Customers")
+        let before = try await store.indexes()
+        let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)")
+        let migrated = try await refresh(store, to: newer).store
+        #expect(try await migrated.indexes() == before)
+        try await migrated.update("Customers('C0001')", ["City": "Quaxonia"])
+        let found = try await migrated.rows("Customers?$search=Quaxonia")
+        #expect(found.map { $0["CustomerID"] } == ["C0001"])
+        let plan = try await migrated.explain(ODataURL(parsing: "Customers?$filter=City eq 'Oslo'"))
+        #expect(plan.statements.flatMap(\.plan).contains { $0.contains("INDEX property") })
+        try await migrated.update("Customers('C0001')", ["City": "Oslo"])
+        #expect(try await migrated.rows("Customers?$search=Quaxonia").isEmpty)
+    }
+
+    @Test("gives no number of a row again: what was deleted here comes back as itself (rule 11)")
+    func numbers() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Customers", ["CustomerID": "Z9999", "CompanyName": "Last", "Country": "Norway"])
+        try await store.upload()
+        try await store.delete("Customers('Z9999')")
+        let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)")
+        let migrated = try await refresh(store, to: newer).store
+        try await migrated.create(
+            "Customers", ["CustomerID": "Y0001", "CompanyName": "New", "Country": "Norway"])
+        #expect(try await migrated.undo([ODataURL(parsing: "Customers('Z9999')")]) == 1)
+        let both = try await migrated.rows("Customers?$filter=CustomerID ge 'Y'&$orderby=CustomerID")
+        #expect(both.map { $0["CompanyName"] } == ["New", "Last"])
+    }
+
     @Test("that is not compatible is built anew, with the queue kept and what it refuses in the archive (rule 6)")
     func incompatible() async throws {
         let shop = try await Shop()
@@ -166,13 +201,40 @@ struct ParameterTests {
         #expect(try await reopened.download().removed == 0, "the value is kept with the store")
     }
 
-    @Test("of a session are never written to disk")
+    @Test("with another value, leave nothing of a first download that was cut short for the one before")
+    func changedWhileLoading() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.downloadPageSize = 2
+        let store = try await shop.store([try Self.mine()], options: options)
+        try await store.setParameter("employee", to: "1")
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: (any Error).self) { try await store.download() }
+        await shop.wire.mend()
+        try await store.setParameter("employee", to: "2")
+        try await store.download()
+        let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 2")
+        #expect(try await store.rows("Orders").count == wanted)
+        #expect(try await store.rows("Orders?$filter=EmployeeID ne 2").isEmpty)
+    }
+
+    @Test("of a session are never written to disk, nor is one that becomes a session's")
     func session() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")])
         try await store.setParameter("city", to: "'Xanadu-4711'", keeping: .session)
         try await store.download()
         #expect(try await store.rows("Customers").count == 40)
+        try await store.download()
+        // The same literal, first the user's and then the session's: the link of before says it, and goes.
+        try await store.setParameter("city", to: "'Oslo'")
+        try await store.download()
+        #expect(try await store.status().queries.first?.hasDeltaLink == true)
+        try await store.setParameter("city", to: "'Oslo'", keeping: .session)
+        for _ in 1...2 {
+            try await store.download()
+            #expect(try await store.status().queries.first?.hasDeltaLink == false)
+        }
         try store.close()
         for file in try FileManager.default.contentsOfDirectory(atPath: store.directory) {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: store.directory + "/" + file))

@@ -56,6 +56,8 @@ struct StoreCopyTests {
         let shop = try await Shop()
         let (key, copyKey) = (EncryptionKey.generate(), EncryptionKey.generate())
         let store = try await store(shop, key)
+        try await store.createSearchIndex(on: "Customers")
+        try await store.switchUser(to: "ada-of-support")
         let path = shop.directory.appendingPathComponent("copy.db").path
         try await store.copy(to: path, key: .key(copyKey), values: .masked)
         let status = try await store.status()
@@ -66,6 +68,8 @@ struct StoreCopyTests {
                     database, sql: "SELECT count(*) FROM \(query.entitySet.quotedDatabaseIdentifier)")
                 #expect(count == query.rows)
             }
+            let settings = try String.fetchAll(database, sql: "SELECT CAST(value AS TEXT) FROM outpost_setting")
+            #expect(!settings.contains { $0.contains("ada-of-support") })
             let request = try #require(try Row.fetchOne(database, sql: "SELECT * FROM outpost_queue"))
             #expect(request["kind"] == "update")
             #expect((request["changes"] as Data).allSatisfy { $0 == 0 })
@@ -77,5 +81,31 @@ struct StoreCopyTests {
         }
         // Nor in pages that are not used any more: there are none.
         #expect(try await copy.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") } == 0)
+    }
+
+    @Test("of a store that is not encrypted is encrypted, with shown and with masked values", arguments: [true, false])
+    func ofUnencrypted(isShown: Bool) async throws {
+        let shop = try await Shop()
+        try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER' WHERE CustomerID = 'C0001'")
+        let store = try await shop.clone()
+        try await store.createSearchIndex(on: "Customers")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        let path = shop.directory.appendingPathComponent("copy.db").path
+        let key = EncryptionKey.generate()
+        try await store.copy(to: path, key: .key(key), values: isShown ? .shown : .masked)
+        #expect(try EncryptedDatabase.isEncrypted(at: path))
+        let copy = try open(path, key)
+        for query in try await store.status().queries {
+            let count = try await copy.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM \(query.entitySet.quotedDatabaseIdentifier)")
+            }
+            #expect(count == query.rows)
+        }
+        #expect(try await copy.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM outpost_queue") } == 1)
+        let marked = try await copy.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM Customers WHERE CompanyName = 'MARKER'")
+        }
+        #expect(marked == (isShown ? 1 : 0))
+        #expect(try await copy.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
     }
 }

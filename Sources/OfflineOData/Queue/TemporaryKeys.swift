@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// Temporary keys among values that nothing relates to entities: the parameters of calls (rule 11).
+///
+/// A negative number can mean anything. A GUID that was made here, alone or within a text, means its entity wherever it stands.
+struct TemporaryKeys {
+    /// What a text begins with that stands for a key which the service will give.
+    static let textPrefix = "urn:uuid:"
+
+    let mapping: StorageMapping
+
+    /// The values that may be temporary keys.
+    static func candidates(in value: ODataValue) -> Set<ODataValue> {
+        switch value {
+        case .guid: [value]
+        case .string(let text) where text.hasPrefix(textPrefix): [value]
+        case .collection(let items): items.reduce(into: []) { $0.formUnion(candidates(in: $1)) }
+        case .complex(let members):
+            (members.values.compactMap { $0 } + members.dynamicProperties.values)
+                .reduce(into: []) { $0.formUnion(candidates(in: $1)) }
+        default: []
+        }
+    }
+
+    /// The queued requests that make the entities whose temporary keys are among some values.
+    func creations(of candidates: Set<ODataValue>, _ queue: QueueTable, in database: Database) throws -> Set<Int64> {
+        guard !candidates.isEmpty else { return [] }
+        return Set(
+            try queue.requests(in: database).lazy.filter { request in
+                request.kind == .create
+                    && request.key.parts.contains { candidates.contains($0.value) }
+            }.map(\.id))
+    }
+
+    /// A value with the keys that the service has given in the place of temporary ones.
+    func replaced(_ value: ODataValue, in database: Database) throws -> ODataValue {
+        var given: [ODataValue: ODataValue] = [:]
+        for candidate in Self.candidates(in: value) {
+            if let key = try self.given(for: candidate, in: database) { given[candidate] = key }
+        }
+        return given.isEmpty ? value : Self.replacing(given, in: value)
+    }
+
+    private static func replacing(_ given: [ODataValue: ODataValue], in value: ODataValue) -> ODataValue {
+        switch value {
+        case .collection(let items): return .collection(items.map { replacing(given, in: $0) })
+        case .complex(var members):
+            members.values = members.values.map { $0.map { replacing(given, in: $0) } }
+            members.dynamicProperties = members.dynamicProperties.mapValues { replacing(given, in: $0) }
+            return .complex(members)
+        default: return given[value] ?? value
+        }
+    }
+
+    /// What stands in the key of an entity now where a temporary value stood.
+    private func given(for temporary: ODataValue, in database: Database) throws -> ODataValue? {
+        guard let text = temporary.lexicalText else { return nil }
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT entity_set, entity_key, row_id FROM outpost_alias WHERE instr(entity_key, ?)",
+            arguments: [text.hasPrefix(Self.textPrefix) ? String(text.dropFirst(Self.textPrefix.count)) : text])
+        for row in rows {
+            let set: String = row["entity_set"]
+            guard mapping.tables[set] != nil,
+                let former = try? EntityID.parse(row["entity_key"], model: mapping.model).key,
+                let part = former.parts.first(where: { $0.value == temporary }),
+                let key = try BulkLoader(set: set, mapping: mapping, in: database).read(row["row_id"])?.key,
+                let value = key[part.name], value != temporary
+            else { continue }
+            return value
+        }
+        return nil
+    }
+}
