@@ -198,6 +198,10 @@ struct Failure: Error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
         case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        case .keyNeeded(let request):
+            advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
+        case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
+            advice = "Give it one, which is kept in the clone: outpost pull DIR --set NAME=VALUE"
         default: advice = nil
         }
         self.init(message: error.description, advice: advice)

@@ -18,6 +18,7 @@ struct Clone: AsyncParsableCommand {
             EXAMPLE
               outpost clone https://host/service/
               outpost clone https://host/service/ shop --query 'open=Orders?$filter=ShippedDate eq null'
+              outpost clone https://host/service/ shop --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
               outpost clone https://host/service/ --dry-run
             """)
 
@@ -31,6 +32,14 @@ struct Clone: AsyncParsableCommand {
         name: .customLong("query"),
         help: ArgumentHelp("A part to take, by name; may be given several times.", valueName: "name=query"))
     var queries: [String] = []
+
+    @Option(help: "The group that these parts are pulled with.")
+    var group: String?
+
+    @Flag(help: "Load the streams of the entities too, such as pictures.")
+    var streams = false
+
+    @OptionGroup var parameters: ParameterOptions
 
     @Flag(help: "Take everything, however much it is.")
     var all = false
@@ -63,7 +72,8 @@ struct Clone: AsyncParsableCommand {
 
     func run() async throws {
         let target = directory ?? defaultDirectory
-        let defining = try queries.map { try Self.definingQuery($0) }
+        let defining = try queries.map { try Self.definingQuery($0, group: group, streams: streams) }
+        let values = try parameters.values
         guard
             dryRun || CloneFile.unfinished(in: target) != nil
                 || !FileManager.default.fileExists(atPath: target + "/store.db")
@@ -74,7 +84,7 @@ struct Clone: AsyncParsableCommand {
         let connector = try service.connector()
         do {
             let client = try connector.client(root: url)
-            let survey = try await ServiceSurvey.take(of: client, queries: defining)
+            let survey = try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
             if dryRun {
                 show(survey)
             } else {
@@ -95,7 +105,7 @@ struct Clone: AsyncParsableCommand {
         return parts.count > 1 ? last : last.split(separator: ":").first.map(String.init) ?? last
     }
 
-    static func definingQuery(_ text: String, group: String? = nil) throws -> DefiningQuery {
+    static func definingQuery(_ text: String, group: String?, streams: Bool) throws -> DefiningQuery {
         guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
             !text[..<mark].contains(where: { "?$(/".contains($0) })
         else {
@@ -103,7 +113,8 @@ struct Clone: AsyncParsableCommand {
                 message: "A query is given as NAME=QUERY, not '\(text)'.",
                 advice: "For example: 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
         }
-        return try DefiningQuery(String(text[..<mark]), String(text[text.index(after: mark)...]), group: group)
+        return try DefiningQuery(
+            String(text[..<mark]), String(text[text.index(after: mark)...]), group: group, retrievesStreams: streams)
     }
 
     private func show(_ survey: ServiceSurvey) {
@@ -156,7 +167,7 @@ struct Clone: AsyncParsableCommand {
             try CloneFile(key: keyPlace, isUnfinished: true).write(in: target)
             store = try await OfflineODataProvider.create(
                 at: target, protection: protection, serviceRoot: url, remote: client,
-                queries: survey.parts.map(\.query))
+                queries: try survey.parts.map { try grouped($0.query) })
             do {
                 try CloneFile(key: keyPlace).write(in: target)
             } catch {
@@ -174,6 +185,7 @@ struct Clone: AsyncParsableCommand {
         }
         let line = ProgressLine(store)
         do {
+            try await store.setParameters(try parameters.values)
             let report = try await store.download()
             await line.finish()
             try store.close()
@@ -194,6 +206,12 @@ struct Clone: AsyncParsableCommand {
                 message: failure.message,
                 advice: "What is complete is kept in \(target); go on with: outpost pull \(target)")
         }
+    }
+
+    /// A query of every entity set has no group and no streams unless they are asked for.
+    private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
+        guard queries.isEmpty, group != nil || streams else { return query }
+        return try DefiningQuery(query.name, query.text, group: group, retrievesStreams: streams)
     }
 
     private func chooseKey() throws -> (StoreProtection, CloneFile.Key, String) {

@@ -10,18 +10,22 @@ struct AddQuery: AsyncParsableCommand {
             EXAMPLE
               outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
               outpost add-query shop norway="Customers?\\$filter=Country eq 'Norway'" --group daily
+              outpost add-query shop 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
               outpost pull shop --only open
             """)
 
     @OptionGroup var store: StoreOptions
     @Argument(help: ArgumentHelp("The part, with its name.", valueName: "name=query")) var query: String
     @Option(help: "The group that it is pulled with.") var group: String?
+    @Flag(help: "Load the streams of its entities too, such as pictures.") var streams = false
+    @OptionGroup var parameters: ParameterOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let query = try Clone.definingQuery(query, group: group)
+        let query = try Clone.definingQuery(query, group: group, streams: streams)
         let provider = try await store.open()
         do {
+            try await provider.setParameters(try parameters.values)
             try await provider.add(query)
             try provider.close()
         } catch {
@@ -29,7 +33,7 @@ struct AddQuery: AsyncParsableCommand {
             throw error
         }
         if json {
-            print(JSONText(Report(name: query.name, query: query.text, group: query.group)).text)
+            print(JSONText(Report(query)).text)
         } else {
             print("Added \(query.name).")
             print(Terminal.dim("Bring its rows with: outpost pull \(store.directory) --only \(query.name)"))
@@ -40,6 +44,14 @@ struct AddQuery: AsyncParsableCommand {
         var name: String
         var query: String
         var group: String?
+        var streams: Bool
+
+        init(_ query: DefiningQuery) {
+            name = query.name
+            self.query = query.text
+            group = query.group
+            streams = query.retrievesStreams
+        }
     }
 }
 

@@ -15,15 +15,17 @@ struct Create: AsyncParsableCommand {
             EXAMPLE
               outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
               outpost create shop Orders CustomerID=NEWCO Freight=12.50 ShippedDate=null
+              outpost create shop Visits CustomerID=NEWCO --category visits
             """)
 
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entity set.") var entitySet: String
     @Argument(help: "Properties and their values.") var properties: [String] = []
+    @OptionGroup var queuing: QueuingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        try await Edit(store: store, json: json).run { editor in
+        try await Edit(store: store, category: queuing.category, json: json).run { editor in
             let (url, shape) = try editor.collection(entitySet)
             let entity = try editor.entity(shape, properties, isNew: true)
             return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
@@ -46,10 +48,11 @@ struct Update: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entity.") var entity: String
     @Argument(help: "Properties and their new values.") var properties: [String]
+    @OptionGroup var queuing: QueuingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        try await Edit(store: store, json: json).run { editor in
+        try await Edit(store: store, category: queuing.category, json: json).run { editor in
             let (url, shape) = try editor.single(entity)
             let changes = try editor.entity(shape, properties, isNew: false)
             // With a condition, since an update of what is not there would create it (11.4.4): a mistyped key must
@@ -77,19 +80,27 @@ struct Delete: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entity.") var entity: String
+    @OptionGroup var queuing: QueuingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        try await Edit(store: store, json: json).run { editor in
+        try await Edit(store: store, category: queuing.category, json: json).run { editor in
             let (url, _) = try editor.single(entity)
             return try await editor.send(ODataRequest(.delete, url), "Deleted", url)
         }
     }
 }
 
+/// How a change waits for a push.
+struct QueuingOptions: ParsableArguments {
+    @Option(help: "What the change belongs to, for 'push --only'.")
+    var category: String?
+}
+
 /// What the three editing commands share: a store, and properties read from arguments.
 struct Edit {
     let store: StoreOptions
+    let category: String?
     let json: Bool
 
     struct Report: Encodable {
@@ -101,7 +112,7 @@ struct Edit {
     func run(_ body: (Editor) async throws -> Report) async throws {
         let provider = try await store.open()
         do {
-            var report = try await body(Editor(provider: provider))
+            var report = try await body(Editor(provider: provider, category: category))
             report.pending = try await provider.status().pending.count
             try provider.close()
             if json {
@@ -119,6 +130,7 @@ struct Edit {
 
     struct Editor {
         let provider: OfflineODataProvider
+        let category: String?
 
         func collection(_ text: String) throws -> (ODataURL, Shape) {
             let url = try ODataURL(parsing: text)
@@ -191,7 +203,9 @@ struct Edit {
         }
 
         func send(_ request: ODataRequest, _ done: String, _ url: ODataURL? = nil) async throws -> Report {
-            let response = try await provider.execute(request)
+            let changing: any ODataProvider =
+                category.map { provider.changing(ChangeOptions(category: $0)) } ?? provider
+            let response = try await changing.execute(request)
             var name = url?.description ?? request.url.description
             if case .entity(let entity) = response.body, let id = entity.control.id { name = id }
             if let location = response.location ?? response.entityID { name = location }

@@ -78,11 +78,13 @@ struct Errors: AsyncParsableCommand {
                 EXAMPLE
                   outpost errors accept shop
                   outpost errors accept shop 4
+                  outpost errors accept shop 4 --key 4=10248
                 """)
 
         @OptionGroup var changes: SettlingOptions
+        @OptionGroup var keys: GivenKeys
 
-        func run() async throws { try await changes.settle(.accepted) }
+        func run() async throws { try await changes.settle(.accepted, keys: keys) }
     }
 
     struct Discard: AsyncParsableCommand {

@@ -116,11 +116,13 @@ struct Doubts: AsyncParsableCommand {
             discussion: """
                 EXAMPLE
                   outpost doubts accept shop 4
+                  outpost doubts accept shop 4 --key 4=10248
                 """)
 
         @OptionGroup var changes: SettlingOptions
+        @OptionGroup var keys: GivenKeys
 
-        func run() async throws { try await changes.settle(.accepted, where: { $0.state == .inDoubt }) }
+        func run() async throws { try await changes.settle(.accepted, keys: keys, where: { $0.state == .inDoubt }) }
     }
 
     struct Resend: AsyncParsableCommand {

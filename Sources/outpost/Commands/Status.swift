@@ -77,6 +77,7 @@ struct RequestLine: Encodable {
     var entity: String
     var state: String
     var changes: [String]
+    var category: String?
     var status: Int?
     var code: String?
     var message: String?
@@ -90,6 +91,7 @@ struct RequestLine: Encodable {
         changes = request.changes.shape.properties.indices.compactMap {
             request.changes.values[$0] == nil ? nil : request.changes.shape.properties[$0].name
         }
+        category = request.options.category
         status = request.failure?.status
         code = request.failure?.code
         message = request.failure?.message
@@ -100,6 +102,7 @@ struct RequestLine: Encodable {
         let line = RequestLine(request)
         var text = "#\(line.id) \(line.kind) \(line.entity)"
         if request.kind == .update { text += " (\(line.changes.joined(separator: ", ")))" }
+        if let category = line.category { text += Terminal.dim(" in \(category.withoutControls())") }
         if request.state == .sending { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
             let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"

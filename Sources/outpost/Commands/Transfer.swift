@@ -12,17 +12,26 @@ struct Push: AsyncParsableCommand {
             EXAMPLE
               outpost push shop
               outpost push shop --conflicts mine
+              outpost push shop --only visits
+              outpost push shop --correlate Visits=Number
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var sending: SendingOptions
+    @Option(
+        help: ArgumentHelp(
+            "Only the changes of this category, with those that they depend on; may be repeated.",
+            valueName: "category"))
+    var only: [String] = []
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let connected = try await store.open(service)
-        let options = sending.uploadOptions
-        let report = try await connected.run { try await $0.upload(options: options) }
+        var options = try sending.uploadOptions
+        if !only.isEmpty { options.categories = Set(only) }
+        let chosen = options
+        let report = try await connected.run { try await $0.upload(options: chosen) }
         if json {
             print(JSONText(PushReport(report)).text)
         } else {
@@ -41,11 +50,13 @@ struct Pull: AsyncParsableCommand {
               outpost pull shop
               outpost pull shop --only Orders
               outpost pull shop --metadata
+              outpost pull shop --set employee=7
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
+    @OptionGroup var parameters: ParameterOptions
     @Flag(help: "Read the service's metadata again before, and bring the clone to what has changed in them.")
     var metadata = false
     @Flag(help: "Report as JSON.") var json = false
@@ -53,8 +64,10 @@ struct Pull: AsyncParsableCommand {
     func run() async throws {
         let connected = try await store.open(service)
         let (names, rereads, connector) = (only, metadata, connected.connector)
+        let values = try parameters.values
         var refresh: MetadataRefresh?
         let report = try await connected.run { store in
+            try await store.setParameters(values)
             guard rereads else { return try await store.download(names) }
             let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
             refresh = done
@@ -65,7 +78,7 @@ struct Pull: AsyncParsableCommand {
             for request in refresh.refused { print("\(Terminal.red("refused")) \(request)") }
         }
         if json {
-            print(JSONText(PullReport(report, bytes: connected.connector.received)).text)
+            print(JSONText(PullReport(report, bytes: connected.connector.received, refresh: refresh)).text)
         } else {
             PullReport.show(report, bytes: connected.connector.received)
         }
@@ -84,12 +97,17 @@ struct Sync: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var sending: SendingOptions
+    @OptionGroup var parameters: ParameterOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
         let connected = try await store.open(service)
-        let options = sending.uploadOptions
-        let report = try await connected.run { try await $0.sync(options: options) }
+        let options = try sending.uploadOptions
+        let values = try parameters.values
+        let report = try await connected.run { store in
+            try await store.setParameters(values)
+            return try await store.sync(options: options)
+        }
         let bytes = connected.connector.received
         if json {
             print(
@@ -123,14 +141,29 @@ struct SendingOptions: ParsableArguments {
     @Flag(help: "Send one request for several changes of an entity, and none for what was made and deleted.")
     var fold = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A property whose values are unique and given by you: where the answer to a creation was lost, the entity "
+                + "is looked for by it instead of being in doubt; may be repeated.", valueName: "set=property"))
+    var correlate: [String] = []
+
+    mutating func validate() throws { _ = try uploadOptions }
+
     var uploadOptions: UploadOptions {
-        let policy: ConflictPolicy =
-            switch conflicts {
-            case .fail: .fail
-            case .mine: .clientWins
-            case .theirs: .serverWins
-            }
-        return UploadOptions(conflictPolicy: policy, foldsRequests: fold)
+        get throws {
+            var options = UploadOptions(conflictPolicy: policy, foldsRequests: fold)
+            options.correlationProperties = try NamedValue.dictionary(
+                correlate, option: "--correlate", example: "Orders=Number")
+            return options
+        }
+    }
+
+    private var policy: ConflictPolicy {
+        switch conflicts {
+        case .fail: .fail
+        case .mine: .clientWins
+        case .theirs: .serverWins
+        }
     }
 }
 
@@ -174,11 +207,23 @@ struct PullReport: Encodable {
         var removed: Int
     }
 
+    /// What came of reading the metadata again.
+    struct Metadata: Encodable {
+        var differences: [String]
+        var refused: [String]
+        var isRebuilt: Bool
+    }
+
     var queries: [Query]
     var rows: Int
     var bytes: Int64
+    var metadata: Metadata?
 
-    init(_ report: DownloadReport, bytes: Int64) {
+    init(_ report: DownloadReport, bytes: Int64, refresh: MetadataRefresh? = nil) {
+        metadata = refresh.map {
+            Metadata(
+                differences: $0.differences.map(\.description), refused: $0.refused, isRebuilt: $0.isRebuilt)
+        }
         queries = report.queries.map {
             Query(
                 name: $0.name, method: $0.method.rawValue, received: $0.received, inserted: $0.inserted,

@@ -60,8 +60,7 @@ struct ServiceOptions: ParsableArguments {
         guard user == nil || tokenFile == nil else {
             throw ValidationError("--user and --token-file exclude each other.")
         }
-        _ = try pairs(fields, "--header", separator: ":", example: "'X-Tenant: blue'")
-        _ = try pairs(queryOptions, "--option", separator: "=", example: "sap-client=100")
+        _ = try (headers, requestOptions)
     }
 
     /// Makes what connects to services with these options.
@@ -74,6 +73,16 @@ struct ServiceOptions: ParsableArguments {
             configuration: try clientConfiguration())
     }
 
+    private var headers: [String: String] {
+        get throws {
+            try NamedValue.dictionary(fields, option: "--header", separator: ":", example: "'X-Tenant: blue'")
+        }
+    }
+
+    private var requestOptions: [String: String] {
+        get throws { try NamedValue.dictionary(queryOptions, option: "--option", example: "sap-client=100") }
+    }
+
     private func clientConfiguration() throws -> ODataClient.Configuration {
         var diagnostics = Diagnostics()
         if trace != .none {
@@ -83,25 +92,9 @@ struct ServiceOptions: ParsableArguments {
             diagnostics.traceLevel = trace.level
         }
         return ODataClient.Configuration(
-            headers: try pairs(fields, "--header", separator: ":", example: "'X-Tenant: blue'"),
-            options: try pairs(queryOptions, "--option", separator: "=", example: "sap-client=100"),
+            headers: try headers, options: try requestOptions,
             language: serviceLanguage, sendsLanguageOption: serviceLanguage != nil,
             metadataCache: ignoresCache ? nil : ToolCache.metadata, diagnostics: diagnostics)
-    }
-
-    /// Names and values that stand side by side in one argument each.
-    private func pairs(
-        _ texts: [String], _ option: String, separator: Character, example: String
-    ) throws -> [String: String] {
-        var pairs: [String: String] = [:]
-        for text in texts {
-            let parts = text.split(separator: separator, maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-            guard parts.count == 2, let name = parts.first, !name.isEmpty else {
-                throw ValidationError("\(option) takes a name and a value, such as \(example).")
-            }
-            pairs[name] = parts[1]
-        }
-        return pairs
     }
 
     private func authentication() throws -> Authentication {

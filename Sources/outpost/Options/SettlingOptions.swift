@@ -1,4 +1,6 @@
 import ArgumentParser
+import ODataModel
+import ODataQuery
 import OfflineOData
 
 /// The changes in the error archive that a command settles.
@@ -9,10 +11,12 @@ struct SettlingOptions: ParsableArguments {
         case accepted
         case discarded
 
-        fileprivate func settle(_ ids: [Int64], in store: OfflineODataProvider) async throws -> Int {
+        fileprivate func settle(
+            _ ids: [Int64], keys: [Int64: EntityKey], in store: OfflineODataProvider
+        ) async throws -> Int {
             switch self {
             case .retried: try await store.retry(ids)
-            case .accepted: try await store.accept(ids)
+            case .accepted: try await store.accept(ids, keys: keys)
             case .discarded: try await store.discard(ids)
             }
         }
@@ -32,20 +36,62 @@ struct SettlingOptions: ParsableArguments {
 
     /// Settles changes, and says how many.
     ///
-    /// - Parameter isMeant: which kind of changes may be chosen; any when left out.
-    func settle(_ settlement: Settlement, where isMeant: ((QueuedRequest) -> Bool)? = nil) async throws {
+    /// - Parameters:
+    ///   - keys: under which keys the service has what was created.
+    ///   - isMeant: which kind of changes may be chosen; any when left out.
+    func settle(
+        _ settlement: Settlement, keys: GivenKeys? = nil, where isMeant: ((QueuedRequest) -> Bool)? = nil
+    ) async throws {
         let count = try await store.reading { provider in
-            guard let isMeant else { return try await settlement.settle(ids, in: provider) }
-            let meant = try await provider.status().failed.filter(isMeant).map(\.id)
+            let failed = try await provider.status().failed
+            let keys = try keys?.keys(of: failed, model: provider.model) ?? [:]
+            guard let isMeant else { return try await settlement.settle(ids, keys: keys, in: provider) }
+            let meant = failed.filter(isMeant).map(\.id)
             if let other = ids.first(where: { !meant.contains($0) }) {
                 throw Failure(message: "Change #\(other) is not one of these.", advice: "See them all: outpost errors")
             }
             let chosen = ids.isEmpty ? meant : ids
-            return chosen.isEmpty ? 0 : try await settlement.settle(chosen, in: provider)
+            return chosen.isEmpty ? 0 : try await settlement.settle(chosen, keys: keys, in: provider)
         }
         print(
             json
                 ? JSONText([settlement.rawValue: count]).text
                 : "\(Terminal.plural(count, "change")) \(settlement.text).")
+    }
+}
+
+/// The keys under which the service has what was created, where its answer was lost and somebody has looked.
+struct GivenKeys: ParsableArguments {
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "The key that the service gave to what change ID created, as in a URL, such as 4=10248 or 4='ALFKI'; may be "
+                + "repeated.", valueName: "ID=key"))
+    var texts: [String] = []
+
+    mutating func validate() throws { _ = try pairs }
+
+    private var pairs: [String: String] {
+        get throws { try NamedValue.dictionary(texts, option: "--key", example: "4=10248") }
+    }
+
+    /// The keys by request.
+    ///
+    /// - Throws: ``Failure`` for a number that no change has, and for what is no key of its entity set.
+    fileprivate func keys(of requests: [QueuedRequest], model: EntityDataModel) throws -> [Int64: EntityKey] {
+        var keys: [Int64: EntityKey] = [:]
+        for (number, text) in try pairs {
+            guard let id = Int64(number), let request = requests.first(where: { $0.id == id }) else {
+                throw Failure(
+                    message: "There is no change #\(number) to settle.", advice: "See them all: outpost errors")
+            }
+            let address = "\(request.entitySet)(\(text))"
+            let bound = try? Binder(model: model).bind(ODataURL(parsing: address))
+            guard case .key(let key)? = bound?.resource.steps.last else {
+                throw Failure(message: "'\(text)' is no key of \(request.entitySet).", status: .misused)
+            }
+            keys[id] = key
+        }
+        return keys
     }
 }

@@ -1,0 +1,226 @@
+import Foundation
+import Testing
+
+/// What push, pull and clone can be told, as a person tells them.
+@Suite("Sending and fetching as asked for")
+struct SendingTests {
+    private struct Push: Decodable {
+        struct Line: Decodable {
+            var id: Int64
+            var entity: String
+            var state: String
+        }
+
+        var accepted: [Line]
+        var failed: [Line]
+        var waiting: [Line]
+
+        init(_ result: Tool.Result) throws {
+            self = try JSONDecoder().decode(Self.self, from: Data(result.output.utf8))
+        }
+    }
+
+    @Test("a service that wants tokens of sessions gets them with their cookies")
+    func tokens() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve(nil, port: 0, "--csrf")
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=11").code == 0)
+        #expect(try await tool.run("create", clone, "Categories", "Name=Tokens").code == 0)
+        let push = try await tool.run("push", clone)
+        #expect(push.code == 0, "\(push.output) \(push.errors)")
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 11)
+        #expect(try SQLite.integer("SELECT COUNT(*) FROM Categories WHERE Name = 'Tokens'", in: site.database) == 1)
+        #expect(try await tool.run("errors", clone).output == "No change was refused.\n")
+    }
+
+    @Test("push --only sends the changes of a category, and the rest waits")
+    func categories() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=21", "--category", "stock").code == 0)
+        #expect(try await tool.run("update", clone, "Products(7)", "Stock=22").code == 0)
+        #expect(try await tool.run("create", clone, "Categories", "Name=Later", "--category", "later").code == 0)
+        let status = try await tool.run("status", clone)
+        #expect(status.output.contains("in stock") && status.output.contains("in later"), "\(status.output)")
+        let push = try Push(try await tool.run("push", clone, "--only", "stock", "--json"))
+        #expect(push.accepted.map(\.entity) == ["Products(6)"])
+        #expect(push.waiting.count == 2)
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 21)
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) != 22)
+        let both = try Push(try await tool.run("push", clone, "--only", "later", "--only", "other", "--json"))
+        #expect(both.accepted.count == 1)
+        #expect(try Push(try await tool.run("push", clone, "--json")).accepted.map(\.entity) == ["Products(7)"])
+    }
+
+    @Test("push --fold sends one request for several changes of an entity")
+    func fold() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        for stock in 31...33 {
+            #expect(try await tool.run("update", clone, "Products(6)", "Stock=\(stock)").code == 0)
+        }
+        let push = try Push(try await tool.run("push", clone, "--fold", "--json"))
+        #expect(push.accepted.count == 1)
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 33)
+    }
+
+    @Test("push --conflicts decides about what somebody else has changed meanwhile", arguments: ["mine", "theirs"])
+    func conflicts(policy: String) async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let (clone, other) = (site.path("clone"), site.path("other"))
+        for path in [clone, other] { #expect(try await tool.run("clone", site.url, path).code == 0) }
+        #expect(try await tool.run("update", other, "Products(6)", "Stock=41").code == 0)
+        #expect(try await tool.run("push", other).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=42").code == 0)
+        let push = try await tool.run("push", clone, "--conflicts", policy)
+        #expect(push.code == 0, "\(push.output) \(push.errors)")
+        let stock = policy == "mine" ? 42 : 41
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == stock)
+        #expect(try await tool.run("query", clone, "Products(6)/Stock").output == "\(stock)\n")
+    }
+
+    @Test("clone --dry-run tells what would be taken and makes nothing")
+    func dryRun() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        let result = try await site.tool.run(
+            "clone", site.url, clone, "--query", "few=Orders?$filter=OrderID le 1010", "--dry-run")
+        #expect(result.code == 0 && result.output.contains("few"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: clone))
+    }
+
+    @Test("parameters of queries get values, are kept, changed and counted with, and one without is told how")
+    func parameters() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        func orders(of employee: Int) throws -> Int {
+            try SQLite.integer("SELECT COUNT(*) FROM Orders WHERE EmployeeID = \(employee)", in: site.database)
+        }
+        let query = "mine=Orders?$filter=EmployeeID eq @employee"
+        let survey = try await tool.run(
+            "clone", site.url, clone, "--query", query, "--set", "employee=1", "--dry-run", "--json")
+        #expect(survey.output.contains("\"rows\" : \(try orders(of: 1))"), "\(survey.output) \(survey.errors)")
+        let cloned = try await tool.run(
+            "clone", site.url, clone, "--query", query, "--set", "employee=1", "--group", "daily")
+        #expect(cloned.code == 0, "\(cloned.errors)")
+        #expect(try await tool.run("query", clone, "Orders/$count").output == "\(try orders(of: 1))\n")
+        #expect(try await tool.run("pull", clone, "--only", "daily").code == 0, "its value is kept")
+        #expect(try await tool.run("pull", clone, "--set", "@employee=2").code == 0)
+        #expect(try await tool.run("query", clone, "Orders/$count").output == "\(try orders(of: 2))\n")
+        let added = try await tool.run(
+            "add-query", clone, "staff=Employees?$filter=EmployeeID eq @boss", "--streams", "--json")
+        #expect(added.output.contains("\"streams\" : true"), "\(added.errors)")
+        let refused = try await tool.run("pull", clone)
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("@boss") && refused.errors.contains("--set"), "\(refused.errors)")
+        #expect(try await tool.run("sync", clone, "--set", "boss=1").code == 0)
+        #expect(try await tool.run("query", clone, "Employees/$count").output == "1\n")
+        #expect(try await tool.run("pull", clone, "--set", "boss").code == 2)
+        #expect(try await tool.run("pull", clone, "--set", "boss=").code == 1, "its value is forgotten")
+    }
+
+    @Test("pull --metadata tells as JSON what has changed in the model")
+    func metadata() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        let port = site.port
+        site.stop()
+        try SQLite.execute("ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)", in: site.database)
+        try await site.serve(nil, port: port)
+        let pull = try await tool.run("pull", clone, "--metadata", "--json")
+        #expect(pull.code == 0, "\(pull.errors)")
+        #expect(pull.output.contains("\"differences\"") && pull.output.contains("Phone"), "\(pull.output)")
+        #expect(pull.output.contains("\"refused\""))
+        #expect(!(try await tool.run("pull", clone, "--json").output.contains("\"differences\"")))
+    }
+
+    // MARK: Doubts
+
+    /// A clone with a creation of which nobody knows whether it was made.
+    private func doubt(_ site: Site, _ service: ThingService, _ url: String) async throws -> String {
+        let tool = site.tool
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", url, clone).code == 0)
+        #expect(try await tool.run("create", clone, "Things", "Name=first").code == 0)
+        service.loseAnswers(true)
+        #expect(try await tool.run("push", clone).code != 0)
+        service.loseAnswers(false)
+        #expect(service.names == ["first"])
+        return clone
+    }
+
+    @Test("a change whose answer was lost is in doubt, and is accepted with the key that the service gave it")
+    func acceptDoubt() async throws {
+        let site = try Site()
+        let tool = site.tool
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await doubt(site, service, url)
+            let push = try await tool.run("push", clone)
+            #expect(push.code == 3, "\(push.output) \(push.errors)")
+            let doubts = try await tool.run("doubts", clone)
+            let id = try #require(doubts.output.firstMatch(of: /#(\d+) create/)).1
+            #expect(service.names == ["first"], "it was not sent again")
+            let thing = try await tool.run("query", clone, "Things?$select=ID", "--json").output
+            let key = try #require(thing.firstMatch(of: /"ID"\s*:\s*(-\d+)/)).1
+            #expect(try await tool.run("update", clone, "Things(\(key))", "Name=second").code == 0)
+            let keyless = try await tool.run("doubts", "accept", clone, "\(id)")
+            #expect(keyless.code == 1)
+            #expect(keyless.errors.contains("--key \(id)=KEY"), "\(keyless.errors)")
+            #expect(try await tool.run("doubts", "accept", clone, "\(id)", "--key", "\(id)=x").code == 2)
+            #expect(try await tool.run("doubts", "accept", clone, "\(id)", "--key", "99=1").code == 1)
+            let accepted = try await tool.run("doubts", "accept", clone, "\(id)", "--key", "\(id)=1")
+            #expect(accepted.code == 0, "\(accepted.errors)")
+            let last = try await tool.run("push", clone)
+            #expect(last.code == 0, "\(last.output) \(last.errors)")
+            #expect(service.names == ["first"])
+            #expect(service.changed == ["/Things(1)"])
+        }
+    }
+
+    @Test("a change in doubt is sent once more when somebody says so, and only then")
+    func resendDoubt() async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await doubt(site, service, url)
+            #expect(try await site.tool.run("push", clone).code == 3)
+            #expect(try await site.tool.run("doubts", "resend", clone).code == 0)
+            let push = try await site.tool.run("push", clone)
+            #expect(push.code == 0, "\(push.output) \(push.errors)")
+            #expect(service.names == ["first", "first"])
+            #expect(try await site.tool.run("doubts", clone).output == "No change is in doubt.\n")
+        }
+    }
+
+    @Test("push --correlate finds what was made by a property of one's own, so that nothing is in doubt (rule 1)")
+    func correlate() async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await doubt(site, service, url)
+            let push = try await site.tool.run("push", clone, "--correlate", "Things=Name")
+            #expect(push.code == 0, "\(push.output) \(push.errors)")
+            #expect(service.names == ["first"])
+            #expect(try await site.tool.run("query", clone, "Things(1)/Name").output == "first\n")
+            #expect(try await site.tool.run("push", clone, "--correlate", "Things").code == 2)
+        }
+    }
+}
