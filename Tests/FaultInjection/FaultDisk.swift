@@ -83,6 +83,9 @@ public final class FaultDisk: Sendable {
     /// How many operations there were.
     public var operations: Int { state.withLock { $0.operations } }
 
+    /// Whether something fails now, or will.
+    public var isBroken: Bool { state.withLock { $0.isOver || $0.fault != nil } }
+
     /// Whether the power has failed.
     public var isOver: Bool { state.withLock { $0.isOver } }
 

@@ -11,6 +11,8 @@ final class Ledger: Sendable {
         let text: String
         /// The mark that the row was born with.
         let born: String
+        /// The mark that the row was born with which a new one refers to.
+        let parent: String?
         /// Whether the app was told that it is made.
         var isAcknowledged = false
         /// Whether it was refused locally, so that it must never act.
@@ -28,9 +30,9 @@ final class Ledger: Sendable {
     private let changes = Mutex<[String: Change]>([:])
 
     /// Notes that a change is being made.
-    func begin(_ mark: String, born: String, client: Int, _ text: String, mayBeFolded: Bool) {
+    func begin(_ mark: String, born: String, parent: String?, client: Int, _ text: String, mayBeFolded: Bool) {
         changes.withLock {
-            var change = $0[mark] ?? Change(client: client, text: text, born: born)
+            var change = $0[mark] ?? Change(client: client, text: text, born: born, parent: parent)
             change.mayBeFolded = change.mayBeFolded || mayBeFolded
             $0[mark] = change
         }
@@ -48,20 +50,25 @@ final class Ledger: Sendable {
     /// How many changes there were.
     var count: Int { changes.withLock { $0.count } }
 
-    /// Whether the row was created here, refused by the service, and deleted here: then nothing of it need be told.
-    private static func neverWas(_ born: String, in changes: [String: Change], _ acts: [String: Int]) -> Bool {
-        changes[born] != nil && acts[born] == nil && changes["deleted \(born)"]?.isAcknowledged ?? false
+    /// Whether the row was created here, refused by the service, and deleted here, or refers to one that was: then nothing of
+    /// it need be told.
+    private static func neverWas(_ born: String, in changes: [String: Change], _ acts: [String: Acts]) -> Bool {
+        guard let creation = changes[born], acts[born] == nil else { return false }
+        if changes["deleted \(born)"]?.isAcknowledged ?? false { return true }
+        return creation.parent.map { neverWas($0, in: changes, acts) } ?? false
     }
 
-    /// What was promised and is not so, by how often each mark acted.
+    /// What was promised and is not so, by what each mark did.
     ///
     /// - Parameter isGuarded: Whether the service's ETags keep a change from being put over itself.
-    func violations(acts: [String: Int], isGuarded: Bool) -> [String] {
+    func violations(acts: [String: Acts], isGuarded: Bool) -> [String] {
         changes.withLock { changes in
             changes.sorted { $0.key < $1.key }.compactMap { mark, change in
-                let times = acts[mark] ?? 0
+                let times = acts[mark]?.count ?? 0
                 let what = "\(mark) of client \(change.client), \(change.text),"
-                if times > 1, isGuarded || !change.wasForced { return "\(what) acted \(times) times" }
+                // Who insists on a change that somebody else has replaced puts it there again.
+                let mayActAgain = change.wasForced && (!isGuarded || acts[mark]?.overItself == 0)
+                if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
                 if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
                 let isExcused =
                     change.wasArchived || change.isGivenUp || change.mayBeFolded
@@ -71,4 +78,12 @@ final class Ledger: Sendable {
             }
         }
     }
+}
+
+/// What the service did with a change.
+struct Acts: Sendable {
+    /// How often it was made.
+    var count: Int
+    /// How often there was nothing between it and itself.
+    var overItself: Int
 }

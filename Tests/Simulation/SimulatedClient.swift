@@ -70,7 +70,7 @@ actor SimulatedClient {
         self.wire = wire
         store = try await OfflineODataProvider.create(
             at: folder, protection: .encrypted(.key(key)), serviceRoot: SimulatedService.root,
-            remote: ODataClient(serviceRoot: SimulatedService.root, transport: wire), queries: queries,
+            remote: Self.client(wire), queries: queries,
             options: options())
     }
 
@@ -114,7 +114,15 @@ actor SimulatedClient {
         let wire = wire
         store = try await OfflineODataProvider.open(
             at: folder, protection: .encrypted(.key(key)), options: options(),
-            connect: { root, _ in try wire.map { try ODataClient(serviceRoot: root, transport: $0) } })
+            connect: { _, _ in try wire.map { try Self.client($0) } })
+    }
+
+    /// A client without retries of its own: those would wait in the time of the machine.
+    private static func client(_ wire: SimulatedWire) throws -> ODataClient {
+        let root = SimulatedService.root
+        return try ODataClient(
+            serviceRoot: root,
+            transport: HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none)))
     }
 
     func breakDisk() {
@@ -150,7 +158,9 @@ actor SimulatedClient {
     ///
     /// - Returns: What came of it, for the trace.
     func perform(_ action: Action) async -> String {
-        guard let store else { return "no store" }
+        guard await isOpen(), let store else { return "no store" }
+        // What has gone there since the last look is known before it can be mended by another edit.
+        _ = try? await queued(store)
         let result = await result(of: action, store)
         // A person sees at once what went to the error archive.
         if let store = self.store { _ = try? await queued(store) }
@@ -158,6 +168,7 @@ actor SimulatedClient {
     }
 
     private func result(of action: Action, _ store: OfflineODataProvider) async -> String {
+        let mayFail = disk?.isBroken ?? false
         do {
             switch action {
             case .sync: try await store.sync(options: uploadOptions())
@@ -170,10 +181,11 @@ actor SimulatedClient {
                 let isWrong = Int.random(in: 0..<12, using: &numbers) == 0
                 let amount = Int64.random(in: 0..<100, using: &numbers)
                 try await create(
-                    "Tasks", ["PlaceId": place["Id"] ?? .null, "Amount": .integer(isWrong ? -1 : amount)], store)
+                    "Tasks", ["PlaceId": place["Id"] ?? .null, "Amount": .integer(isWrong ? -1 : amount)],
+                    in: place, store)
             case .createStep:
                 guard let task = try await pick("Tasks", store) else { return "no task" }
-                try await create("Steps", ["TaskId": task["Id"] ?? .null, "Title": "New"], store)
+                try await create("Steps", ["TaskId": task["Id"] ?? .null, "Title": "New"], in: task, store)
             case .update: try await update(store)
             case .delete: try await delete(store)
             case .undo: try await undo(store)
@@ -185,9 +197,26 @@ actor SimulatedClient {
             }
             return "done"
         } catch {
-            if self.store == nil, disk?.isOver == false { violations.append("client \(number) cannot open: \(error)") }
+            if self.store == nil, !mayFail { noteClosed(error) }
             return "\(type(of: error))"
         }
+    }
+
+    /// Opens the store again where that failed before, as a person does who has made room.
+    private func isOpen() async -> Bool {
+        guard store == nil else { return true }
+        let mayFail = disk?.isBroken ?? false
+        do {
+            try await open()
+            return true
+        } catch {
+            if !mayFail { noteClosed(error) }
+            return false
+        }
+    }
+
+    private func noteClosed(_ error: any Error) {
+        violations.append("client \(number) cannot open: \(error)")
     }
 
     private func newMark() -> String {
@@ -195,12 +224,14 @@ actor SimulatedClient {
         return "c\(number)-\(marks)"
     }
 
-    private func create(_ set: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider) async throws {
+    private func create(
+        _ set: String, _ properties: [String: ODataValue], in parent: Entity? = nil, _ store: OfflineODataProvider
+    ) async throws {
         let mark = newMark()
         var properties = properties
         properties["Mark"] = .string(mark)
         properties["Born"] = .string(mark)
-        try await change(mark, born: mark, "create in \(set)") {
+        try await change(mark, born: mark, parent: parent.map { text($0["Born"]) }, "create in \(set)") {
             guard let shape = store.model.shape(ofSet: set) else { return }
             _ = try await store.execute(
                 ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
@@ -221,9 +252,18 @@ actor SimulatedClient {
         }
         let changed = properties
         let url = Self.url(set, row)
+        let before = try await queued(store)
         try await change(mark, born: text(row["Born"]), "update \(url)") {
             _ = try await store.execute(
                 ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
+        }
+        // Who edits what was refused mends it with all that was changed of it since.
+        let left = Set(try await queued(store).map(\.id))
+        for request in before where !left.contains(request.id) {
+            let wasRefused = before.contains {
+                $0.state == .refused && ($0.entitySet, $0.rowID) == (request.entitySet, request.rowID)
+            }
+            if wasRefused { ledger.note(Self.mark(of: request)) { $0.mayBeFolded = true } }
         }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
@@ -241,9 +281,9 @@ actor SimulatedClient {
 
     /// Makes a change and notes whether it was acknowledged.
     private func change(
-        _ mark: String, born: String, _ what: String, _ body: () async throws -> Void
+        _ mark: String, born: String, parent: String? = nil, _ what: String, _ body: () async throws -> Void
     ) async throws {
-        ledger.begin(mark, born: born, client: number, what, mayBeFolded: folds)
+        ledger.begin(mark, born: born, parent: parent, client: number, what, mayBeFolded: folds)
         do {
             try await body()
             ledger.note(mark) { $0.isAcknowledged = true }
@@ -350,7 +390,7 @@ actor SimulatedClient {
     ///
     /// - Returns: Whether nothing is left to be sent or decided.
     func settle() async -> Bool {
-        guard let store else { return false }
+        guard await isOpen(), let store else { return false }
         do {
             try await store.sync(options: uploadOptions())
             try await settleArchive(store, isFinal: true)

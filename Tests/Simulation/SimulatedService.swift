@@ -50,17 +50,17 @@ actor SimulatedService {
             CREATE TABLE Steps(
                 Id INTEGER PRIMARY KEY AUTOINCREMENT, TaskId INTEGER NOT NULL REFERENCES Tasks(Id), Title TEXT,
                 Mark TEXT, Born TEXT);
-            CREATE TABLE Acts(Mark TEXT NOT NULL, RowKey TEXT);
+            CREATE TABLE Acts(Mark TEXT NOT NULL, RowKey TEXT, Place TEXT NOT NULL);
 
             """
         for table in ["Places", "Tasks", "Steps"] {
             sql += """
                 CREATE TRIGGER \(table)Insert AFTER INSERT ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id); END;
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)'); END;
                 CREATE TRIGGER \(table)Update AFTER UPDATE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id); END;
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)'); END;
                 CREATE TRIGGER \(table)Delete AFTER DELETE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES ('deleted ' || OLD.Born, OLD.Id); END;
+                    INSERT INTO Acts VALUES ('deleted ' || OLD.Born, OLD.Id, '\(table)'); END;
 
                 """
         }
@@ -118,11 +118,18 @@ actor SimulatedService {
         }
     }
 
-    /// How often each mark acted.
-    func acts() async throws -> [String: Int] {
+    /// What each mark did.
+    func acts() async throws -> [String: Acts] {
         try await others.read { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT Mark, COUNT(*) FROM Acts GROUP BY Mark")
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, $0[1] as Int) })
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT Mark, COUNT(*), SUM(Mark IS Before) FROM (
+                        SELECT Mark, LAG(Mark) OVER (PARTITION BY Place, RowKey ORDER BY rowid) AS Before FROM Acts)
+                    GROUP BY Mark
+                    """)
+            return Dictionary(
+                uniqueKeysWithValues: rows.map { ($0[0] as String, Acts(count: $0[1], overItself: $0[2])) })
         }
     }
 
