@@ -32,6 +32,8 @@ is_wanted() { # is_wanted PRODUCT
 }
 build() { # build PRODUCT: one after the other, before anything is measured
     is_wanted "$1" || return 0
+    # The plan of a build is kept although a target of the package beside this one came or went.
+    rm -f "$scratch/bench/release.yaml"
     swift build -c release --package-path Benchmarks --scratch-path "$scratch/bench" --product "$1" -j "${JOBS:-2}" >&2
 }
 run() { # run TITLE PRODUCT COMMAND…

@@ -43,7 +43,7 @@ libraries=(ODataModel ODataQuery ODataFormat)
 support=(Fuzz/Support/*.swift)
 if [ "$target" = store ]; then
     # Encrypted files. What the encryption stands on is built as always, and not instrumented.
-    libraries=(Secrets EncryptedSQLite)
+    libraries=(ErrorCodes Secrets EncryptedSQLite)
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
     swift build -c release --scratch-path "${SCRATCH:-.build}" --target EncryptedSQLite -j "${JOBS:-2}" >&2
     products=$(swift build -c release --scratch-path "${SCRATCH:-.build}" --show-bin-path)
@@ -56,10 +56,10 @@ if [ "$target" = store ]; then
     done
 elif [ "$target" = queue ]; then
     # Of the engine, the coder alone: it needs nothing of the rest.
-    libraries=(ODataModel ODataQuery ODataService)
+    libraries=(ErrorCodes ODataModel ODataQuery ODataService)
     support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift)
 elif [ "$target" = delta ]; then
-    libraries=(ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
+    libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
 fi
 checkouts=${SCRATCH:-.build}/checkouts
 # shellcheck source=scripts/library.sh

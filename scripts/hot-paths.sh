@@ -28,7 +28,7 @@ objects=()
 source scripts/library.sh
 for library in ODataModel ODataQuery ODataFormat ODataService ODataStore; do compile_library "$library" "Sources/$library"; done
 for library in SampleOrders HotPaths; do compile_library "$library" "Benchmarks/Sources/$library"; done
-for library in EncryptedSQLite Secrets CLinux CAESGCM GRDB Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL \
+for library in ErrorCodes EncryptedSQLite Secrets CLinux CAESGCM GRDB Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL \
     CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
     while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
 done

@@ -45,7 +45,10 @@ func measured(_ body: () async throws -> Int, expecting count: Int) async throws
 
 let bare = HTTPClient(eventLoopGroupProvider: .singleton)
 let transport = try NIOTransport()
-let service = DataService(try await ODataClient(root, transport: transport))
+// As many requests at once as are measured; what a session does for each of them is measured too.
+let session = try HTTPSession(
+    transport, serviceRoot: root, configuration: .init(queue: try TransferQueue(limit: 64)))
+let service = DataService(try await ODataClient(root, transport: session))
 
 /// Receives the bytes of a URL.
 @Sendable func receive(_ url: String) async throws -> Int {

@@ -5,11 +5,14 @@ import Synchronization
 final class RunningProcess {
     let port: Int
     private let process = Process()
+    /// What the server waits for the end of: however this process ends, the servers end with it.
+    private let life = Pipe()
 
     init(_ kind: ServerKind, database: String, folder: URL) throws {
         let announcement = folder.appendingPathComponent("\(kind.rawValue).port").path
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = [kind.rawValue, database, announcement]
+        process.standardInput = life
         try process.run()
         var found: Int?
         for _ in 0..<1200 where found == nil {

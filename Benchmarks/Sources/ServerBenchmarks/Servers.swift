@@ -14,8 +14,12 @@ enum ServerKind: String, CaseIterable {
     /// Outpost without a limit of its pages, V2 beside V4.
     case streaming
 
-    /// Serves until the process ends, and writes the port into a file when it listens.
+    /// Serves until the standard input ends, and writes the port into a file when it listens.
     func serve(database: String, announcement: String) async throws {
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            exit(0)
+        }
         switch self {
         case .outpost:
             let served = try await ServedDatabase.open(path: database)
@@ -28,12 +32,7 @@ enum ServerKind: String, CaseIterable {
             var options = ServedDatabase.Options()
             options.pageSize = nil
             let served = try await ServedDatabase.open(path: database, options: options)
-            let v4 = try ODataHandler(provider: served, serviceRoot: "/")
-            let v2 = try ODataV2Handler(provider: served, serviceRoot: "/v2/")
-            let running = try await ODataServer { message, body in
-                message.path?.hasPrefix("/v2/") == true
-                    ? await v2.handle(message, body) : await v4.handle(message, body)
-            }.start()
+            let running = try await ODataServer(handler: ODataEndpoints(provider: served).handle).start()
             try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
             await running.waitUntilStopped()
         case .handwritten:

@@ -13,12 +13,7 @@ enum TableServer {
     /// Serves a database, V4 and V2, until the standard input ends; prints the port.
     static func run(_ path: String) async throws -> Never {
         let served = try await ServedDatabase.open(path: path)
-        let v4 = try ODataHandler(provider: served, serviceRoot: "/")
-        let v2 = try ODataV2Handler(provider: served, serviceRoot: "/v2/")
-        let server = try await ODataServer { request, body in
-            request.path?.hasPrefix("/v2/") == true
-                ? await v2.handle(request, body) : await v4.handle(request, body)
-        }.start()
+        let server = try await ODataServer(handler: ODataEndpoints(provider: served).handle).start()
         FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
         while readLine() != nil {}
         await server.stop()
