@@ -235,38 +235,27 @@ struct ModelMigration {
         }
     }
 
-    /// Says of each row which columns are not loaded, in the order of the new table's columns.
+    /// Says of each row which columns are not loaded, in the order of the new table's columns; also of those that went
+    /// with a deleted row, which lose what is stored otherwise now.
     private func remapNotLoaded(
         _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>, in database: Database
     ) throws {
-        guard let column = after.notLoaded?.quotedDatabaseIdentifier, let rowID = after.rowID else { return }
-        let (oldColumns, newColumns) = (before.columns.map(\.name), after.columns)
-        let added = newColumns.indices.filter {
-            !alike.contains(newColumns[$0].name) && newColumns[$0].isOptionallyLoaded
-        }
-        func bits(_ indexes: some Sequence<Int>) -> Data? {
-            var bytes = Data(count: (newColumns.count + 7) / 8)
-            for index in indexes { bytes[index / 8] |= 1 << (index % 8) }
-            return bytes.contains { $0 != 0 } ? bytes : nil
-        }
-        let table = after.table.quotedDatabaseIdentifier
+        guard let name = after.notLoaded, let rowID = after.rowID else { return }
+        let columns = NotLoadedColumns(from: before, to: after, alike: alike)
+        let (table, column) = (after.table.quotedDatabaseIdentifier, name.quotedDatabaseIdentifier)
         let rows = try Row.fetchAll(
             database,
             sql: "SELECT \(rowID.quotedDatabaseIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
-        if let all = bits(added) {
-            try database.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) IS NULL", arguments: [all])
+        if let added = columns.remapped(nil) {
+            try database.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) IS NULL", arguments: [added])
         }
         for row in rows {
-            let stored: Data = row[1]
-            let missing = Set(
-                oldColumns.indices.filter {
-                    $0 / 8 < stored.count && stored[stored.startIndex + $0 / 8] & (1 << ($0 % 8)) != 0
-                }
-                .map { oldColumns[$0] })
-            let kept = newColumns.indices.filter { missing.contains(newColumns[$0].name) }
             try database.execute(
                 sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",
-                arguments: [bits(added + kept), row[0] as Int64])
+                arguments: [columns.remapped(row[1]), row[0] as Int64])
         }
+        try DeletionShelf.remap(
+            after.table, dropping: Set(before.columns.map(\.name)).subtracting(alike), notLoaded: name,
+            columns.remapped, in: database)
     }
 }

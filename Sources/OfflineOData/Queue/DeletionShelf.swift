@@ -201,6 +201,27 @@ struct DeletionShelf {
         return value
     }
 
+    /// Brings what waits of a table's rows to the columns that the table has in another model.
+    ///
+    /// - Parameters:
+    ///   - dropped: the columns that are gone, or stored otherwise.
+    ///   - notLoaded: the column that says which columns are not loaded.
+    ///   - remapped: what it says of the new table's columns.
+    static func remap(
+        _ table: String, dropping dropped: Set<String>, notLoaded: String, _ remapped: (Data?) -> Data?,
+        in database: Database
+    ) throws {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT id, content FROM outpost_shelf WHERE table_name = ?", arguments: [table])
+        for row in rows {
+            var cells = try cells(row["content"]).filter { !dropped.contains($0.key) }
+            cells[notLoaded] = Cell((remapped(cells[notLoaded]?.blob)).databaseValue)
+            try database.execute(
+                sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?",
+                arguments: [try JSONEncoder().encode(cells), row["id"] as Int64])
+        }
+    }
+
     /// Forgets what went with a row: the service has taken the deletion, or there is nothing to come back to.
     func drop(set: String, rowID: Int64, in database: Database) throws {
         try database.execute(

@@ -152,7 +152,7 @@ struct FirstDownloadTests {
         await #expect(throws: TransportError.self) { try await store.download(["all"]) }
         await shop.wire.mend()
         try await store.update("Orders(1001)", ["Freight": 7])
-        try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(1002)")))
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(1002)")))
         try await shop.sql("DELETE FROM \"Order Lines\"; DELETE FROM Orders WHERE OrderID IN (1001, 1002)")
         isExpired.set()
         try await store.download()

@@ -113,6 +113,28 @@ struct ContainerTests {
         #expect(try await store.rows("Boxes").isEmpty)
     }
 
+    @Test("taken back after the model changed brings no property that was not loaded, and none that is new (rule 12)")
+    func deletedBeforeMigration() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone([
+            try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks($select=No))")
+        ])
+        #expect(try await store.rows("Boxes(1)/Slips(1)/Marks").map { $0["Text"] } == [nil])
+        try await store.delete("Boxes(1)")
+        try store.close()
+        let newer = try await Depot {
+            $0.replacingOccurrences(
+                of: #"<Property Name="Text" Type="Edm.String"/>"#,
+                with: #"<Property Name="Colour" Type="Edm.String"/><Property Name="Text" Type="Edm.String"/>"#)
+        }
+        let migrated = try await depot.reopen(at: newer).refreshMetadata().store
+        #expect(try await migrated.undoAll() == 1)
+        let mark = try #require(try await migrated.rows("Boxes(1)/Slips(1)/Marks").first)
+        #expect(mark["No"] == 1)
+        #expect(mark["Colour"] == nil)
+        #expect(mark["Text"] == nil)
+    }
+
     @Test("stays when it was made here, sent, and is not wanted here any more, until what it contains is sent too")
     func removedAfterCreation() async throws {
         let studio = try await Studio()

@@ -15,10 +15,11 @@ final class Depot: Sendable {
     let wire: Wire
     private let directory: URL
 
-    init() async throws {
+    /// - Parameter alteration: what the service's metadata have otherwise.
+    init(_ alteration: (String) -> String = { $0 }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         service = try await StoreService.open(
-            ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8))), at: .memory)
+            ServiceDefinition(model: try CSDLReader.read(xml: Array(alteration(Self.metadata).utf8))), at: .memory)
         wire = Wire(LoopbackTransport(ODataHandler(provider: service)))
         // So that no key is by chance the one that a store gives.
         for title in ["first", "second"] { try await service.create("Headers", ["Title": .string(title)]) }
@@ -46,6 +47,13 @@ final class Depot: Sendable {
             serviceRoot: "http://depot.test/", remote: service, queries: queries, options: options)
         try await store.download()
         return store
+    }
+
+    /// The store that ``clone(_:options:through:)`` made, with another service.
+    func reopen(at other: Depot) async throws -> OfflineODataProvider {
+        let client = try other.client()
+        return try await OfflineODataProvider.open(
+            at: directory.appendingPathComponent("clone").path, protection: .unencrypted, connect: { _, _ in client })
     }
 
     private static let metadata = """
