@@ -38,6 +38,23 @@ struct KeyRewriter {
         return twin
     }
 
+    /// Puts the key that the back end gave into the relations that wait for an entity whose row does not stay: nothing
+    /// else will tell it when they are sent.
+    func rewriteRelations(
+        of request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
+    ) throws {
+        let new = Entity(shape: table.shape, key: key)
+        for link in try queue.links(set: request.entitySet, rowID: request.rowID, in: database) {
+            if link.entitySet == request.entitySet, link.detail.sourceRow == request.rowID {
+                try queue.rewrite(link.id, key: new, changes: link.changes, base: link.base, in: database)
+            }
+            guard link.detail.targetSet == request.entitySet, link.detail.targetRow == request.rowID else { continue }
+            var detail = link.detail
+            detail.target = KeyURL.url(set: request.entitySet, key: key).description
+            try queue.setDetail(detail, of: link.id, in: database)
+        }
+    }
+
     /// Whether anything that went with deleted entities may refer to others.
     private func hasReferencesOnShelf(in database: Database) throws -> Bool {
         let sets = try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_shelf")

@@ -49,7 +49,9 @@ struct UploadOutcomes: Sendable {
         if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
             try !Containment(mapping: mapping).rows(containingChanges: table, in: database).contains(request.rowID)
         {
-            // The service will send its own, under whatever key.
+            // The service will send its own, under whatever key. Relations that wait are still sent.
+            try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
+                of: request, table, to: theirs?.key ?? request.key, in: database)
             try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
             try forget(request, table, in: database)
             return
@@ -208,6 +210,13 @@ struct UploadOutcomes: Sendable {
         for request in theirs == nil ? requests : [request] {
             try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
+    }
+
+    /// Gives a change up that nobody has come in the way of, since what it was to be made together with is given up: the
+    /// entity shows its other changes as before.
+    func giveUp(_ request: QueuedRequest, in database: Database) throws {
+        try Cancelling(mapping: mapping, queue: queue, environment: environment).cancel(request, in: database)
+        try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
     }
 
     /// Puts a change on top of the service's version, to be sent again.

@@ -26,10 +26,10 @@ extension Uploader {
         }
         do {
             if wasSent, isRepeatable != true, let settled = try await settle(changeSet: requests) { return settled }
-            if !wasSent {
-                for request in requests {
-                    guard let conflict = try await differenceFromBase(request) else { continue }
-                    return try await resolve(conflicts: [request.id: conflict], requests, conflict.error, way)
+            if !wasSent || isRepeatable != true {
+                let conflicts = try await differencesFromBase(requests)
+                if let error = requests.lazy.compactMap({ conflicts[$0.id]?.error }).first {
+                    return try await resolve(conflicts: conflicts, requests, error, way)
                 }
             }
         } catch let error as ODataError where !error.isOfCommunication {
@@ -41,11 +41,12 @@ extension Uploader {
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
         let bindings: Bindings
         do {
-            let (items, hasReferences) = try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts)
+            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts)
             let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
+            let hasReferences = mentions.contains(.inBody)
             bindings = hasReferences ? isKnown.map { $0 ? .known : .refused } ?? .unknown : .none
             // Sent before, it is sent as it was: the service may know it by that.
-            if bindings == .refused, !wasSent { return try await sendApart(marked) }
+            if bindings == .refused || mentions.contains(.inOptions), !wasSent { return try await sendApart(marked) }
             batch.body = .batch(items)
         } catch let error as ODataError where !error.isOfCommunication {
             return try await archive(changeSet: marked, wasSent ? .inDoubt : .refused, error, message: error.message)
@@ -123,14 +124,14 @@ extension Uploader {
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
     ///
-    /// - Returns: the requests, and whether the body of one refers to what another one creates.
+    /// - Returns: the requests, and where they name what others create.
     private func items(
         for requests: [QueuedRequest], isRepeatable: Bool?, puts: Bool?
-    ) async throws -> ([BatchItem], hasReferences: Bool) {
+    ) async throws -> ([BatchItem], mentions: Set<ChangeSetReferences.Mention>) {
         let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
-        var hasReferences = false
+        var mentions: Set<ChangeSetReferences.Mention> = []
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let creation = created.first { $0.isOfRow(of: request) }
@@ -143,13 +144,13 @@ extension Uploader {
                     creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
                         .merging(request.changes))
             }
-            if references.resolve(&message, request) { hasReferences = true }
+            mentions.insert(references.resolve(&message, request))
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }
             items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
-            if request.kind == .create { created.append(.init(id: id, request: request)) }
+            if request.kind == .create { created.append(.init(id: id, request: request, message: message)) }
         }
-        return (items, hasReferences)
+        return (items, mentions)
     }
 
     // MARK: Answers
@@ -282,6 +283,13 @@ extension Uploader {
 
     // MARK: Conflicts
 
+    /// The members of a change set that others have changed meanwhile, as far as no ETag guards them (rule 8).
+    private func differencesFromBase(_ requests: [QueuedRequest]) async throws -> [Int64: Conflict] {
+        var conflicts: [Int64: Conflict] = [:]
+        for request in requests { conflicts[request.id] = try await differenceFromBase(request) }
+        return conflicts
+    }
+
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.
     private func conflicts(in requests: [QueuedRequest], _ error: ODataError) async throws -> [Int64: Conflict] {
         var conflicts: [Int64: Conflict] = [:]
@@ -310,11 +318,7 @@ extension Uploader {
             switch decision {
             case .fail: continue
             case .theirs:
-                try await write { database in
-                    for request in requests where try outcomes.queue.request(request.id, in: database) != nil {
-                        try outcomes.yield(request, to: theirs[request.id], in: database)
-                    }
-                }
+                try await giveUp(requests, conflicts)
                 return .accepted
             case .mine, .merged:
                 guard let version = conflict.theirs else { continue }
@@ -347,11 +351,30 @@ extension Uploader {
         return try await send(changeSet: again, next)
     }
 
+    /// Gives a change set up: where there is a conflict in favour of the service's version, else of what was before.
+    private func giveUp(_ requests: [QueuedRequest], _ conflicts: [Int64: Conflict]) async throws {
+        try await write { database in
+            // Whatever became of them, none is on its way any more.
+            for request in requests {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+            }
+            // The newest first, so that each one leaves what the ones before it made.
+            for request in requests.reversed() {
+                guard let request = try outcomes.queue.request(request.id, in: database) else { continue }
+                if let conflict = conflicts[request.id] {
+                    try outcomes.yield(request, to: conflict.theirs, in: database)
+                } else {
+                    try outcomes.giveUp(request, in: database)
+                }
+            }
+        }
+    }
+
     // MARK: Doubt
 
     /// Finds out what became of a change set whose answer was lost: all of it was made, or nothing. Every member that
     /// can be looked at is asked. Where they disagree, others have been there, and it stays in doubt; and so it does where
-    /// only deletions seem made, since others may have deleted the same.
+    /// only deletions seem made, since others may have deleted the same, and where none of them tells.
     ///
     /// - Returns: `nil` when sending it once more can do no harm.
     private func settle(changeSet requests: [QueuedRequest]) async throws -> Result? {
@@ -363,6 +386,8 @@ extension Uploader {
             if request.kind != .delete { deletesAlone = false }
         }
         if verdicts == [false] { return nil }
+        // Updates made once more come to the same, and what others changed meanwhile is found before (rules 5 and 8).
+        if verdicts.isEmpty, requests.allSatisfy({ $0.kind == .update && $0.isGuarded }) { return nil }
         // Nothing but deletions, and nothing is left of what was to be deleted: it comes to the same.
         let isDeletion = requests.allSatisfy { $0.kind == .delete }
         guard verdicts == [true], !deletesAlone || isDeletion else {
@@ -380,108 +405,29 @@ extension Uploader {
             // Another one may be somebody else's, or ours as others have changed it since.
             return theirs.matches(request.changes) ? true : nil
         case .update:
-            guard request.etag != nil || request.base != nil,
-                let theirs = try await current(request, request.key)
-            else { return nil }
-            if request.etag != nil, theirs.control.etag == request.etag { return false }
-            if theirs.matches(request.changes) { return true }
-            return request.etag == nil ? false : nil
+            guard request.isGuarded, let theirs = try await current(request, request.key) else { return nil }
+            return request.hasUpdated(theirs)
         case .delete: return try await current(request, request.key) == nil
         case .stream, .link, .unlink, .call: return nil
         }
     }
 }
 
-/// Names what the earlier requests of a change set create by their content ids
-/// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
-struct ChangeSetReferences {
-    /// A request that creates an entity.
-    struct Created {
-        let id: String
-        let request: QueuedRequest
+extension QueuedRequest {
+    /// Whether a version that the request was made of is known, by its ETag or by its values.
+    fileprivate var isGuarded: Bool { etag != nil || base != nil }
 
-        /// Whether another request is about the entity that this one makes.
-        func isOfRow(of other: QueuedRequest) -> Bool {
-            request.entitySet == other.entitySet && request.rowID == other.rowID && other.isOfRow
-        }
-    }
-
-    let mapping: StorageMapping
-    let created: [Created]
-
-    /// Puts content ids in the place of temporary keys: in the URL of a request for the entity itself, and for the
-    /// creation of one that refers to it in a navigation path, else in a reference.
+    /// Whether an update seems to have made the version that the service has: that has the values which were sent, and
+    /// not those which the update was made of.
     ///
-    /// - Returns: whether there is such a reference.
-    func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Bool {
-        if request.kind != .create {
-            if let own = created.first(where: { $0.isOfRow(of: request) }) {
-                message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]
-                message.ifMatch = nil
-            }
-        }
-        place(&message, request)
-        guard case .entity(var entity) = message.body, let table = mapping.tables[request.entitySet] else {
-            return false
-        }
-        var hasReference = false
-        var hasPath = request.kind != .create || request.detail.parentRow != nil
-        for navigation in entity.shape.navigationProperties where !navigation.isCollection {
-            guard !navigation.constraints.isEmpty, let target = table.navigation[navigation.name]?.target,
-                let principal = created.first(where: { refers(entity, navigation, target, to: $0.request) })
-            else { continue }
-            for constraint in navigation.constraints {
-                guard let ordinal = entity.shape.ordinal(of: constraint.property) else { continue }
-                entity.values[ordinal] = nil
-            }
-            if !hasPath, let path = opposite(of: navigation, of: table, in: target) {
-                message.url.path.segments = [
-                    .name(Identifier("$\(principal.id)"), .none), .name(Identifier(path), .none),
-                ]
-                hasPath = true
-            } else {
-                entity.related[navigation.name] = .references(["$\(principal.id)"])
-                hasReference = true
-            }
-        }
-        message.body = .entity(entity)
-        return hasReference
-    }
-
-    /// Names the containing entity of a contained one where that is created here.
-    private func place(_ message: inout ODataRequest, _ request: QueuedRequest) {
-        guard let parent = request.detail.parentRow, let slash = request.entitySet.lastIndex(of: "/"),
-            let last = message.url.path.segments.last, message.url.path.segments.count > 1,
-            let container = created.first(where: {
-                $0.request.entitySet == request.entitySet[..<slash] && $0.request.rowID == parent
-            })
-        else { return }
-        message.url.path.segments = [.name(Identifier("$\(container.id)"), .none), last]
-    }
-
-    /// Whether an entity refers to one that is created under a key which only the service will give.
-    private func refers(
-        _ entity: Entity, _ navigation: NavigationProperty, _ target: String, to principal: QueuedRequest
-    ) -> Bool {
-        guard principal.entitySet == target, !principal.omitted.isEmpty else { return false }
-        let key = Entity(shape: principal.changes.shape, key: principal.key)
-        return navigation.constraints.allSatisfy { constraint in
-            guard let value = entity[constraint.property], !value.isNull else { return false }
-            return value == (key[constraint.referencedProperty] ?? principal.changes[constraint.referencedProperty])
-        }
-    }
-
-    /// The collection of the principal that leads back.
-    private func opposite(of navigation: NavigationProperty, of table: TableStorage, in target: String) -> String? {
-        guard case .join(_, let pairs)? = table.navigation[navigation.name], let other = mapping.tables[target] else {
-            return nil
-        }
-        let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
-        return other.shape.navigationProperties.first { candidate in
-            guard candidate.isCollection, case .join(table.set, let others)? = other.navigation[candidate.name] else {
-                return false
-            }
-            return Set(others) == back
-        }?.name
+    /// - Returns: `nil` where the values tell neither or both, since others have been there or nothing differs.
+    fileprivate func hasUpdated(_ theirs: Entity) -> Bool? {
+        if let etag, theirs.control.etag == etag { return false }
+        let isMine = theirs.matches(changes)
+        guard let base else { return isMine ? true : nil }
+        guard isMine != theirs.matches(base) else { return nil }
+        if isMine { return true }
+        // Under another ETag, others may have put the old values back.
+        return etag == nil ? false : nil
     }
 }

@@ -27,6 +27,28 @@ struct KeyRewritingTests {
         #expect(try await store.rows("Schedules(HeaderID=-1,ItemNo=1,No=1)").count == 1, "by its old link too")
     }
 
+    @Test("also within one change set, through entities whose own keys are made of it")
+    func throughKeysTogether() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone()
+        try await store.transaction { changes in
+            try changes.create("Headers", ["Title": "third"])
+            try changes.create("Items", ["HeaderID": -1, "No": 1])
+            try changes.create("Schedules", ["HeaderID": -1, "ItemNo": 1, "No": 1, "Day": "Monday"])
+        }
+        await depot.wire.mend()
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(await depot.wire.requests.count == 1)
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Items").map { $0["HeaderID"] } == [header])
+            let schedules = try await provider.rows("Schedules")
+            #expect(schedules.map { $0["HeaderID"] } == [header])
+            #expect(schedules.map { $0["ItemNo"] } == [1])
+        }
+    }
+
     @Test("also a foreign key that only a derived type has")
     func derivedTypes() async throws {
         let depot = try await Depot()

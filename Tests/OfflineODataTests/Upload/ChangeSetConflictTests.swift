@@ -1,0 +1,211 @@
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A change set of which others have changed a part")
+struct ChangeSetConflictTests {
+    private static let theirs = "UPDATE Products SET Stock = 99 WHERE ProductID"
+
+    /// A store whose change set was lost, before or after the service acted; the service has no ETags.
+    private func lost(
+        _ shop: Shop, hasActed: Bool, _ changes: @escaping @Sendable (LocalTransaction) throws -> Void
+    ) async throws -> OfflineODataProvider {
+        let isLost = LockedFlag()
+        let service = Gateway(
+            base: ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false)),
+            before: { request in
+                guard !isLost.isSet, !hasActed, case .batch = request.body else { return nil }
+                isLost.set()
+                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+            },
+            after: { request, response in
+                guard !isLost.isSet, case .batch = request.body else { return response }
+                isLost.set()
+                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.transaction(changes)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        return store
+    }
+
+    @Sendable
+    private static func twoStocks(_ changes: LocalTransaction) throws {
+        try changes.update("Products(1)", ["Stock": 5])
+        try changes.update("Products(2)", ["Stock": 7])
+    }
+
+    private func stock(_ shop: Shop, _ product: Int) async throws -> Int {
+        try await shop.count("SELECT Stock FROM Products WHERE ProductID = \(product)")
+    }
+
+    // MARK: Doubt
+
+    @Test(
+        "Rule 8: is a conflict where others changed all of it since its answer was lost: theirs is not overwritten",
+        arguments: [true, false])
+    func changedAll(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await lost(shop, hasActed: hasActed, Self.twoStocks)
+        try await shop.sql("\(Self.theirs) IN (1, 2)")
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty)
+        #expect(report.failed.map(\.state) == [.refused, .refused])
+        #expect(report.failed.map { $0.failure?.theirs?["Stock"] } == [99, 99])
+        #expect(try await stock(shop, 1) == 99)
+        #expect(try await stock(shop, 2) == 99)
+    }
+
+    @Test("Rule 8: is compared again before it is sent again, and waits as a whole for the conflict of one")
+    func changedOne() async throws {
+        let shop = try await Shop()
+        let store = try await lost(shop, hasActed: false, Self.twoStocks)
+        try await shop.sql("\(Self.theirs) = 2")
+        let failed = try await store.upload().failed
+        #expect(failed.map(\.state) == [.refused, .refused])
+        #expect(failed.map { $0.failure?.theirs?["Stock"] } == [nil, 99])
+        #expect(try await stock(shop, 1) == 19)
+        #expect(try await stock(shop, 2) == 99)
+        try await store.retry()
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(try await stock(shop, 1) == 5)
+        #expect(try await stock(shop, 2) == 7)
+    }
+
+    @Test("Rule 1: is done where one of it shows that, whatever others made of the rest since")
+    func acted() async throws {
+        let shop = try await Shop()
+        let store = try await lost(shop, hasActed: true, Self.twoStocks)
+        try await shop.sql("\(Self.theirs) = 2")
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 2)
+        #expect(try await stock(shop, 1) == 5)
+        #expect(try await stock(shop, 2) == 99)
+    }
+
+    @Test(
+        "Rule 1: is in doubt where others changed what would tell: what it creates is not made twice",
+        arguments: [true, false])
+    func creation(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await lost(shop, hasActed: hasActed) { changes in
+            try changes.create(
+                "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        try await shop.sql("\(Self.theirs) = 1")
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty)
+        #expect(report.failed.map(\.state) == [.inDoubt, .inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == (hasActed ? 201 : 200))
+        #expect(try await stock(shop, 1) == 99)
+    }
+
+    @Test("Rule 1: is done or sent again where nobody else has been there", arguments: [true, false])
+    func undisturbed(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await lost(shop, hasActed: hasActed) { changes in
+            try changes.create(
+                "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        let report = try await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        #expect(try await stock(shop, 1) == 5)
+        // Which key the service gave was lost with its answer.
+        let codes: [String?] = hasActed ? ["NoKey"] : []
+        #expect(report.failed.map { $0.failure?.code } == codes)
+    }
+
+    // MARK: Policies
+
+    @Test("is sent on top of theirs in one round, however many of it they have changed")
+    func clientWins() async throws {
+        let shop = try await Shop()
+        let service = ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false))
+        let store = try await shop.clone(through: service)
+        try await store.transaction { changes in
+            for product in 1...8 { try changes.update("Products(\(product))", ["Stock": 500]) }
+        }
+        try await shop.sql("\(Self.theirs) <= 8")
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 8)
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 500") == 8)
+    }
+
+    @Test("is given up where theirs wins: what they have not changed is as it was, and stays")
+    func serverWins() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Customers('C0002')", ["City": "Mine"])
+            try changes.create("Categories", ["Name": "First"])
+        }
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await store.rows("Products(1)").first?["Stock"] == 19)
+        #expect(try await store.rows("Customers('C0002')").first?["City"] == "Theirs")
+        #expect(try await store.rows("Categories").count == 5)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is given up with its relations where theirs wins, and with no others")
+    func relations() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.transaction { changes in
+            try changes.update("Albums(1)", ["Name": "Mine"])
+            try changes.perform(
+                ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
+        }
+        try await store.link("Albums(2)/Tags", to: "Tags(1)")
+        try await studio.service.update("Albums(1)", ["Name": "Theirs"])
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        for provider in [studio.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Albums(1)").first?["Name"] == "Theirs")
+            #expect(try await provider.rows("Albums(2)/Tags").map { $0["Name"] } == ["red"])
+        }
+        #expect(try await store.status().pending.isEmpty)
+    }
+}
+
+/// A service that remembers no requests and has no ETags, those of change sets neither.
+private struct ForgetfulService: ODataProvider {
+    let base: any ODataProvider
+
+    var model: EntityDataModel { get async throws { try await base.model } }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        guard case .batch(var items) = request.body else { return try await base.execute(request) }
+        for index in items.indices {
+            items[index].request.repeatability = nil
+            items[index].request.ifMatch = nil
+        }
+        var request = request
+        request.body = .batch(items)
+        var response = try await base.execute(request)
+        guard case .batch(let results) = response.body else { return response }
+        response.body = .batch(results.map(Self.forgetting))
+        return response
+    }
+
+    private static func forgetting(_ result: BatchResult) -> BatchResult {
+        guard case .success(var response) = result.result else { return result }
+        response.etag = nil
+        response.repeatabilityResult = nil
+        if case .entity(var entity) = response.body {
+            entity.control.etag = nil
+            response.body = .entity(entity)
+        }
+        return BatchResult(id: result.id, result: .success(response))
+    }
+}
