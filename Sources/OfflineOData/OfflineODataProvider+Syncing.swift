@@ -47,7 +47,9 @@ extension OfflineODataProvider {
         return (uploaded, try await download(from: remote, []))
     }
 
-    private func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
+    /// Sends the queued changes over a connection, as the options of the store and of the upload say; the lock is the
+    /// caller's.
+    func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
         if uploadOptions.foldsRequests {
             try await database.write { [queue] in
                 try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
@@ -144,6 +146,6 @@ extension OfflineODataProvider {
 
     func connection() throws -> any ODataProvider {
         guard let remote else { throw OfflineError.notConnected }
-        return remote
+        return RefusingProvider(base: remote)
     }
 }

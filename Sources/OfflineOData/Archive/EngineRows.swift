@@ -12,13 +12,14 @@ struct EngineRows {
         guard let shape = model.shape(set.type) else { return [] }
         if set == .eventLog { return try Events.all(in: database).map { event($0, shape) } }
         let requests = try queue.requests(in: database)
+        let methods = try methods(in: database)
         var dependents: [Int64: [QueuedRequest]] = [:]
         for request in requests { for id in request.dependsOn { dependents[id, default: []].append(request) } }
         return requests.filter { set == .requestQueue || $0.failure != nil }.map { request in
-            var entity = set == .requestQueue ? queued(request, shape) : failed(request, shape)
+            var entity = set == .requestQueue ? queued(request, shape, methods) : failed(request, shape, methods)
             let requestShape = model.shape(EngineSet.requestQueue.type) ?? shape
             entity.related["DependentRequests"] = .many(
-                (dependents[request.id] ?? []).map { queued($0, requestShape) })
+                (dependents[request.id] ?? []).map { queued($0, requestShape, methods) })
             entity.related["CustomHeaders"] = .many(headers(of: request))
             return entity
         }
@@ -42,7 +43,12 @@ struct EngineRows {
         ]
     }
 
-    private func queued(_ request: QueuedRequest, _ shape: Shape) -> Entity {
+    /// How requests are sent to the service, as far as that is known.
+    func methods(in database: Database) throws -> RequestMethods {
+        RequestMethods(model: model, hasPatch: try ServiceKnowledge.hasPatch(in: database))
+    }
+
+    private func queued(_ request: QueuedRequest, _ shape: Shape, _ methods: RequestMethods) -> Entity {
         let status =
             switch request.state {
             case .pending: "NotSent"
@@ -53,14 +59,14 @@ struct EngineRows {
         return Entity(
             shape: shape,
             common(request).merging([
-                "Status": .string(status), "Method": .string(request.method), "URL": .string(request.url),
+                "Status": .string(status), "Method": .string(methods.method(of: request)), "URL": .string(request.url),
                 "Body": Self.text(body(of: request)), "Category": Self.text(request.options.category),
                 "Priority": .integer(Int64(request.options.priority)),
                 "ChangeSet": Self.text(request.options.changeSet),
             ]) { $1 })
     }
 
-    private func failed(_ request: QueuedRequest, _ shape: Shape) -> Entity {
+    private func failed(_ request: QueuedRequest, _ shape: Shape, _ methods: RequestMethods) -> Entity {
         let failure = request.failure
         return Entity(
             shape: shape,
@@ -69,7 +75,7 @@ struct EngineRows {
                 "Message": Self.text(failure?.message), "InnerError": Self.text(failure?.innerError),
                 "Domain": .string(failure?.status == nil || failure?.status == 0 ? "Offline" : "Service"),
                 "Target": Self.text(failure?.target), "IsInDoubt": .boolean(request.state == .inDoubt),
-                "FailedAt": Self.instant(failure?.at), "RequestMethod": .string(request.method),
+                "FailedAt": Self.instant(failure?.at), "RequestMethod": .string(methods.method(of: request)),
                 "RequestURL": .string(request.url), "RequestBody": Self.text(body(of: request)),
             ]) { $1 })
     }
@@ -112,14 +118,42 @@ struct EngineRows {
     }
 }
 
+/// The HTTP methods by which requests are sent to a service.
+struct RequestMethods {
+    let model: EntityDataModel
+    /// Whether the service takes changes of single properties; else whole entities are put.
+    let hasPatch: Bool
+
+    func method(of request: QueuedRequest) -> String {
+        guard !request.isWithoutPlace else { return request.method }
+        return switch request.kind {
+        case .create where isPut(request.entitySet), .link where isSingle(request.detail.navigation, request.entitySet):
+            "PUT"
+        case .update: !hasPatch ? "PUT" : model.version < .v3 ? "MERGE" : "PATCH"
+        default: request.method
+        }
+    }
+
+    /// Whether a set is what another entity contains one of: it is put there.
+    private func isPut(_ set: String) -> Bool {
+        guard let slash = set.lastIndex(of: "/") else { return false }
+        return isSingle(String(set[set.index(after: slash)...]), String(set[..<slash]))
+    }
+
+    private func isSingle(_ navigation: String?, _ set: String) -> Bool {
+        navigation.flatMap { model.shape(ofStored: set)?.navigationProperty($0) }?.isCollection == false
+    }
+}
+
 extension QueuedRequest {
-    /// The HTTP method that it is sent by.
+    /// The HTTP method that it is sent by, as far as the request itself tells: a service may want PUT, or MERGE, in the
+    /// place of PATCH, and relations to a single entity are put. `RequestMethod` in the error archive knows that.
     public var method: String {
         if let former = detail.former { return former.method }
         return switch kind {
         case .create, .call, .link: "POST"
         case .update: "PATCH"
-        case .stream: "PUT"
+        case .stream: detail.stream == nil ? "DELETE" : "PUT"
         case .delete, .unlink: "DELETE"
         }
     }

@@ -40,7 +40,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
     /// - Throws: `ModelError`.
     static func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         var schemas = model.schemas
-        var own = Schema(namespace: namespace, structuredTypes: types(isV4: model.version >= .v4))
+        var own = Schema(namespace: namespace, structuredTypes: types)
         let sets = allCases.map { set in
             EntitySet(
                 name: set.name(in: model), type: set.type,
@@ -75,7 +75,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
 
     // MARK: Types
 
-    private static func types(isV4: Bool) -> [StructuredType] {
+    private static var types: [StructuredType] {
         let text = TypeReference.primitive(.string)
         func property(_ name: String, _ type: TypeReference) -> Property { Property(name: name, type: type) }
         let key = Property(name: "RequestID", type: .primitive(.int64), isNullable: false)
@@ -83,19 +83,18 @@ public enum EngineSet: String, CaseIterable, Sendable {
             property("CustomTag", text), property("EntitySet", text), property("Entity", text),
             property("CreatedAt", .primitive(.dateTimeOffset)),
         ]
-        var related = [
+        // Of any type: the entity that the request is about, as it is now and as it is sent. Metadata for V2 and V3,
+        // which have no such type, leave these two out; whoever asks the store for them gets them all the same.
+        let any = QualifiedName("Edm", "EntityType")
+        let related = [
             NavigationProperty(
                 name: "DependentRequests", target: EngineSet.requestQueue.type, isCollection: true),
             NavigationProperty(
                 name: "CustomHeaders", target: QualifiedName(namespace, "CustomHeader"), isCollection: true,
                 isContainment: true),
+            NavigationProperty(name: "AffectedEntity", target: any, isCollection: false),
+            NavigationProperty(name: "RequestEntity", target: any, isCollection: false),
         ]
-        if isV4 {
-            // Of any type: the entity that the request is about, as it is now and as it is sent.
-            let any = QualifiedName("Edm", "EntityType")
-            related.append(NavigationProperty(name: "AffectedEntity", target: any, isCollection: false))
-            related.append(NavigationProperty(name: "RequestEntity", target: any, isCollection: false))
-        }
         return [
             StructuredType(
                 name: EngineSet.errorArchive.type, kind: .entity, key: [.init(path: "RequestID")],

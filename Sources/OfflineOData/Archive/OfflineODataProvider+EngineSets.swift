@@ -83,13 +83,33 @@ extension OfflineODataProvider {
     }
 
     private func current(_ request: QueuedRequest) async throws -> Entity? {
-        let url = KeyURL.url(set: request.entitySet, key: request.key)
         do {
-            guard case .entity(let entity) = try await execute(ODataRequest(.read, url)).body else { return nil }
+            guard let url = try await address(of: request),
+                case .entity(let entity) = try await execute(ODataRequest(.read, url)).body
+            else { return nil }
             return entity
         } catch let error as ODataError where error.status == 404 {
             // It was deleted here.
             return nil
+        }
+    }
+
+    /// The URL of the entity that a request is about, under the keys that it and what contains it have now.
+    ///
+    /// - Returns: `nil` for the call of an action that is bound to nothing.
+    /// - Throws: `ODataError` 404 for what another entity contained and that is not here any more.
+    private func address(of request: QueuedRequest) async throws -> ODataURL? {
+        if request.kind == .call {
+            guard var path = try request.detail.url.map({ try ODataURL(parsing: $0).path }), path.segments.count > 1
+            else { return nil }
+            path.segments.removeLast()
+            return ODataURL(path: path)
+        }
+        guard request.entitySet.contains("/"), let table = mapping.tables[request.entitySet] else {
+            return KeyURL.url(set: request.entitySet, key: request.key)
+        }
+        return try await database.read { [mapping] database in
+            try Containment(mapping: mapping).url(of: request.rowID, table, database)
         }
     }
 
@@ -102,13 +122,13 @@ extension OfflineODataProvider {
             ).resource.steps.last,
             case .integer(let id)? = key.parts.first?.value
         else { return nil }
-        guard let queued = try await database.read({ [queue] in try queue.request(id, in: $0) }), !queued.isWithoutPlace
+        guard let queued = try await database.read({ [queue] in try queue.request(id, in: $0) }),
+            !queued.isWithoutPlace, let url = try await address(of: queued)
         else {
             throw ODataError.notFound(request.url.description)
         }
         var redirected = request
-        let path = KeyURL.url(set: queued.entitySet, key: queued.key).path.segments
-        redirected.url.path.segments.replaceSubrange(0..<2, with: path)
+        redirected.url.path.segments.replaceSubrange(0..<2, with: url.path.segments)
         return redirected
     }
 
@@ -122,7 +142,7 @@ extension OfflineODataProvider {
         }
         do {
             if set == .errorArchive {
-                try await discard(options.revertsErrorsTogether ? [] : [id])
+                try await discard([id], withAllOthers: options.revertsErrorsTogether)
             } else {
                 try await cancel([id])
             }

@@ -136,10 +136,18 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
+        try await discard(ids, withAllOthers: false)
+    }
+
+    /// - Parameter withAllOthers: whether all archived changes are given up with the chosen ones.
+    @discardableResult
+    func discard(_ ids: [Int64], withAllOthers: Bool) async throws -> Int {
         let environment = options.environment
         return try await database.write { [queue, mapping] database in
+            var archived = try Self.archived(ids, queue, in: database)
+            if withAllOthers { archived = try Self.archived([], queue, in: database) }
             // What was to be done together is given up together.
-            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
+            let chosen = try queue.completingChangeSets(of: archived, in: database)
             let before = BeforeImages(snapshots: queue.snapshots)
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             var restored = 0

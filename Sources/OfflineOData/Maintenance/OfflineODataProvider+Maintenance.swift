@@ -65,8 +65,9 @@ extension OfflineODataProvider {
                 done.append("The indexes were made again.")
             }
             var removed = 0
-            for table in mapping.tables.values where mapping.model.entitySet(table.set) != nil {
-                guard let rowID = table.rowID?.quotedDatabaseIdentifier else { continue }
+            for table in mapping.tables.values {
+                guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.quotedDatabaseIdentifier
+                else { continue }
                 let rows = "SELECT \(rowID) FROM \(table.table.quotedDatabaseIdentifier)"
                 for name in ["outpost_member", "outpost_uploaded", "outpost_alias", "outpost_upserted"] {
                     try database.execute(
@@ -74,12 +75,11 @@ extension OfflineODataProvider {
                         arguments: [table.set])
                     removed += database.changesCount
                 }
-                // A row deleted here has its before image, and a request that needs it.
+                // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
+                let needed = set.isClientOnly ? rows : "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
                 try database.execute(
-                    sql: """
-                        DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (
-                            SELECT row_id FROM outpost_queue WHERE entity_set = ?1)
-                        """, arguments: [table.set])
+                    sql: "DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (\(needed))",
+                    arguments: [table.set])
                 removed += database.changesCount
             }
             if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }

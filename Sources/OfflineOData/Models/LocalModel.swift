@@ -94,6 +94,8 @@ enum LocalModel {
         where set.isClientOnly && set.type.namespace != EngineSet.namespace {
             guard let table = mapping.tables[set.name] else { continue }
             try database.execute(sql: "DELETE FROM \(table.table.quotedDatabaseIdentifier)")
+            // What drafts were made from.
+            try database.execute(sql: "DELETE FROM outpost_before WHERE entity_set = ?", arguments: [set.name])
         }
     }
 }

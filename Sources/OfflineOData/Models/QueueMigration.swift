@@ -115,9 +115,10 @@ struct QueueMigration {
 
     /// Keeps a request whose entity has no place any more as what it was.
     private func keepApart(_ request: QueuedRequest, in database: Database) throws {
+        let rows = EngineRows(model: old, queue: before)
         let former = FormerRequest(
-            entity: request.entityText, method: request.method, url: request.url,
-            body: EngineRows(model: old, queue: before).body(of: request))
+            entity: request.entityText, method: try rows.methods(in: database).method(of: request), url: request.url,
+            body: rows.body(of: request))
         try after.markWithoutPlace(request, as: former, in: database)
         try archive(request, "The service has no \(request.entitySet) any more.", in: database)
     }

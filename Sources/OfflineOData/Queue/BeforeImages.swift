@@ -4,7 +4,8 @@ import ODataModel
 import ODataStore
 
 /// The last back-end version of each row that was changed here: what undo restores, what conflicts are
-/// found against, and what local changes are applied to again after a download.
+/// found against, and what local changes are applied to again after a download. Of a draft, it is what that was made
+/// from: the values it had then, with the ETag that the active entity had.
 struct BeforeImages {
     /// One back-end version.
     struct Image {

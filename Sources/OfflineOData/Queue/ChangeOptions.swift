@@ -20,7 +20,8 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public var headers: [String: String]
     /// Requests of a higher priority are sent first, unless they depend on others. 0 unless given.
     public var priority: Int
-    /// Whether the request is sent as it is: neither folded into another nor mended by a later edit.
+    /// Whether the request is sent as it is: neither folded into another nor mended by a later edit. Nor does it mend
+    /// one that was refused: it waits behind that until somebody mends it otherwise, retries it or gives it up.
     public var isUnmodifiable: Bool
     /// Whether an entity made by this change goes from the store once the service has it: the service will send its
     /// own, under whatever key.
@@ -105,6 +106,18 @@ extension ChangeOptions {
 
     func apply(to request: inout ODataRequest) throws {
         request.headers[Self.field] = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    }
+
+    /// The options of a request that a later one is put into: header fields of both, the later ones' values where they
+    /// share a name; both tags; the higher priority; the later one's category where it has one.
+    func joined(with later: ChangeOptions) -> ChangeOptions {
+        var options = self
+        options.headers.merge(later.headers) { $1 }
+        let tags = [tag, later.tag].compactMap { $0 }
+        options.tag = tags.isEmpty ? nil : tags.joined(separator: "#")
+        options.priority = max(priority, later.priority)
+        options.category = later.category ?? category
+        return options
     }
 
     /// Says which change set a change is in, besides the options that it has.

@@ -109,7 +109,7 @@ public final class LocalTransaction {
 extension OfflineODataProvider {
     /// Makes several changes together or not at all: in one transaction here, and as one change set for the service
     /// where it has change sets. Where it has none, they are sent one after the other, and what follows one that was
-    /// refused waits for it.
+    /// refused waits for it. A change that mends a request which was refused before makes that one of them.
     ///
     /// ```swift
     /// try await store.transaction { changes in

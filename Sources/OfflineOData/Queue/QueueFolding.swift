@@ -16,8 +16,7 @@ struct QueueFolding {
                 last[row] = nil
                 continue
             }
-            guard let earlier = last[row], earlier.options.category == request.options.category,
-                earlier.options.changeSet == request.options.changeSet,
+            guard let earlier = last[row], Self.areAlike(earlier, request),
                 let folded = try fold(request, into: earlier, in: database)
             else {
                 last[row] = request
@@ -28,6 +27,21 @@ struct QueueFolding {
             case .nothing: last[row] = nil
             }
         }
+    }
+
+    /// Puts an update into the create or update before it, where nothing keeps the two apart.
+    ///
+    /// - Returns: whether there is one request now.
+    func join(_ update: QueuedRequest, into earlier: QueuedRequest, in database: Database) throws -> Bool {
+        guard update.kind == .update, isFoldable(earlier), isFoldable(update), Self.areAlike(earlier, update) else {
+            return false
+        }
+        return try fold(update, into: earlier, in: database) != nil
+    }
+
+    /// Whether two requests are sent with the same uploads, and together with the same others.
+    private static func areAlike(_ one: QueuedRequest, _ other: QueuedRequest) -> Bool {
+        one.options.category == other.options.category && one.options.changeSet == other.options.changeSet
     }
 
     private struct Row: Hashable {
@@ -97,14 +111,8 @@ struct QueueFolding {
         }
     }
 
-    /// Header fields of both, the later ones' values where they share a name; both tags.
     private func keepOptions(of later: QueuedRequest, in earlier: QueuedRequest, in database: Database) throws {
-        var options = earlier.options
-        options.headers.merge(later.options.headers) { $1 }
-        options.tag = [earlier.options.tag, later.options.tag].compactMap { $0 }.reduce(nil) { tags, tag in
-            tags.map { "\($0)#\(tag)" } ?? tag
-        }
-        options.priority = max(earlier.options.priority, later.options.priority)
+        let options = earlier.options.joined(with: later.options)
         guard options != earlier.options else { return }
         try queue.setOptions(options, of: earlier.id, in: database)
     }

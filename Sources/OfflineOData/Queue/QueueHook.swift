@@ -67,8 +67,9 @@ struct QueueHook: WriteHook {
     func didWrite(_ change: RowChange, in database: Database) throws {
         guard let rowID = change.rowID else { return }
         if isClientOnly(change.table.set) {
-            if change.kind != .delete { try setLocalETag(change.table, rowID: rowID, in: database) }
-            return
+            guard change.kind == .delete else { return try setLocalETag(change.table, rowID: rowID, in: database) }
+            // What a draft was made from goes with it.
+            return try before.remove(set: change.table.set, rowID: rowID, in: database)
         }
         let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
         let isContained = change.parent != nil && !change.table.shape.key.isEmpty
@@ -138,20 +139,21 @@ struct QueueHook: WriteHook {
         let changed = change.changedProperties.filter {
             after[$0] != old[$0] && change.table.shape.navigationProperty($0) == nil
         }
+        let options = try ChangeOptions(change.request)
         // Nothing that differs is nothing to send.
-        guard try !changed.isEmpty || ChangeOptions(change.request).sendsEmptyUpdate else { return false }
+        guard !changed.isEmpty || options.sendsEmptyUpdate else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)
-        if let refused = earlier.first(where: {
-            $0.state == .refused && ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil
-                && !$0.options.isUnmodifiable
-        }) {
+        if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed) {
+            let refused = mending.refused
             let referenced = try creationsReferenced(by: after, table: change.table, in: database)
                 .subtracting([refused.id])
             if try !queue.anyWaits(referenced, for: refused.id, in: database) {
-                try mend(refused, with: changes, base: base, later: earlier, in: database)
+                try mend(mending, with: changes, base: base, options, in: database)
                 try queue.setDependencies(referenced.union(refused.dependsOn), of: refused.id, in: database)
+                let changeSets = mending.requests.map(\.options.changeSet) + [options.changeSet]
+                try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)
                 return true
             }
             // What it refers to now waits for it: mended in its place, each would wait for the other for ever.
@@ -173,31 +175,69 @@ struct QueueHook: WriteHook {
         return try before.image(set: change.table.set, rowID: rowID, shape: change.table.shape, in: database)?.etag
     }
 
+    /// A refused request that an edit of the same entity mends.
+    private struct Mending {
+        let refused: QueuedRequest
+        /// Updates queued behind it, which join it too, or they would undo the mending.
+        let joining: [QueuedRequest]
+
+        /// All of them, in order.
+        var requests: [QueuedRequest] { [refused] + joining }
+
+        /// - Parameters:
+        ///   - earlier: the requests of the entity.
+        ///   - names: the properties that the edit changes.
+        /// - Returns: `nil` where none can be mended so: there is none, or what is behind it and must be sent as it
+        ///   is would undo the mending.
+        init?(of earlier: [QueuedRequest], changing names: Set<String>) {
+            guard
+                let refused = earlier.first(where: {
+                    $0.state == .refused && ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil
+                        && !$0.options.isUnmodifiable
+                })
+            else { return nil }
+            let behind = earlier.filter { $0.id > refused.id && $0.kind == .update }
+            let joining = behind.prefix {
+                ($0.state == .pending || $0.state == .refused) && !$0.options.isUnmodifiable
+            }
+            let isUndone = behind.dropFirst(joining.count).contains { request in
+                names.contains { request.changes[$0] != nil }
+            }
+            guard !isUndone else { return nil }
+            self.refused = refused
+            self.joining = Array(joining)
+        }
+    }
+
     /// Editing again is how a refused change is mended: the new values join it in its place, so that what
-    /// waits for it goes on waiting for it. Updates queued behind it join it too, or they would undo the mending.
+    /// waits for it goes on waiting for it. It is sent with the options of all of them, and in one change set with
+    /// whatever any of them is in a change set with: those are made together or not at all.
     private func mend(
-        _ refused: QueuedRequest, with changes: Entity, base: Entity, later: [QueuedRequest], in database: Database
+        _ mending: Mending, with changes: Entity, base: Entity, _ options: ChangeOptions, in database: Database
     ) throws {
+        let refused = mending.refused
         var merged = refused.changes
-        var known = base
-        for request in later
-        where request.id > refused.id && request.kind == .update && request.state != .sending
-            && !request.options.isUnmodifiable
-        {
+        var joined = refused.options
+        for request in mending.joining {
             merged = merged.merging(request.changes)
-            if let older = request.base { known = known.merging(older) }
+            joined = joined.joined(with: request.options)
             try queue.remove(request.id, in: database)
+            try queue.replaceDependency(on: request.id, by: refused.id, in: database)
         }
         merged = merged.merging(changes)
-        if let older = refused.base { known = known.merging(older) }
+        joined = joined.joined(with: options)
+        // The values before the first of them are what the service has.
+        var known = base
+        for request in mending.requests.reversed() { if let older = request.base { known = known.merging(older) } }
         let theirs = refused.failure?.theirs
         try queue.rewrite(
             refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
             base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
+        if joined != refused.options { try queue.setOptions(joined, of: refused.id, in: database) }
         // The user has seen their version, with the archive entry.
         if let theirs { try queue.setETag(theirs.control.etag, of: refused.id, in: database) }
         try queue.markPending(refused.id, forgetsIdentification: true, in: database)
-        try queue.reviveChangeSet(of: refused, in: database)
+        for request in mending.requests { try queue.reviveChangeSet(of: request, in: database) }
     }
 
     private func queueDelete(

@@ -30,7 +30,7 @@ extension QueueTable {
             if row["state"] == QueuedRequest.State.sending.rawValue {
                 let single = try request(id, in: database).map { [$0] } ?? []
                 guard let changeSet, usesChangeSets else { return single }
-                let members = try requests(ofChangeSet: changeSet, in: database)
+                let members = Self.inOrder(try requests(ofChangeSet: changeSet, in: database))
                 guard Self.fitIntoBatch(members) else { return single }
                 return members.filter { $0.state == .sending }
             }
@@ -52,7 +52,7 @@ extension QueueTable {
     private func unit(
         _ changeSet: String, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest]? {
-        let members = try requests(ofChangeSet: changeSet, in: database)
+        let members = Self.inOrder(try requests(ofChangeSet: changeSet, in: database))
         guard usesChangeSets, Self.fitIntoBatch(members) else {
             guard let first = members.first, first.state == .pending,
                 try !isWaiting(for: Set(first.dependsOn), in: database)
@@ -70,7 +70,7 @@ extension QueueTable {
         requests.allSatisfy { $0.kind != .stream && $0.detail.stream == nil }
     }
 
-    private static func ids(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }
+    static func ids(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }
 
     /// Whether any of some requests is still there.
     private func isWaiting(for ids: Set<Int64>, in database: Database) throws -> Bool {

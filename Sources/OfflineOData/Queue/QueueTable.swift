@@ -92,7 +92,9 @@ struct QueueTable {
                 Self.text(options), options.category, options.priority, options.changeSet,
                 try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
             ])
-        return database.lastInsertedRowID
+        let id = database.lastInsertedRowID
+        if let changeSet = options.changeSet { try takeIn(dependsOn, changeSet, in: database) }
+        return id
     }
 
     /// Marks a request as on its way, before its first byte leaves (rule 3). Identification and time of

@@ -6,8 +6,9 @@ import ODataStore
 public enum PendingChanges: Sendable {
     /// The store stays with the previous user when there are any.
     case refuse
-    /// They are sent first, as the previous user: `through` is a connection with his credentials. The store stays
-    /// with him when one of them is not accepted.
+    /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
+    /// ``OfflineODataProvider/upload(options:)`` would, by the options of the store. The store stays with him when one
+    /// of them is not accepted, or has waited longer than ``OfflineODataProvider/Options/localChangeExpiry``.
     case upload(through: any ODataProvider)
     /// They are lost.
     case discard
@@ -70,10 +71,7 @@ extension OfflineODataProvider {
     private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
         var reason = "some were refused or are in doubt"
         do {
-            _ = try await Uploader(
-                database: database, mapping: mapping, remote: remote, environment: options.environment,
-                progress: progressChannel, options: UploadOptions()
-            ).upload()
+            _ = try await upload(to: RefusingProvider(base: remote), UploadOptions())
         } catch {
             reason = "\(error)"
         }

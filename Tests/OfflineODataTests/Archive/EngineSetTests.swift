@@ -1,3 +1,5 @@
+import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -118,6 +120,86 @@ struct EngineSetTests {
         try await shop.expectEqual(together)
     }
 
+    @Test("an archived request that is not there cannot be deleted, and gives none up", arguments: [true, false])
+    func deletedUnknown(together: Bool) async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.revertsErrorsTogether = together
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.update("Products(8)", ["Stock": -4])
+        try await store.upload()
+        try await store.update("Products(9)", ["Stock": 4])
+        let waiting = try #require(try await store.status().pending.first?.id)
+        for id in [4711, waiting] {
+            let error = await #expect(throws: ODataError.self) { try await store.delete("ErrorArchive(\(id))") }
+            #expect(error?.status == 404)
+        }
+        #expect(try await store.rows("ErrorArchive").map { $0["Entity"] } == ["Products(8)"])
+        #expect(try await store.rows("Products(8)").first?["Stock"] == -4)
+        #expect(try await store.status().pending.count == 1)
+    }
+
+    @Test("AffectedEntity is what another entity contains too, by its path and at whatever depth")
+    func contained() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
+        try await store.change(.update, "Boxes(1)/Slips(1)/Marks(1)", "Mark", ["Text": "mine"])
+        try await store.change(.create, "Boxes(1)/Slips", "Slip", ["No": 2, "HeaderID": 2])
+        let requests = try await store.rows("RequestQueue?$orderby=RequestID&$expand=AffectedEntity")
+        let affected = requests.map { request -> Entity? in
+            guard case .one(let entity)? = request.related["AffectedEntity"] else { return nil }
+            return entity
+        }
+        #expect(affected.map { $0?["Text"] } == ["mine", nil])
+        #expect(affected.map { $0?.control.id } == ["Boxes(1)/Slips(1)/Marks(1)", "Boxes(1)/Slips(2)"])
+        let id = try number(requests.first?["RequestID"])
+        #expect(try await store.rows("RequestQueue(\(id))/AffectedEntity").first?["Text"] == "mine")
+        try await store.delete("Boxes(1)/Slips(1)/Marks(1)")
+        let newest = "RequestQueue?$orderby=RequestID desc&$expand=AffectedEntity"
+        let deletion = try #require(try await store.rows(newest).first)
+        #expect(deletion["Method"] == "DELETE")
+        #expect(deletion.related["AffectedEntity"] == RelatedEntities.none)
+    }
+
+    @Test("AffectedEntity of the call of an action is the entity that it is bound to")
+    func called() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "Albums(1)/Studio.Rename"), body: .parameters(["Name": "Called"])))
+        let request = try #require(try await store.rows("RequestQueue?$expand=AffectedEntity").first)
+        guard case .one(let album)? = request.related["AffectedEntity"] else { throw ODataError.notFound("the album") }
+        #expect(album["Name"] == "Summer")
+    }
+
+    @Test("lead to the entity in the store of a service of OData 2.0 too, whose metadata cannot say it")
+    func older() async throws {
+        let shop = try await Shop()
+        let root = "http://shop.test/v2/"
+        let handler = try ODataV2Handler(provider: shop.database, serviceRoot: root)
+        let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
+        let store = try await OfflineODataProvider.create(
+            at: shop.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
+            remote: try ODataClient(serviceRoot: root, transport: transport))
+        try await store.download()
+        try await store.update("Products(6)", ["Stock": -4])
+        #expect(try await store.upload().failed.count == 1)
+        let entry = try #require(try await store.rows("ErrorArchive?$expand=AffectedEntity,RequestEntity").first)
+        guard case .one(let affected)? = entry.related["AffectedEntity"],
+            case .one(let sent)? = entry.related["RequestEntity"]
+        else { throw ODataError.notFound("\(entry.related.keys)") }
+        #expect(affected["Stock"] == -4 && affected["Name"] != nil)
+        #expect(sent["Stock"] == -4 && sent["Name"] == nil)
+        let id = try number(entry["RequestID"])
+        #expect(try await store.rows("ErrorArchive(\(id))/AffectedEntity").first?["ProductID"] == 6)
+        let method: ODataValue = store.serviceModel.version < .v3 ? "MERGE" : "PATCH"
+        #expect(entry["RequestMethod"] == method)
+        let metadata = String(decoding: CSDLWriter.xml(store.model, version: .v2), as: UTF8.self)
+        #expect(metadata.contains("DependentRequests") && !metadata.contains("AffectedEntity"))
+    }
+
     @Test("a failure of communication is never put into the archive, and is an event")
     func communication() async throws {
         let shop = try await Shop()
@@ -163,6 +245,59 @@ struct EngineSetTests {
         #expect(second.serviceModel.entitySet("ErrorArchive") == nil)
         #expect(try await second.rows("ErrorArchive").isEmpty)
         #expect(try await second.rows("EventLog").count == 2)
+    }
+}
+
+@Suite("The method of a queued or archived request")
+struct RequestMethodTests {
+    private func methods(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
+        try await store.rows("RequestQueue?$orderby=RequestID").map { $0["Method"] }
+    }
+
+    @Test("is DELETE for taking a stream away, and PUT for a new one")
+    func streams() async throws {
+        let studio = try await Studio()
+        try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
+        let store = try await studio.clone()
+        try await store.replaceStream("Pictures(1)/$value", "two")
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/Thumb")))
+        #expect(try await methods(store) == ["PUT", "DELETE"])
+        #expect(try await store.status().pending.map(\.method) == ["PUT", "DELETE"])
+    }
+
+    @Test("is PUT for a relation to a single entity and for what an entity contains one of, else POST")
+    func relations() async throws {
+        let studio = try await Studio()
+        let albums = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover,Tags")])
+        try await albums.change(.update, "Albums(1)/Cover", "Page", ["Number": 1, "Title": "Front"])
+        #expect(try await methods(albums) == ["PUT"])
+        let depot = try await Depot {
+            $0.replacingOccurrences(
+                of: "<Property Name=\"Title\" Type=\"Edm.String\"/>",
+                with: "<Property Name=\"Title\" Type=\"Edm.String\"/>"
+                    + "<NavigationProperty Name=\"Cover\" Type=\"Depot.Paper\"/>"
+                    + "<NavigationProperty Name=\"Papers\" Type=\"Collection(Depot.Paper)\"/>")
+        }
+        try await depot.service.create("Papers", ["ID": 1, "Text": "cover"])
+        let store = try await depot.clone()
+        try await store.link("Headers(1)/Papers", to: "Papers(1)")
+        _ = try await store.execute(
+            ODataRequest(.replace, try ODataURL(parsing: "Headers(1)/Cover/$ref"), body: .reference("Papers(1)")))
+        #expect(try await methods(store) == ["POST", "PUT"])
+    }
+
+    @Test("is PUT for a change where the service takes whole entities only", arguments: [true, false])
+    func wholeEntities(hasPatch: Bool) async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.service.supportsPatch = hasPatch
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.update("Products(6)", ["Stock": -4])
+        let method: ODataValue = hasPatch ? "PATCH" : "PUT"
+        #expect(try await methods(store) == [method])
+        #expect(try await store.upload().failed.count == 1)
+        #expect(try await store.rows("ErrorArchive").map { $0["RequestMethod"] } == [method])
     }
 }
 

@@ -79,6 +79,53 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("They are sent as the options of the store say")
+    func forcedUploadOptions() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.contentIDLocation = .operation
+        options.populatesGeneratedValuesEarly = true
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.switchUser(to: "ada")
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 6])
+        }
+        try await store.changing(ChangeOptions(prefersNoContent: true)).update("Products(3)", ["Stock": 7])
+        let sent = LockedList()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                sent.append(request)
+                return nil
+            })
+        #expect(try await store.switchUser(to: "ben", pending: .upload(through: service)))
+        let ids = sent.requests.flatMap { request -> [String?] in
+            guard case .batch(let items) = request.body else { return [] }
+            return items.map { $0.request.headers["Content-ID"] }
+        }
+        #expect(ids == ["1", "2"])
+        #expect(sent.requests.contains { $0.method == .read }, "what came of the one without an answer")
+    }
+
+    @Test("-10425: so do changes that have waited too long")
+    func forcedUploadExpired() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.localChangeExpiry = -1
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.switchUser(to: "ada")
+        try await store.update("Products(1)", ["Stock": 4711])
+        await #expect(throws: UserSwitchError.self) {
+            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+        }
+        #expect(try await store.currentUser() == "ada")
+        #expect(try await store.status().failed.map { $0.failure?.code } == ["Expired"])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 4711") == 0)
+    }
+
     @Test("-10425: a forced upload that fails leaves the previous user with his rows and changes")
     func forcedUploadFails() async throws {
         let shop = try await Shop()

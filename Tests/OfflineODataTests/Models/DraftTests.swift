@@ -1,0 +1,214 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Synchronization
+import Testing
+
+@Suite("Drafts of entities that others change meanwhile")
+struct DraftTests {
+    /// A store in which there is a draft of the first product.
+    private func drafted(
+        _ shop: Shop, through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineODataProvider {
+        var options = OfflineODataProvider.Options()
+        options.localDrafts = ["ProductDrafts": "Products", "CategoryDrafts": "Categories"]
+        let store = try await shop.store(options: options, through: remote)
+        try await store.download()
+        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        return store
+    }
+
+    private func activate(_ store: OfflineODataProvider) async throws {
+        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
+    }
+
+    private func there(_ shop: Shop) async throws -> String? {
+        try await shop.text("SELECT Name || ', ' || Stock FROM Products WHERE ProductID = 1")
+    }
+
+    private static let theirName = "UPDATE Products SET Name = 'Theirs' WHERE ProductID = 1"
+    private static let theirStock = "UPDATE Products SET Stock = 77 WHERE ProductID = 1"
+
+    @Test("give the active entity what was changed in them alone: what a download brought meanwhile stays")
+    func changedAlone() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await shop.sql(Self.theirName)
+        try await store.download()
+        try await activate(store)
+        let pending = try await store.status().pending
+        #expect(pending.map { $0.changes["Stock"] } == [4])
+        #expect(pending.map { $0.changes["Name"] } == [nil])
+        #expect(try await store.rows("Products(1)").first?["Name"] == "Theirs")
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(try await there(shop) == "Theirs, 4")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("in which nothing was changed change nothing, whatever a download brought meanwhile")
+    func unchanged() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await shop.sql(Self.theirStock)
+        try await store.download()
+        try await activate(store)
+        #expect(try await store.rows("ProductDrafts").isEmpty)
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "find the conflict with others who changed the same, at services with ETags and without",
+        arguments: [true, false])
+    func contested(hasETags: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop, through: PlainService(base: try shop.client(), hasETags: hasETags))
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await shop.sql(Self.theirStock)
+        try await store.download()
+        try await activate(store)
+        #expect(try await store.rows("Products(1)").first?["Stock"] == 4)
+        let failed = try await store.upload().failed
+        #expect(failed.map(\.failure?.isConflict) == [true])
+        #expect(failed.first?.failure?.theirs?["Stock"] == 77)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 77)
+        try await store.retry()
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 4)
+    }
+
+    @Test("leave that conflict to the policy of the upload", arguments: [true, false])
+    func policies(clientWins: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await shop.sql(Self.theirStock)
+        try await shop.sql(Self.theirName)
+        try await store.download()
+        try await activate(store)
+        let options = UploadOptions(conflictPolicy: clientWins ? .clientWins : .serverWins)
+        #expect(try await store.upload(options: options).failed.map(\.description) == [])
+        #expect(try await there(shop) == (clientWins ? "Theirs, 4" : "Theirs, 77"))
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("leave other changes of the active entity that wait as they are", arguments: [true, false])
+    func ownChanges(isBefore: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        if isBefore { try await store.delete("ProductDrafts(1)") }
+        try await store.update("Products(1)", ["Name": "Mine", "Stock": 6])
+        if isBefore { try await store.makeDraft(of: ODataURL(parsing: "Products(1)")) }
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await activate(store)
+        #expect(try await store.status().pending.map(\.entityText) == ["Products(1)", "Products(1)"])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(try await there(shop) == "Mine, 4")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("join the change that waits of the version they were made from, where others changed the same since")
+    func joined() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await store.update("Products(1)", ["Name": "Mine"])
+        try await shop.sql(Self.theirStock)
+        try await store.download()
+        try await activate(store)
+        let versions = LockedVersions()
+        let policy = ConflictPolicy.custom { conflict in
+            versions.append(conflict)
+            return .fail
+        }
+        #expect(try await store.upload(options: UploadOptions(conflictPolicy: policy)).failed.count == 1)
+        let conflict = try #require(versions.all.first)
+        #expect(versions.all.count == 1)
+        #expect(conflict.mine["Name"] == "Mine" && conflict.mine["Stock"] == 4)
+        #expect(conflict.base?["Stock"] != 77 && conflict.theirs?["Stock"] == 77)
+        try await store.retry()
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await there(shop) == "Mine, 4")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("wait where others changed the same and a change of another version waits: nothing is lost")
+    func refused() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        try await shop.sql(Self.theirStock)
+        try await store.download()
+        try await store.update("Products(1)", ["Name": "Mine"])
+        let error = await #expect(throws: ODataError.self) { try await activate(store) }
+        #expect(error?.status == 409 && error?.code == "ChangesWait")
+        #expect(try await store.rows("ProductDrafts(1)").first?["Stock"] == 4)
+        #expect(try await store.rows("Products(1)").first?["Stock"] == 77)
+        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.upload().accepted.count == 1)
+        try await activate(store)
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+        #expect(try await there(shop) == "Mine, 77")
+    }
+
+    @Test("that were not made from an entity give all their values")
+    func withoutOrigin() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.create(
+            "ProductDrafts",
+            [
+                "ProductID": 2, "Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 3,
+                "Discontinued": false,
+            ])
+        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(2)"))
+        let changes = try #require(try await store.status().pending.first?.changes)
+        #expect(changes["Name"] == "X" && changes["Stock"] == 3)
+        #expect(try await store.upload().failed.map(\.description) == [])
+    }
+
+    @Test("know their entity by the key that the service gave it meanwhile")
+    func givenKey() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.create("Categories", ["Name": "First"])
+        try await store.makeDraft(of: ODataURL(parsing: "Categories(-1)"))
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.update("CategoryDrafts(-1)", ["Name": "Second"])
+        try await store.activateDraft(ODataURL(parsing: "CategoryDrafts(-1)"))
+        #expect(try await store.upload().accepted.map(\.kind) == [.update])
+        #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = 6") == "Second")
+        #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
+    }
+
+    @Test("keep what they were made from when the store is repaired, and forget it when they go")
+    func kept() async throws {
+        let shop = try await Shop()
+        let store = try await drafted(shop)
+        try await store.update("ProductDrafts(1)", ["Stock": 4])
+        #expect(try await store.repair().isEmpty)
+        try await shop.sql(Self.theirName)
+        try await store.download()
+        try await activate(store)
+        #expect(try await store.status().pending.map { $0.changes["Name"] } == [nil])
+        #expect(try await store.repair().isEmpty)
+        try await store.upload()
+        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.purgeClientOnlyData()
+        #expect(try await store.repair().isEmpty)
+    }
+}
+
+/// What a policy was asked, in order.
+private final class LockedVersions: Sendable {
+    private let value = Mutex<[ConflictVersions]>([])
+
+    var all: [ConflictVersions] { value.withLock { $0 } }
+
+    func append(_ versions: ConflictVersions) { value.withLock { $0.append(versions) } }
+}

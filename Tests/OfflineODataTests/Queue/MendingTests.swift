@@ -1,0 +1,178 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Mending a refused request by editing again")
+struct MendingTests {
+    private static let order: [String: ODataValue] = [
+        "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
+    ]
+    private static let line: [String: ODataValue] = [
+        "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
+    ]
+
+    /// A store in which a change of the stock of a product was refused.
+    private func refused(
+        _ shop: Shop, _ options: ChangeOptions = ChangeOptions()
+    ) async throws -> OfflineODataProvider {
+        let store = try await shop.clone()
+        try await store.changing(options).update("Products(6)", ["Stock": -4])
+        #expect(try await store.upload().failed.count == 1)
+        return store
+    }
+
+    private func stock(_ shop: Shop, _ product: Int) async throws -> Int {
+        try await shop.count("SELECT Stock FROM Products WHERE ProductID = \(product)")
+    }
+
+    /// The request in the archive, taken back.
+    private func cancelRefused(_ store: OfflineODataProvider) async throws {
+        #expect(try await store.cancel(try await store.status().failed.map(\.id)) == 1)
+    }
+
+    // MARK: Options
+
+    @Test("joins header fields and tags, and takes the category of the edit (§3.6)")
+    func options() async throws {
+        let shop = try await Shop()
+        let store = try await refused(shop, ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"], priority: 2))
+        try await store.changing(ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"])).update(
+            "Products(6)", ["Stock": 4])
+        let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
+        let sent = try #require(report.accepted.first)
+        #expect(sent.options.tag == "a#b")
+        #expect(sent.options.headers == ["X": "2", "Y": "1"])
+        #expect(sent.options.priority == 2)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("joins those of the updates that waited behind it too, and compares with what was before all of them")
+    func waiting() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
+        for (tag, number) in [("a", -4), ("b", -3)] as [(String, Int64)] {
+            try await store.changing(ChangeOptions(tag: tag)).update("Products(6)", ["Stock": .integer(number)])
+        }
+        #expect(try await store.upload().failed.map(\.options.tag) == ["a"])
+        try await store.changing(ChangeOptions(tag: "c")).update("Products(6)", ["Stock": 4])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.options.tag) == ["a#b#c"])
+        #expect(try await stock(shop, 6) == 4)
+    }
+
+    // MARK: What stays as it is
+
+    @Test("is not done by an edit that must be sent as it is: it waits behind")
+    func unmodifiable() async throws {
+        let shop = try await Shop()
+        let store = try await refused(shop)
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty)
+        #expect(report.waiting.map(\.options.isUnmodifiable) == [true])
+        #expect(try await store.status().failed.count == 1)
+        try await cancelRefused(store)
+        #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is not done where a request behind that must be sent as it is would undo it")
+    func undone() async throws {
+        let shop = try await Shop()
+        let store = try await refused(shop)
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
+        try await store.update("Products(6)", ["Stock": 5])
+        #expect(try await store.status().failed.count == 1)
+        try await cancelRefused(store)
+        #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4, 5])
+        #expect(try await stock(shop, 6) == 5)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is done past a request that must be sent as it is and changes something else")
+    func besides() async throws {
+        let shop = try await Shop()
+        let store = try await refused(shop)
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Name": "Mine"])
+        try await store.update("Products(6)", ["Stock": 5])
+        #expect(try await store.upload().accepted.map { $0.changes["Name"] } == [nil, "Mine"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    // MARK: Transactions
+
+    @Test("in a transaction makes the refused request one of it: all or nothing")
+    func transaction() async throws {
+        let shop = try await Shop()
+        let store = try await refused(shop)
+        let before = try await stock(shop, 6)
+        try await store.transaction { changes in
+            try changes.update("Products(6)", ["Stock": 4])
+            try changes.update("Products(7)", ["Stock": -9])
+        }
+        #expect(try await store.upload().failed.count == 2)
+        #expect(try await stock(shop, 6) == before, "nothing of it is made alone")
+        try await store.update("Products(7)", ["Stock": 9])
+        await shop.wire.mend()
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(await shop.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
+        #expect(try await stock(shop, 6) == 4)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("in a transaction that makes what it refers to is sent behind that", arguments: [true, false])
+    func reference(hasBatches: Bool) async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.service.supportsBatch = hasBatches
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Orders", Self.order)
+        #expect(try await store.upload().failed.count == 1)
+        try await store.transaction { changes in
+            try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+            try changes.update("Orders(-1)", ["CustomerID": "NEWCO"])
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.entitySet) == ["Customers", "Orders"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("in a transaction takes in what waits for it and is changed there too", arguments: [true, false])
+    func between(hasBatches: Bool) async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.service.supportsBatch = hasBatches
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Orders", Self.order)
+        try await store.create("Order_Lines", Self.line)
+        #expect(try await store.upload().failed.map(\.entitySet) == ["Orders"])
+        try await store.transaction { changes in
+            try changes.update("Order_Lines(OrderID=-1,LineNumber=1)", ["Quantity": 3])
+            try changes.update("Orders(-1)", ["CustomerID": "C0001"])
+            try changes.update("Order_Lines(OrderID=-1,LineNumber=1)", ["ProductID": 4])
+        }
+        let pending = try await store.status().pending
+        #expect(pending.map(\.kind) == [.create, .create, .update, .update])
+        let changeSets = try await store.rows("RequestQueue").compactMap { $0["ChangeSet"] }
+        #expect(changeSets.count == 4 && Set(changeSets).count == 1 && changeSets.first != .null)
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 4)
+        let quantity = "SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201 AND ProductID = 4"
+        #expect(try await shop.count(quantity) == 3)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+}
