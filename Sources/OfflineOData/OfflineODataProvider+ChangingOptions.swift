@@ -37,6 +37,12 @@ extension OfflineODataProvider.Options {
             ("indexes", indexes != others.indexes),
             ("indexedTypes", indexedTypes != others.indexedTypes),
             ("meter", meter !== others.meter),
+            ("service", service != others.service),
+            ("trace", (trace == nil) != (others.trace == nil)),
+            ("purgesClientOnlyData", purgesClientOnlyData != others.purgesClientOnlyData),
+            ("requiresMaxLengthOfKeys", requiresMaxLengthOfKeys != others.requiresMaxLengthOfKeys),
+            ("downloadsEntitySetsByDefault", downloadsEntitySetsByDefault != others.downloadsEntitySetsByDefault),
+            ("downloadsStreamsByDefault", downloadsStreamsByDefault != others.downloadsStreamsByDefault),
         ]
         return differences.first(where: \.1)?.0
     }

@@ -36,7 +36,7 @@ extension MetadataError: CodedError {
 
 extension CapabilityError: CodedError {
     /// `request.unsupported-by-service`.
-    public var errorCode: ErrorCode { ErrorCode(rawValue: "request.unsupported-by-service") }
+    public var errorCode: ErrorCode { .unsupportedByService }
     /// What cannot be done, with what.
     public var errorArguments: [String: String] {
         ["feature": feature, "set": set ?? "", "property": property ?? "", "term": term]

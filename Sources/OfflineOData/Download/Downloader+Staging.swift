@@ -111,15 +111,31 @@ extension Downloader {
             url.options.select = table.shape.key.map { SelectItem(.path([Identifier($0.path)])) }
             url.options.expand = []
             url.options.orderBy = []
-            var link: String?
-            repeat {
-                let page = try await fetch(
-                    link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
-                present.formUnion(page.entities.compactMap(\.key))
-                link = page.nextLink
-            } while link != nil
+            do {
+                var link: String?
+                repeat {
+                    let page = try await fetch(
+                        link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
+                    present.formUnion(page.entities.compactMap(\.key))
+                    link = page.nextLink
+                } while link != nil
+            } catch let error as ODataError where Self.refusals.contains(error.status) {
+                // It does not filter by keys. Of a filtered result, what is there under its key may be out of it.
+                guard options.filter == nil, options.search == nil else { return present }
+                for key in chunk where try await isThere(key, table) { present.insert(key) }
+            }
         }
         return present
+    }
+
+    /// Whether the service answers with an entity under a key.
+    private func isThere(_ key: EntityKey, _ table: TableStorage) async throws -> Bool {
+        do {
+            return try await !fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key))).entities.isEmpty
+        } catch let error as ODataError where [404, 410].contains(error.status) || Self.refusals.contains(error.status)
+        {
+            return false
+        }
     }
 
     // MARK: Staging

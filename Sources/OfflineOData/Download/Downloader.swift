@@ -95,6 +95,7 @@ struct Downloader: Sendable {
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
         var link = query.nextLink
         var wasRestarted = false
+        var followed: Set<String> = []
         let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
         repeat {
             let page: FirstPage
@@ -104,6 +105,7 @@ struct Downloader: Sendable {
                 // The link to the next page has expired, or is of a service that has changed since.
                 wasRestarted = true
                 link = nil
+                followed = []
                 try await database.bulkWrite { database in
                     var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
                     try applier.startAgain()
@@ -118,8 +120,8 @@ struct Downloader: Sendable {
             }
             report.add(written.counts)
             report.received += written.received
-            guard written.nextLink == nil || written.nextLink != link else { throw Self.leadsNowhere }
             link = written.nextLink
+            if let link, !followed.insert(link).inserted { throw Self.leadsNowhere }
         } while link != nil
         return report
     }
@@ -179,6 +181,7 @@ struct Downloader: Sendable {
         try await clearStage(query)
         var seen = RowSet()
         var link: String?
+        var followed: Set<String> = []
         var deltaLink: String?
         repeat {
             let page = try await fullPage(query, table, link: link)
@@ -188,6 +191,7 @@ struct Downloader: Sendable {
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
+            if let link, !followed.insert(link).inserted { throw Self.leadsNowhere }
             deltaLink = page.deltaLink
         } while link != nil
         try await stageMissing(query, table, seen: &seen)
@@ -278,7 +282,7 @@ struct Downloader: Sendable {
     }
 
     /// How services say that they do not order.
-    private static let refusals: Set = [400, 405, 501]
+    static let refusals: Set = [400, 405, 501]
 
     private func request(_ query: StoredQuery, _ table: TableStorage, link: String?) throws -> ODataRequest {
         let preferences = Preferences(maxPageSize: pageSize, trackChanges: true)
@@ -361,7 +365,8 @@ struct Downloader: Sendable {
 
     /// A link that would never end if it were followed.
     private static var leadsNowhere: ODataError {
-        ODataError(status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads to the same page.")
+        ODataError(
+            status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads back to an earlier one.")
     }
 
     private func key(of removed: RemovedEntity, _ table: TableStorage) -> EntityKey? {

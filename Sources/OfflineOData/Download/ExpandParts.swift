@@ -84,7 +84,8 @@ struct ExpandParts {
     ) -> Split? {
         guard !navigation.isContainment, case .join(let target, let pairs) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
-            url.options.search == nil
+            // Of a part of the parents, no condition on the related says which.
+            url.options.search == nil, url.options.top == nil, url.options.skip == nil
         else { return nil }
         let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
         let partner = other.shape.navigationProperties.first { candidate in
@@ -113,6 +114,7 @@ struct ExpandParts {
         }
         var part = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
         part.options = item.options
+        part.options.aliases.merge(url.options.aliases) { own, _ in own }
         if let condition {
             part.options.filter = item.options.filter.map { .binary(.and, condition, $0) } ?? condition
         }

@@ -14,6 +14,10 @@ public struct ServiceSurvey: Sendable {
 
     /// By query.
     public let parts: [Part]
+    /// The entity sets that are not taken although nobody named a query: the metadata say that they can be read through
+    /// others or with a filter alone (`sap:addressable`, `sap:requires-filter`; Capabilities vocabulary,
+    /// `ReadRestrictions`, `FilterRestrictions`).
+    public let leftOut: [String]
 
     /// How many rows there are in all, as far as the service says.
     public var rows: Int { parts.reduce(0) { $0 + ($1.rows ?? 0) } }
@@ -29,6 +33,7 @@ public struct ServiceSurvey: Sendable {
         of service: any ODataProvider, queries: [DefiningQuery] = [], parameters: [String: String] = [:]
     ) async throws -> ServiceSurvey {
         let model = try EngineSet.removing(from: try await service.model)
+        let service = RefusingProvider(base: service)
         let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
         var values: [String: Expression] = [:]
         for (name, text) in parameters { values[name] = try QueryParameters.expression(text, of: name) }
@@ -38,7 +43,8 @@ public struct ServiceSurvey: Sendable {
             _ = try DefiningQueryCheck.entitySet(of: overSet, model: model)
             parts.append(Part(query: query, rows: try await count(overSet, service, values)))
         }
-        return ServiceSurvey(parts: parts)
+        let leftOut = model.container.entitySets.filter { queries.isEmpty && !$0.isReadableAsWhole }.map(\.name)
+        return ServiceSurvey(parts: parts, leftOut: leftOut)
     }
 
     /// The number of rows of a query; `nil` when the service does not count.
@@ -51,10 +57,11 @@ public struct ServiceSurvey: Sendable {
         var options = QueryOptions()
         options.filter = url.options.filter
         options.search = url.options.search
+        let (skip, top) = (url.options.skip ?? 0, url.options.top ?? .max)
         url.options = options
         do {
             guard case .count(let count) = try await service.execute(ODataRequest(.read, url)).body else { return nil }
-            return Int(count)
+            return min(max(Int(count) - Int(skip), 0), Int(top))
         } catch let error as ODataError where [400, 404, 405, 501].contains(error.status) {
             return nil
         }

@@ -6,7 +6,8 @@ import GRDB
 public enum SQLTrace: Sendable {
     /// Each statement with `?` for its values: no value of an entity is shown.
     case statements(@Sendable (String) -> Void)
-    /// Each statement with its values, which may be anybody's secrets.
+    /// Each statement with its values, which are those of the entities. What the app gives beside them is not shown: the
+    /// header fields of queued requests, which may be of an authentication, and the values of parameters.
     case withValues(@Sendable (String) -> Void)
 
     /// Tells of each statement of a connection from now on.
@@ -14,8 +15,13 @@ public enum SQLTrace: Sendable {
         database.trace { event in
             switch self {
             case .statements(let tell): tell(event.description)
-            case .withValues(let tell): tell(event.expandedDescription)
+            case .withValues(let tell):
+                let statement = event.description
+                tell(Self.secretTables.contains { statement.contains($0) } ? statement : event.expandedDescription)
             }
         }
     }
+
+    /// Tables of the engine whose values are not shown.
+    private static let secretTables = ["outpost_queue", "outpost_shelf", "outpost_setting"]
 }

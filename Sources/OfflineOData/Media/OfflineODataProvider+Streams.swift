@@ -185,15 +185,27 @@ extension OfflineODataProvider {
     @discardableResult
     public func loadStream(_ stream: ODataURL) async throws -> Bool {
         let remote = try connection()
+        return try await StreamLoader(streams: streams, remote: remote).load(stream, of: try await owner(of: stream))
+    }
+
+    /// Whether a stream is here as a whole, so that it can be read without the service.
+    ///
+    /// - Parameter stream: a media entity's stream or a stream property, such as `Photos(1)/$value`.
+    /// - Throws: `ODataError` 404 for what is not here or has no stream there; `StoreError`.
+    public func isStreamLoaded(_ stream: ODataURL) async throws -> Bool {
+        let owner = try await owner(of: stream)
+        return try await database.read { try StreamTable.info(owner, in: $0)?.isComplete ?? false }
+    }
+
+    private func owner(of stream: ODataURL) async throws -> StreamTable.Owner {
         guard let property = try Binder(model: model).bind(stream).resource.target.streamProperty else {
             throw OfflineError.unknown(kind: "stream", name: stream.description)
         }
         let steps = try entitySteps(of: stream)
-        let owner = try await database.read { [self] database in
+        return try await database.read { [self] database in
             let owner = try streamOwner(steps, stream, in: database)
             return StreamTable.Owner(set: owner.entity.set, rowID: owner.rowID, property: property)
         }
-        return try await StreamLoader(streams: streams, remote: remote).load(stream, of: owner)
     }
 }
 

@@ -49,13 +49,19 @@ public struct DefiningQuery: Hashable, Sendable {
         text = entitySet
     }
 
-    /// A query for each entity set of a service, but those that another store has for itself.
+    /// A query for each entity set of a service, but those that another store has for itself, and those that cannot be read by
+    /// themselves as a whole, as the metadata say (``ServiceSurvey/leftOut``).
     static func all(
         of model: EntityDataModel, _ options: OfflineODataProvider.Options = .init()
     ) -> [DefiningQuery] {
         guard options.downloadsEntitySetsByDefault else { return [] }
         return model.container.entitySets
-            .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil }
+            .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil && $0.isReadableAsWhole }
             .map { DefiningQuery(entitySet: $0.name, retrievesStreams: options.downloadsStreamsByDefault) }
     }
+}
+
+extension EntitySet {
+    /// Whether a request without a filter reads all of it.
+    var isReadableAsWhole: Bool { isAddressable && !requiresFilter }
 }

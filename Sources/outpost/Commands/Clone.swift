@@ -85,6 +85,11 @@ struct Clone: AsyncParsableCommand {
         do {
             let client = try connector.client(root: url)
             let survey = try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
+            if !survey.leftOut.isEmpty, !json {
+                Terminal.error(
+                    "Left out, since they can be read through others or with a filter alone: "
+                        + survey.leftOut.joined(separator: ", "))
+            }
             if dryRun {
                 show(survey)
             } else {
@@ -240,17 +245,20 @@ struct Clone: AsyncParsableCommand {
         var directory: String?
         var queries: [Part]
         var rows: Int
+        var leftOut: [String]
         var bytes: Int64?
 
         init(_ survey: ServiceSurvey) {
             queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
             rows = survey.rows
+            leftOut = survey.leftOut
         }
 
         init(_ survey: ServiceSurvey, directory: String, _ report: DownloadReport, bytes: Int64) {
             self.directory = directory
             queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
             rows = report.received
+            leftOut = survey.leftOut
             self.bytes = bytes
         }
     }

@@ -30,6 +30,36 @@ struct DeltaTests {
         #expect(try await store.download().received == 0)
     }
 
+    @Test(
+        "compares everything where the service has forgotten the link, and has a new one after", arguments: [410, 404])
+    func forgottenLink(status: Int) async throws {
+        let shop = try await Shop()
+        let hasForgotten = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard hasForgotten.isSet, let link = request.link, link.contains("deltatoken") else { return nil }
+                throw ODataError(status: status, code: "Gone", message: "That was long ago.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.update("Products(1)", ["Stock": 7])
+        try await shop.sql(
+            """
+            UPDATE Customers SET City = 'Oslo' WHERE CustomerID = 'C0009';
+            DELETE FROM "Order Lines" WHERE OrderID = 1006 AND LineNumber = 1;
+            """)
+        hasForgotten.set()
+        let report = try await store.download()
+        #expect(report.queries.allSatisfy { $0.method == .refresh })
+        #expect((report.updated, report.removed) == (1, 1))
+        #expect(try await store.status().pending.count == 1)
+        hasForgotten.clear()
+        #expect(try await store.download().queries.allSatisfy { $0.method == .delta })
+        try await store.upload()
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test("comes in several pages and is applied as one")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)

@@ -190,9 +190,12 @@ struct MediaTests {
             through: try ODataClient(
                 serviceRoot: "http://studio.test/", transport: CuttingTransport(base: studio.wire, ranges: ranges)))
         let url = try ODataURL(parsing: "Pictures(1)/$value")
+        #expect(try await !store.isStreamLoaded(url))
         await #expect(throws: TransportError.self) { try await store.loadStream(url) }
+        #expect(try await !store.isStreamLoaded(url), "a part of it")
         await #expect(throws: ODataError.self, "half a stream is none") { try await store.stream("Pictures(1)/$value") }
         #expect(try await store.loadStream(url))
+        #expect(try await store.isStreamLoaded(url))
         #expect(try await store.stream("Pictures(1)/$value") == text)
         #expect(ranges.names == ["all", "bytes=524288-"])
     }

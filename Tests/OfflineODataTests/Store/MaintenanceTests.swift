@@ -58,6 +58,28 @@ struct MaintenanceTests {
         #expect(statements.names.contains { $0.contains("\"Customers\"") })
         #expect(statements.names.contains { $0.contains("Bergen-4711") } == withValues)
         #expect(try await store.indexes().count == 1)
+        try await store.changing(ChangeOptions(headers: ["X-Key": "hush-0815"]))
+            .update("Customers('C0001')", ["City": "Bergen"])
+        try await store.setParameter("token", to: "'hush-0816'")
+        #expect(statements.names.contains { $0.contains("outpost_queue") })
+        #expect(!statements.names.contains { $0.contains("hush") })
+    }
+
+    @Test("a store is removed with all that waits, nothing else of its directory, and can be made again")
+    func removal() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 7])
+        try store.close()
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let beside = directory + "/notes.txt"
+        try "mine".write(toFile: beside, atomically: true, encoding: .utf8)
+        try OfflineODataProvider.remove(at: directory)
+        await #expect(throws: OfflineError.self) { try await shop.reopen() }
+        #expect(try String(contentsOfFile: beside, encoding: .utf8) == "mine")
+        try OfflineODataProvider.remove(at: directory)
+        let again = try await shop.clone()
+        #expect(try await again.status().pending.isEmpty)
     }
 
     @Test("a delegate hears of progress and of each request that failed")

@@ -213,6 +213,10 @@ struct StoreOptionTests {
         expectFixed("localPageSize", of: store) { $0.localPageSize = 10 }
         expectFixed("collation", of: store) { $0.collation = .dictionary }
         expectFixed("isCaseSensitive", of: store) { $0.isCaseSensitive = false }
+        expectFixed("service", of: store) { $0.service.supportsPatch = false }
+        expectFixed("trace", of: store) { $0.trace = .statements { _ in } }
+        expectFixed("purgesClientOnlyData", of: store) { $0.purgesClientOnlyData = true }
+        expectFixed("downloadsStreamsByDefault", of: store) { $0.downloadsStreamsByDefault = true }
         var options = store.options
         options.downloadPageSize = 2
         try store.setOptions(options)

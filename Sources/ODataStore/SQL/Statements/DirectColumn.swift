@@ -22,6 +22,7 @@ struct DirectColumn: Sendable {
     static func columns(of plan: ResultPlan) -> [DirectColumn]? {
         guard plan.discriminator == nil, plan.variant == nil, plan.dynamic == nil else { return nil }
         var columns: [DirectColumn] = []
+        columns.reserveCapacity(plan.fields.count)
         for field in plan.fields {
             guard case .value(let name, let ordinal?, let slot) = field, !slot.isDynamic,
                 plan.shape.properties.indices.contains(ordinal), plan.shape.properties[ordinal].name == name

@@ -1,0 +1,29 @@
+import Foundation
+
+extension OfflineODataProvider {
+    /// Removes a store with all changes that wait in it; what else the directory holds stays.
+    ///
+    /// The store must not be open in this process. ``status()`` tells beforehand what would be lost.
+    ///
+    /// ```swift
+    /// try store.close()
+    /// try OfflineODataProvider.remove(at: directory)
+    /// ```
+    /// - Parameter directory: where the store was made; nothing happens where there is none.
+    /// - Throws: ``OfflineError/busy(processID:)`` while another process is syncing it;
+    ///   ``OfflineError/fileAccess(path:reason:)``.
+    public static func remove(at directory: String) throws(OfflineError) {
+        let path = StoreFiles.database(in: directory)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        // The database first: without it, the log is nothing that could be opened by mistake.
+        for suffix in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: path + suffix) {
+            do {
+                try FileManager.default.removeItem(atPath: path + suffix)
+            } catch {
+                throw .fileAccess(path: path + suffix, reason: error.localizedDescription)
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import ODataClient
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A service whose metadata say what it cannot do, to a client that believes them")
+struct RestrictedServiceTests {
+    private static let capabilities = "Org.OData.Capabilities.V1."
+
+    /// A depot with annotations of its sets.
+    private func depot(_ annotations: [String: String]) async throws -> Depot {
+        let targets = annotations.sorted { $0.key < $1.key }.map {
+            "<Annotations Target=\"Depot.Container/\($0.key)\">\($0.value)</Annotations>"
+        }
+        return try await Depot {
+            $0.replacingOccurrences(of: "</Schema>", with: targets.joined() + "</Schema>")
+        }
+    }
+
+    private static func restriction(_ term: String, _ property: String, _ value: String = #"Bool="false""#) -> String {
+        """
+        <Annotation Term="\(capabilities)\(term)"><Record><PropertyValue Property="\(property)" \(value)/></Record></Annotation>
+        """
+    }
+
+    @Test("is cloned without counts, filters and orders, and rows that go there are asked for by key")
+    func reading() async throws {
+        let depot = try await depot([
+            "Headers": Self.restriction("CountRestrictions", "Countable")
+                + Self.restriction("FilterRestrictions", "Filterable")
+                + Self.restriction("SortRestrictions", "Sortable")
+                + Self.restriction("ChangeTracking", "Supported"),
+            "Papers": Self.restriction("ReadRestrictions", "Readable"),
+            "Schedules": Self.restriction("FilterRestrictions", "RequiresFilter", #"Bool="true""#),
+        ])
+        let survey = try await ServiceSurvey.take(of: depot.client())
+        #expect(survey.leftOut == ["Schedules", "Papers"])
+        #expect(survey.parts.map(\.query.name) == ["Headers", "Items", "Boxes"])
+        #expect(survey.parts.map(\.rows) == [nil, 0, 1])
+        let store = try await depot.clone()
+        #expect(try await store.rows("Headers?$orderby=ID").map { $0["Title"] } == ["first", "second"])
+        try await depot.service.delete("Headers(1)")
+        let report = try await store.download()
+        #expect(report.queries.first { $0.name == "Headers" }?.method == .refresh)
+        #expect(try await store.rows("Headers").map { $0["Title"] } == ["second"])
+    }
+
+    @Test("archives what it does not let be done, and the rest goes on; a service that takes PUT alone gets that")
+    func changing() async throws {
+        let depot = try await depot([
+            "Headers": Self.restriction(
+                "UpdateRestrictions", "UpdateMethod", #"EnumMember="\#(Self.capabilities)HttpMethod/PUT""#)
+                + Self.restriction("DeleteRestrictions", "Deletable"),
+            "Boxes": Self.restriction("InsertRestrictions", "Insertable"),
+        ])
+        let store = try await depot.clone()
+        try await store.create("Boxes", ["ID": 2])
+        try await store.delete("Headers(1)")
+        try await store.transaction { changes in
+            try changes.create("Boxes", ["ID": 3])
+            try changes.create("Headers", ["Title": "with a box"])
+        }
+        try await store.update("Headers(2)", ["Title": "changed"])
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.entityText) == ["Headers(2)"])
+        #expect(report.failed.map(\.failure?.status) == [403, 403, 403, 403])
+        #expect(try await depot.service.rows("Headers?$orderby=ID").map { $0["Title"] } == ["first", "changed"])
+        #expect(try await store.status().pending.isEmpty)
+        // The refused set did not teach the engine that the service has no change sets.
+        try await store.discard()
+        try await store.transaction { changes in
+            try changes.create("Headers", ["Title": "third"])
+            try changes.create("Headers", ["Title": "fourth"])
+        }
+        #expect(try await store.upload().accepted.count == 2)
+    }
+}
+
+@Suite("A part of a collection")
+struct PartialQueryTests {
+    @Test("brings what its rows lead to, and nothing of the others; values of the query's own names hold for both")
+    func expanded() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            try DefiningQuery("some", "Orders?$orderby=OrderID&$top=3&$expand=Order_Lines"),
+            try DefiningQuery("named", "Customers?$filter=CustomerID eq @it&@it='C0001'&$expand=Orders"),
+        ])
+        let orders = try await shop.database.rows("Orders?$orderby=OrderID&$top=3&$expand=Order_Lines")
+        let lines = orders.reduce(0) { $0 + ($1.related["Order_Lines"].map(Self.count) ?? 0) }
+        #expect(lines > 0)
+        #expect(try await store.rows("Order_Lines").count == lines)
+        #expect(try await store.rows("Customers").count == 1)
+        let survey = try await ServiceSurvey.take(of: shop.client(), queries: [DefiningQuery("some", "Orders?$top=3")])
+        #expect(survey.rows == 3)
+    }
+
+    private static func count(_ related: RelatedEntities) -> Int {
+        if case .many(let entities, _, _) = related { entities.count } else { 0 }
+    }
+
+    @Test("that is given page after page in a circle ends with an error")
+    func circle() async throws {
+        let shop = try await Shop(pageSize: 50)
+        let second = LockedLink()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard case .page(var page) = response.body, let next = page.nextLink else { return response }
+                // The third page leads back to the second.
+                if request.link == nil {
+                    second.value = next
+                } else if let link = second.value, request.link != link {
+                    page.nextLink = link
+                }
+                var answer = response
+                answer.body = .page(page)
+                return answer
+            })
+        let store = try await shop.store([try DefiningQuery("orders", "Orders")], through: service)
+        let error = await #expect(throws: ODataError.self) { try await store.download() }
+        #expect(error?.code == "UnexpectedAnswer")
+    }
+}
+
+/// A link that is kept between requests.
+private final class LockedLink: @unchecked Sendable {
+    private let lock = NSLock()
+    private var link: String?
+
+    var value: String? {
+        get { lock.withLock { link } }
+        set { lock.withLock { link = newValue } }
+    }
+}
