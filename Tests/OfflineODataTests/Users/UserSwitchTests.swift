@@ -105,7 +105,7 @@ struct UserSwitchTests {
             guard case .batch(let items) = request.body else { return [] }
             return items.map { $0.request.headers["Content-ID"] }
         }
-        #expect(ids == ["1", "2"])
+        #expect(ids == ["1", "2"], "\(sent.requests.map { "\($0.method) \($0.url)" })")
         #expect(sent.requests.contains { $0.method == .read }, "what came of the one without an answer")
     }
 
