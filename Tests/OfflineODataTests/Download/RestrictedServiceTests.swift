@@ -50,17 +50,26 @@ struct RestrictedServiceTests {
 
     @Test("archives what it does not let be done, and the rest goes on; a service that takes PUT alone gets that")
     func changing() async throws {
-        let refused = "<Collection><PropertyPath>Text</PropertyPath></Collection></PropertyValue>"
         let depot = try await depot([
             "Headers": Self.restriction(
                 "UpdateRestrictions", "UpdateMethod", #"EnumMember="\#(Self.capabilities)HttpMethod/PUT""#),
-            "Papers": Self.restriction("InsertRestrictions", "NonInsertableProperties", "")
-                .replacingOccurrences(of: "/></Record>", with: ">\(refused)</Record>"),
-            "Boxes": Self.restriction("InsertRestrictions", "Insertable"),
+            "Items": Self.restriction("InsertRestrictions", "Insertable"),
         ])
-        let store = try await depot.clone()
+        // What a client that knows more of the service than the store does refuses.
+        let service = Gateway(
+            base: try depot.client(),
+            before: { request in
+                var requests = [request]
+                if case .batch(let items) = request.body { requests = items.map(\.request) }
+                guard requests.contains(where: { $0.method == .create && $0.url.description == "Papers" }) else {
+                    return nil
+                }
+                throw CapabilityError(
+                    feature: "insert", set: "Papers", term: "Org.OData.Capabilities.V1.InsertRestrictions")
+            })
+        let store = try await depot.clone(through: service)
         await #expect(throws: ODataError.self, "what is said of a whole set is refused here at once") {
-            try await store.create("Boxes", ["ID": 2])
+            try await store.create("Items", ["HeaderID": 1, "No": 1])
         }
         try await store.create("Papers", ["ID": 1, "Text": "of his own"])
         try await store.transaction { changes in
