@@ -7,8 +7,8 @@ public enum Fault: Sendable, Hashable {
     case shortWrite(at: Int)
     /// The first sync from that operation on fails; what it was to make durable may be so or not. Once.
     case failedSync(at: Int)
-    /// Syncs from that operation on say that all is durable, and nothing is.
-    case lyingSync(from: Int)
+    /// Syncs from that operation on say that all is durable, and nothing is; the power may fail at a later one.
+    case lyingSync(from: Int, crashAt: Int = .max)
     /// From that operation on, no file can grow, until the disk is mended.
     case diskFull(from: Int)
 }

@@ -27,6 +27,14 @@ public final class FaultDisk: Sendable {
         var operations = 0
         var fault: Fault?
         var isOver = false
+
+        /// Whether the power fails at the present operation.
+        var powerFails: Bool {
+            switch fault {
+            case .crash(let number)?, .lyingSync(_, let number)?: operations >= number
+            default: false
+            }
+        }
     }
 
     /// What is known of one file.
@@ -117,7 +125,7 @@ public final class FaultDisk: Sendable {
             state.operations += 1
             var verdict = Verdict.goes
             switch state.fault {
-            case .crash(let number)? where state.operations >= number:
+            case _ where state.powerFails:
                 state.isOver = true
                 verdict = .fails(SQLITE_IOERR)
             case .shortWrite(let number)? where state.operations >= number:
@@ -128,7 +136,8 @@ public final class FaultDisk: Sendable {
             default: break
             }
             let kept = if case .half = verdict { bytes.count / 2 } else { bytes.count }
-            state.files[path, default: DiskFile()].changes.append(.write(offset: offset, bytes: Array(bytes[..<kept])))
+            let copy = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+            state.files[path, default: DiskFile()].changes.append(.write(offset: offset, bytes: copy))
             return verdict
         }
     }
@@ -138,7 +147,7 @@ public final class FaultDisk: Sendable {
         state.withLock { state in
             guard !state.isOver else { return .fails(SQLITE_IOERR) }
             state.operations += 1
-            if case .crash(let number)? = state.fault, state.operations >= number {
+            if state.powerFails {
                 state.isOver = true
                 state.files[path, default: DiskFile()].changes.append(change)
                 return .fails(SQLITE_IOERR)
@@ -157,13 +166,13 @@ public final class FaultDisk: Sendable {
             guard !state.isOver else { return .fails(SQLITE_IOERR) }
             state.operations += 1
             switch state.fault {
-            case .crash(let number)? where state.operations >= number:
+            case _ where state.powerFails:
                 state.isOver = true
                 return .fails(SQLITE_IOERR)
             case .failedSync(let number)? where state.operations >= number:
                 state.fault = nil
                 return .fails(SQLITE_IOERR | 4 << 8)  // SQLITE_IOERR_FSYNC
-            case .lyingSync(let number)? where state.operations >= number: return .lies
+            case .lyingSync(let number, _)? where state.operations >= number: return .lies
             default:
                 var file = state.files[path] ?? DiskFile()
                 if file.isNew, path.hasSuffix("-wal") || path.hasSuffix("-journal") {
@@ -247,7 +256,13 @@ public final class FaultDisk: Sendable {
                 let end = min((start / 512 + 1) * 512, offset + bytes.count)
                 if isKept(start / 512) {
                     if grown.count < end { grown += [UInt8](repeating: 0, count: end - grown.count) }
-                    grown.replaceSubrange(start..<end, with: bytes[(start - offset)..<(end - offset)])
+                    // Bytes are moved as memory: one by one, they would cost most of the time of a run.
+                    bytes.withUnsafeBytes { source in
+                        let part = UnsafeRawBufferPointer(rebasing: source[(start - offset)..<(end - offset)])
+                        grown.withUnsafeMutableBytes { target in
+                            UnsafeMutableRawBufferPointer(rebasing: target[start..<end]).copyMemory(from: part)
+                        }
+                    }
                     isChanged = true
                 }
                 start = end

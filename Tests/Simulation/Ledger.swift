@@ -7,83 +7,173 @@ import Synchronization
 final class Ledger: Sendable {
     /// What is known of a change.
     struct Change: Sendable {
+        let mark: String
         let client: Int
         let text: String
         /// The mark that the row was born with.
         let born: String
         /// The mark that the row was born with which a new one refers to.
         let parent: String?
+        /// What it set, by the names of the properties.
+        let values: [String: String]
+        /// Whether it is folded into another change of the same entity before it is sent, where that can be.
+        let mayBeFolded: Bool
+        /// Its place in the order in which all changes were made.
+        var order = 0
         /// Whether the app was told that it is made.
         var isAcknowledged = false
+        /// Whether the store failed when it was made, so that it may have been made or not.
+        var isUncertain = false
         /// Whether it was refused locally, so that it must never act.
         var isRefused = false
-        /// Whether it was ever in the error archive.
-        var wasArchived = false
-        /// Whether it was taken back, or given up, before it acted.
+        /// Whether the last that happened to it is that it was taken back, discarded from the error archive, or given up to
+        /// another's version.
         var isGivenUp = false
+        /// Whether it left the queue because a later edit of its entity took it up, as those of refused changes do.
+        var isTakenUp = false
         /// Whether the person put it over another's change, so that it was sent again.
         var wasForced = false
-        /// Whether another change of the same entity was folded over it.
-        var mayBeFolded = false
+        /// Whether it was ever in the error archive as refused.
+        var wasArchivedAsRefused = false
+        /// The marks of what the service had instead, where the archive tells of a conflict with the version it was made of.
+        var conflicts: Set<String> = []
+
+        /// Whether it deletes an entity.
+        var isDeletion: Bool { mark == Ledger.deletion(of: born) }
     }
 
-    private let changes = Mutex<[String: Change]>([:])
+    private struct State {
+        var changes: [String: Change] = [:]
+        var count = 0
+    }
 
-    /// Notes that a change is being made.
-    func begin(_ mark: String, born: String, parent: String?, client: Int, _ text: String, mayBeFolded: Bool) {
-        changes.withLock {
-            var change = $0[mark] ?? Change(client: client, text: text, born: born, parent: parent)
-            change.mayBeFolded = change.mayBeFolded || mayBeFolded
-            $0[mark] = change
+    private let state = Mutex(State())
+
+    /// The mark of the deletion of what was born with another one.
+    static func deletion(of born: String) -> String { "deleted \(born)" }
+
+    /// Several clients may delete one row: each of them makes a change.
+    fileprivate static func name(_ mark: String, _ client: Int) -> String {
+        mark.hasPrefix(deletion(of: "")) ? "\(mark) by \(client)" : mark
+    }
+
+    /// Notes that a change is being made; a deletion may be made again after it was taken back.
+    func begin(_ change: Change) {
+        state.withLock { state in
+            state.count += 1
+            let name = Self.name(change.mark, change.client)
+            var known = state.changes[name] ?? change
+            known.order = state.count
+            state.changes[name] = known
         }
     }
 
-    /// Notes something about a change.
-    func note(_ mark: String, _ edit: (inout Change) -> Void) {
-        changes.withLock { changes in
-            guard var change = changes[mark] else { return }
+    /// Notes something about a client's change.
+    func note(_ mark: String, of client: Int, _ edit: (inout Change) -> Void) {
+        state.withLock { state in
+            let name = Self.name(mark, client)
+            guard var change = state.changes[name] else { return }
             edit(&change)
-            changes[mark] = change
+            state.changes[name] = change
         }
     }
 
     /// How many changes there were.
-    var count: Int { changes.withLock { $0.count } }
+    var count: Int { state.withLock { $0.changes.count } }
 
-    /// Whether the row was created here, refused by the service, and deleted here, or refers to one that was: then nothing of
-    /// it need be told.
-    private static func neverWas(_ born: String, in changes: [String: Change], _ acts: [String: Acts]) -> Bool {
-        guard let creation = changes[born], acts[born] == nil else { return false }
-        if changes["deleted \(born)"]?.isAcknowledged ?? false { return true }
-        return creation.parent.map { neverWas($0, in: changes, acts) } ?? false
+    /// What was promised and is not so, by what the service did.
+    ///
+    /// - Parameter isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises
+    ///   what it was sent before.
+    func violations(of history: ServiceHistory, isGuarded: Bool) -> [String] {
+        let changes = state.withLock { $0.changes }
+        let judge = Judge(changes: changes, history: history, isGuarded: isGuarded)
+        return changes.sorted { $0.key < $1.key }.compactMap { judge.problem(of: $0.value) }
+    }
+}
+
+/// Holds the changes of a run to what the service did.
+private struct Judge {
+    let changes: [String: Ledger.Change]
+    let history: ServiceHistory
+    let isGuarded: Bool
+
+    /// What is wrong with a change, as a sentence.
+    func problem(of change: Ledger.Change) -> String? {
+        let acts = history.acts[change.mark]
+        let times = acts?.count ?? 0
+        let what = "\(change.mark) of client \(change.client), \(change.text),"
+        // Who insists on a change that somebody else has replaced puts it there again.
+        let mayActAgain = change.wasForced && (!isGuarded || acts?.overItself == 0)
+        if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
+        if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
+        if change.wasArchivedAsRefused, !wasRefused(change) {
+            return "\(what) is archived as refused, and the service never refused it"
+        }
+        if change.isAcknowledged, times == 0, !isAccountedFor(change) { return "\(what) is lost" }
+        return nil
     }
 
-    /// What was promised and is not so, by what each mark did.
-    ///
-    /// - Parameter isGuarded: Whether the service's ETags keep a change from being put over itself.
-    func violations(acts: [String: Acts], isGuarded: Bool) -> [String] {
-        changes.withLock { changes in
-            changes.sorted { $0.key < $1.key }.compactMap { mark, change in
-                let times = acts[mark]?.count ?? 0
-                let what = "\(mark) of client \(change.client), \(change.text),"
-                // Who insists on a change that somebody else has replaced puts it there again.
-                let mayActAgain = change.wasForced && (!isGuarded || acts[mark]?.overItself == 0)
-                if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
-                if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
-                let isExcused =
-                    change.wasArchived || change.isGivenUp || change.mayBeFolded
-                    || Self.neverWas(change.born, in: changes, acts)
-                if change.isAcknowledged, times == 0, !isExcused { return "\(what) is lost" }
-                return nil
+    /// Whether the service said no, or had another version than the one that the change was made of.
+    private func wasRefused(_ change: Ledger.Change) -> Bool {
+        history.refusals.contains(change.mark) || change.conflicts.contains { history.acts[$0] != nil }
+    }
+
+    /// Whether it is known why a change that was made here did not act.
+    private func isAccountedFor(_ change: Ledger.Change) -> Bool {
+        if change.isGivenUp || neverWas(change.born) { return true }
+        guard change.mayBeFolded || change.isTakenUp else { return false }
+        // What took it up acted with what it set, or was given up with it.
+        let later = ofEntity(of: change).filter { $0.order > change.order }
+        return later.contains { $0.isGivenUp || carries($0, change) }
+    }
+
+    /// All changes that a client made of one entity.
+    private func ofEntity(of change: Ledger.Change) -> [Ledger.Change] {
+        changes.values.filter { $0.client == change.client && $0.born == change.born }
+    }
+
+    /// Whether what acted as the later change has what the earlier one set, as far as none between them set it otherwise.
+    private func carries(_ later: Ledger.Change, _ earlier: Ledger.Change) -> Bool {
+        guard let acts = history.acts[later.mark], acts.count > 0 else { return false }
+        guard !later.isDeletion else { return true }
+        let between = ofEntity(of: earlier).filter { (earlier.order...later.order).contains($0.order) }
+        return acts.rows.contains { row in
+            earlier.values.keys.allSatisfy { name in
+                between.contains { $0.values[name] != nil && $0.values[name] == row[name] }
             }
         }
     }
+
+    /// Whether the row was created here, never came to be at the service, and was deleted here, or refers to one of which that
+    /// is so: then nothing of it need be told.
+    private func neverWas(_ born: String) -> Bool {
+        guard let creation = changes[born], !history.births.contains(born) else { return false }
+        if let deletion = changes[Ledger.name(Ledger.deletion(of: born), creation.client)],
+            deletion.isAcknowledged || deletion.isUncertain
+        {
+            return true
+        }
+        return creation.parent.map(neverWas) ?? false
+    }
+}
+
+/// What a service did in a run.
+struct ServiceHistory: Sendable {
+    /// What was made of each change, by its mark.
+    var acts: [String: Acts] = [:]
+    /// The marks that rows were born with.
+    var births: Set<String> = []
+    /// The marks of changes that it refused at least once.
+    var refusals: Set<String> = []
 }
 
 /// What the service did with a change.
 struct Acts: Sendable {
     /// How often it was made.
-    var count: Int
+    var count = 0
     /// How often there was nothing between it and itself.
-    var overItself: Int
+    var overItself = 0
+    /// What the row had after each time, by the names of the properties.
+    var rows: [[String: String]] = []
 }

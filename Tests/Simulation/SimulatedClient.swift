@@ -29,11 +29,12 @@ actor SimulatedClient {
     private let key = EncryptionKey.generate()
     private let service: SimulatedService
     private let time: VirtualTime
+    private let clock: ClientClock
     private let ledger: Ledger
     private let folds: Bool
+    private let isCareful: Bool
     private let queries: [DefiningQuery]
     private var numbers: SeededNumbers
-    private var clockError = 0.0
     private var life = 0
     private var marks = 0
 
@@ -42,17 +43,31 @@ actor SimulatedClient {
     private(set) var disk: FaultDisk?
     /// What was promised and is not so.
     private(set) var violations: [String] = []
+    /// The marks of changes that were lost on purpose.
+    private(set) var lost: [String] = []
+    /// What was in the queue when it was last looked at, by number.
+    private var known: [Int64: Sighting] = [:]
 
+    /// A request as it was seen in the queue.
+    private struct Sighting {
+        let mark: String
+        let row: QueuedRow
+        let wasRefused: Bool
+    }
+
+    /// - Parameter isCareful: Whether it keeps every change; else it loses one.
     init(
-        number: Int, directory: String, seed: UInt64, queries: [DefiningQuery], folds: Bool,
+        number: Int, directory: String, seed: UInt64, queries: [DefiningQuery], folds: Bool, isCareful: Bool,
         service: SimulatedService, time: VirtualTime, ledger: Ledger
     ) {
         self.number = number
         self.directory = directory
         self.service = service
         self.time = time
+        clock = ClientClock(time)
         self.ledger = ledger
         self.folds = folds
+        self.isCareful = isCareful
         self.queries = queries
         numbers = SeededNumbers(seed: seed)
     }
@@ -76,10 +91,10 @@ actor SimulatedClient {
 
     private func options() -> OfflineODataProvider.Options {
         let guids = GuidSource(seed: numbers.next())
-        let (time, clockError) = (time, clockError)
+        let (time, clock) = (time, clock)
         var options = OfflineODataProvider.Options()
         options.environment = Environment(
-            now: { time.now + clockError }, newGuid: { guids.next() }, sleep: { time.pass($0) })
+            now: { clock.now }, newGuid: { guids.next() }, sleep: { time.pass($0) })
         options.downloadPageSize = 5
         options.parallelQueries = 1
         options.database.readerCount = 1
@@ -144,8 +159,8 @@ actor SimulatedClient {
         return disk?.isOver ?? false
     }
 
-    /// Puts the clock wrong by up to two days.
-    func setClock() { clockError = Double.random(in: -172_800...172_800, using: &numbers) }
+    /// Puts the clock wrong by up to two days, whatever the client is doing.
+    func setClock() { clock.set(wrongBy: Double.random(in: -172_800...172_800, using: &numbers)) }
 
     func close() {
         try? store?.close()
@@ -231,10 +246,12 @@ actor SimulatedClient {
         var properties = properties
         properties["Mark"] = .string(mark)
         properties["Born"] = .string(mark)
-        try await change(mark, born: mark, parent: parent.map { text($0["Born"]) }, "create in \(set)") {
+        let made = properties
+        let other = parent.map { text($0["Born"]) }
+        try await change(mark, born: mark, parent: other, setting: made, "create in \(set)") {
             guard let shape = store.model.shape(ofSet: set) else { return }
             _ = try await store.execute(
-                ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
+                ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, made))))
         }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
@@ -247,26 +264,29 @@ actor SimulatedClient {
         var properties: [String: ODataValue] = ["Mark": .string(mark)]
         switch set {
         case "Places": properties["Name"] = .string("Name \(mark)")
-        case "Tasks": properties["Amount"] = .integer(Int64.random(in: 0..<100, using: &numbers))
+        case "Tasks" where Bool.random(using: &numbers):
+            properties["Amount"] = .integer(Int64.random(in: 0..<100, using: &numbers))
         default: properties["Title"] = .string("Title \(mark)")
         }
         let changed = properties
         let url = Self.url(set, row)
-        let before = try await queued(store)
-        try await change(mark, born: text(row["Born"]), "update \(url)") {
+        try await change(mark, born: text(row["Born"]), setting: changed, "update \(url)") {
             _ = try await store.execute(
                 ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
         }
-        // Who edits what was refused mends it with all that was changed of it since.
-        let left = Set(try await queued(store).map(\.id))
-        for request in before where !left.contains(request.id) {
-            let wasRefused = before.contains {
-                $0.state == .refused && ($0.entitySet, $0.rowID) == (request.entitySet, request.rowID)
-            }
-            if wasRefused { ledger.note(Self.mark(of: request)) { $0.mayBeFolded = true } }
-        }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
+        if !isCareful, lost.isEmpty { try await lose(mark, store) }
+    }
+
+    /// Loses a change that is acknowledged, as a broken engine would: nobody is told.
+    private func lose(_ mark: String, _ store: OfflineODataProvider) async throws {
+        let request = try await store.status().pending.first {
+            Self.mark(of: $0) == mark && $0.kind == .update && $0.state == .pending
+        }
+        guard let request else { return }
+        try await store.cancel([request.id])
+        lost.append(mark)
     }
 
     private func delete(_ store: OfflineODataProvider) async throws {
@@ -274,22 +294,31 @@ actor SimulatedClient {
         guard let row = try await pick(set, store) else { return }
         let url = Self.url(set, row)
         let born = text(row["Born"])
-        try await change("deleted \(born)", born: born, "delete \(url)") {
+        try await change(Ledger.deletion(of: born), born: born, "delete \(url)") {
             _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: url)))
         }
     }
 
     /// Makes a change and notes whether it was acknowledged.
     private func change(
-        _ mark: String, born: String, parent: String? = nil, _ what: String, _ body: () async throws -> Void
+        _ mark: String, born: String, parent: String? = nil, setting properties: [String: ODataValue] = [:],
+        _ what: String, _ body: () async throws -> Void
     ) async throws {
-        ledger.begin(mark, born: born, parent: parent, client: number, what, mayBeFolded: folds)
+        var values: [String: String] = [:]
+        for name in ["Name", "Title", "Amount"] { values[name] = properties[name].map { text($0) } }
+        let change = Ledger.Change(
+            mark: mark, client: number, text: what, born: born, parent: parent, values: values, mayBeFolded: folds)
+        ledger.begin(change)
         do {
             try await body()
-            ledger.note(mark) { $0.isAcknowledged = true }
-        } catch let error as ODataError {
+            ledger.note(mark, of: number) { $0.isAcknowledged = true }
+        } catch let error as ODataError where error.status < 500 {
             // Refused by the store itself: it must never act, unless somebody else does the same.
-            if !mark.hasPrefix("deleted") { ledger.note(mark) { $0.isRefused = true } }
+            if !change.isDeletion { ledger.note(mark, of: number) { $0.isRefused = true } }
+            throw error
+        } catch {
+            // The store failed, perhaps behind the moment from which on the change is there.
+            ledger.note(mark, of: number) { $0.isUncertain = true }
             throw error
         }
     }
@@ -306,36 +335,72 @@ actor SimulatedClient {
     private func undo(_ store: OfflineODataProvider) async throws {
         let before = try await queued(store)
         guard let request = before.randomElement(using: &numbers) else { return }
-        defer { _ = request }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
+            giveUp(before)
             try await store.undoAll()
         } else {
+            giveUp(Self.goingWith([request], of: before))
             try await store.undo([try ODataURL(parsing: request.entityText)])
         }
-        try await noteGone(since: before, store)
     }
 
     // MARK: The queue
 
+    /// What waits and what is archived. Whatever is seen there is not given up, or not any more.
     private func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
         let status = try await store.status()
-        for request in status.failed { ledger.note(Self.mark(of: request)) { $0.wasArchived = true } }
-        return status.pending + status.failed
+        let requests = status.pending + status.failed
+        var seen: [Int64: Sighting] = [:]
+        for request in requests {
+            let mark = Self.mark(of: request)
+            seen[request.id] = Sighting(
+                mark: mark, row: QueuedRow(of: request), wasRefused: request.state == .refused)
+            ledger.note(mark, of: number) {
+                $0.isGivenUp = false
+                guard request.state == .refused else { return }
+                $0.wasArchivedAsRefused = true
+                if let conflict = Self.conflict(of: request, born: $0.born) { $0.conflicts.insert(conflict) }
+            }
+        }
+        let refused = Set(known.values.filter(\.wasRefused).map(\.row))
+        for (id, before) in known {
+            // A later edit joins the request before it, or takes the place of what was refused.
+            let isTakenUp = seen[id].map { $0.mark != before.mark } ?? refused.contains(before.row)
+            if isTakenUp { ledger.note(before.mark, of: number) { $0.isTakenUp = true } }
+        }
+        known = seen
+        return requests
     }
 
     private static func mark(of request: QueuedRequest) -> String {
         switch request.kind {
-        case .delete: "deleted \(text(request.base?["Born"]))"
+        case .delete: Ledger.deletion(of: text(request.base?["Born"]))
         default: text(request.changes["Mark"])
         }
     }
 
-    /// What left the queue by a decision of the person is given up.
-    private func noteGone(since before: [QueuedRequest], _ store: OfflineODataProvider) async throws {
-        let left = Set(try await queued(store).map(\.id))
-        for request in before where !left.contains(request.id) {
-            ledger.note(Self.mark(of: request)) { $0.isGivenUp = true }
+    /// The mark of what had been done to the entity, where a change was refused since it was made of another version.
+    private static func conflict(of request: QueuedRequest, born: String) -> String? {
+        guard let failure = request.failure, failure.isConflict, let base = request.base else { return nil }
+        guard let theirs = failure.theirs else { return Ledger.deletion(of: born) }
+        return theirs["Mark"] == base["Mark"] ? nil : text(theirs["Mark"])
+    }
+
+    /// The requests of the same rows as some, and of those that wait for one of theirs: what goes when those rows are taken
+    /// back.
+    private static func goingWith(_ chosen: [QueuedRequest], of all: [QueuedRequest]) -> [QueuedRequest] {
+        var rows = Set(chosen.map { QueuedRow(of: $0) })
+        while true {
+            let ids = Set(all.filter { rows.contains(QueuedRow(of: $0)) }.map(\.id))
+            let waiting = all.filter { !ids.contains($0.id) && !ids.isDisjoint(with: $0.dependsOn) }
+            guard !waiting.isEmpty else { return all.filter { ids.contains($0.id) } }
+            rows.formUnion(waiting.map { QueuedRow(of: $0) })
         }
+    }
+
+    /// Notes that changes are taken back now: those that are still in the queue at the next look are not.
+    private func giveUp(_ requests: [QueuedRequest]) {
+        for request in requests { ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true } }
     }
 
     /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
@@ -343,7 +408,6 @@ actor SimulatedClient {
         for request in try await store.status().failed {
             // One settled before may have taken this one with it.
             guard try await store.status().failed.contains(where: { $0.id == request.id }) else { continue }
-            ledger.note(Self.mark(of: request)) { $0.wasArchived = true }
             let before = try await queued(store)
             if request.state == .inDoubt {
                 let (count, key) = try await service.act(Self.mark(of: request))
@@ -359,8 +423,8 @@ actor SimulatedClient {
             } else if !isFinal, Bool.random(using: &numbers) {
                 try await store.retry([request.id])
             } else {
+                giveUp(Self.goingWith([request], of: before))
                 try await store.discard([request.id])
-                try await noteGone(since: before, store)
             }
         }
     }
@@ -369,15 +433,19 @@ actor SimulatedClient {
         var options = UploadOptions()
         options.foldsRequests = folds
         options.stopOnFirstFailure = Int.random(in: 0..<8, using: &numbers) == 0
-        let (ledger, decisions, store) = (ledger, Decisions(seed: numbers.next()), store)
+        let (ledger, decisions, store, number) = (ledger, Decisions(seed: numbers.next()), store, number)
         options.conflictPolicy = .custom { versions in
             let decision = versions.kind == .update || versions.theirs == nil ? decisions.next() : .fail
-            if case .mine = decision { ledger.note(text(versions.mine["Mark"])) { $0.wasForced = true } }
-            guard case .theirs = decision, let requests = try? await store?.status().pending else { return decision }
-            let ofEntity = requests.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
-            // What was deleted there is given up with all its changes; else this one is.
-            for request in versions.theirs == nil ? ofEntity : Array(ofEntity.prefix(1)) {
-                ledger.note(Self.mark(of: request)) { $0.isGivenUp = true }
+            if case .mine = decision { ledger.note(text(versions.mine["Mark"]), of: number) { $0.wasForced = true } }
+            guard case .theirs = decision, let status = try? await store?.status() else { return decision }
+            let all = status.pending + status.failed
+            let ofEntity = all.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
+            // What was deleted there is given up with all its changes, and so is a change that is the only one; else the
+            // others stay.
+            let isWhole = versions.theirs == nil || ofEntity.count == 1
+            let one = ofEntity.first { Self.mark(of: $0) == text(versions.mine["Mark"]) } ?? ofEntity.first
+            for request in isWhole ? Self.goingWith(ofEntity, of: all) : [one].compactMap(\.self) {
+                ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
             }
             return decision
         }
@@ -423,5 +491,16 @@ actor SimulatedClient {
         } catch {
             violations.append("client \(number) cannot be compared: \(error)")
         }
+    }
+}
+
+/// The row that a request is about.
+private struct QueuedRow: Hashable {
+    let set: String
+    let id: Int64
+
+    init(of request: QueuedRequest) {
+        set = request.entitySet
+        id = request.rowID
     }
 }

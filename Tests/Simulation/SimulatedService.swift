@@ -18,6 +18,8 @@ actor SimulatedService {
     private var handler: ODataHandler
     private let others: DatabaseQueue
     private var columns = 0
+    /// The marks of changes that were refused at least once.
+    private var refusals: Set<String> = []
 
     init(path: String, ability: ServiceAbility, time: VirtualTime) async throws {
         self.path = path
@@ -50,17 +52,24 @@ actor SimulatedService {
             CREATE TABLE Steps(
                 Id INTEGER PRIMARY KEY AUTOINCREMENT, TaskId INTEGER NOT NULL REFERENCES Tasks(Id), Title TEXT,
                 Mark TEXT, Born TEXT);
-            CREATE TABLE Acts(Mark TEXT NOT NULL, RowKey TEXT, Place TEXT NOT NULL);
+            CREATE TABLE Acts(
+                Mark TEXT NOT NULL, RowKey TEXT, Place TEXT NOT NULL, Kind TEXT NOT NULL, Born TEXT, Name TEXT,
+                Title TEXT, Amount TEXT);
 
             """
-        for table in ["Places", "Tasks", "Steps"] {
+        // What each act leaves in the columns that clients set.
+        let values = [
+            "Places": "NEW.Name, NULL, NULL", "Tasks": "NULL, NEW.Title, NEW.Amount", "Steps": "NULL, NEW.Title, NULL",
+        ]
+        for (table, values) in values.sorted(by: { $0.key < $1.key }) {
             sql += """
                 CREATE TRIGGER \(table)Insert AFTER INSERT ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)'); END;
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)', 'insert', NEW.Born, \(values)); END;
                 CREATE TRIGGER \(table)Update AFTER UPDATE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)'); END;
+                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)', 'update', NEW.Born, \(values)); END;
                 CREATE TRIGGER \(table)Delete AFTER DELETE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES ('deleted ' || OLD.Born, OLD.Id, '\(table)'); END;
+                    INSERT INTO Acts VALUES (
+                        'deleted ' || OLD.Born, OLD.Id, '\(table)', 'delete', OLD.Born, NULL, NULL, NULL); END;
 
                 """
         }
@@ -85,7 +94,28 @@ actor SimulatedService {
         let (response, stream) = await handler.handle(request, ByteStream(body))
         var bytes: [UInt8] = []
         while let chunk = try await stream.next() { bytes += chunk }
+        if response.status.code >= 400, let mark = try await mark(of: request, body) { refusals.insert(mark) }
         return Answer(response: response, body: bytes)
+    }
+
+    /// The mark of the change that a message is to make; `nil` where it makes none, or none that can be told.
+    private func mark(of request: HTTPRequest, _ body: [UInt8]) async throws -> String? {
+        switch request.method {
+        case .post, .patch, .put:
+            let properties = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+            return properties?["Mark"] as? String
+        case .delete:
+            let path = (request.path ?? "").removingPercentEncoding ?? ""
+            guard let open = path.firstIndex(of: "("), let close = path[open...].firstIndex(of: ")") else { return nil }
+            let table = String(path[..<open].drop { $0 == "/" })
+            guard ["Places", "Tasks", "Steps"].contains(table) else { return nil }
+            let key = path[path.index(after: open)..<close].replacingOccurrences(of: "'", with: "")
+            let born = try await others.read {
+                try String.fetchOne($0, sql: "SELECT Born FROM \(table) WHERE Id = ?", arguments: [key])
+            }
+            return born.map { Ledger.deletion(of: $0) }
+        default: return nil
+        }
     }
 
     /// Ends and starts again.
@@ -118,18 +148,33 @@ actor SimulatedService {
         }
     }
 
-    /// What each mark did.
-    func acts() async throws -> [String: Acts] {
-        try await others.read { database in
+    /// What was made of each change, and what was refused.
+    func history() async throws -> ServiceHistory {
+        let refusals = refusals
+        return try await others.read { database in
+            var history = ServiceHistory(refusals: refusals)
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT Mark, COUNT(*), SUM(Mark IS Before) FROM (
-                        SELECT Mark, LAG(Mark) OVER (PARTITION BY Place, RowKey ORDER BY rowid) AS Before FROM Acts)
-                    GROUP BY Mark
+                    SELECT Mark, Mark IS LAG(Mark) OVER (PARTITION BY Place, RowKey ORDER BY rowid) AS IsOverItself,
+                        Kind, Born, Name, Title, Amount
+                    FROM Acts ORDER BY rowid
                     """)
-            return Dictionary(
-                uniqueKeysWithValues: rows.map { ($0[0] as String, Acts(count: $0[1], overItself: $0[2])) })
+            for row in rows {
+                let mark: String = row["Mark"]
+                var values: [String: String] = [:]
+                for name in ["Name", "Title", "Amount"] {
+                    if let value: String = row[name] { values[name] = value }
+                }
+                let (kind, isOverItself): (String, Bool) = (row["Kind"], row["IsOverItself"])
+                var acts = history.acts[mark] ?? Acts()
+                acts.count += 1
+                if isOverItself { acts.overItself += 1 }
+                acts.rows.append(values)
+                history.acts[mark] = acts
+                if kind == "insert", let born: String = row["Born"] { history.births.insert(born) }
+            }
+            return history
         }
     }
 

@@ -28,6 +28,8 @@ public struct Simulation: Sendable {
         public let faults: Int
         /// How many times a client crashed.
         public let crashes: Int
+        /// The marks of changes that careless clients lost.
+        public let lost: [String]
     }
 
     /// The number that everything follows from.
@@ -40,27 +42,41 @@ public struct Simulation: Sendable {
     private let folds: Bool
     private let hasFilters: Bool
     private let hasDiskFaults: Bool
+    private let isCareful: Bool
+    /// What all that happens follows from.
+    private let runSeed: UInt64
 
     /// Makes a run.
+    ///
+    /// Whether the service recognises repeated requests follows from the seed being even or odd; everything else is
+    /// drawn, each by itself, so that everything meets everything.
     ///
     /// - Parameters:
     ///   - seed: Every second one has a service that does not recognise repeated requests.
     ///   - keepsLines: Whether the trace keeps its text.
     ///   - isHonest: Whether a service that recognises no repeated request says so.
-    public init(seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true) {
+    ///   - isCareful: Whether the clients keep every change; else each loses one and tells nobody.
+    public init(seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true) {
         self.seed = seed
         self.keepsLines = keepsLines
+        self.isCareful = isCareful
+        var numbers = SeededNumbers(seed: seed)
         var ability = ServiceAbility()
         ability.isRepeatable = seed % 2 == 0
-        ability.hasDeltaLinks = seed % 3 != 2
-        ability.hasETags = seed % 8 != 5
         ability.isHonest = isHonest
+        clients = Self.happensOnce(in: 50, &numbers) ? 50 : Int.random(in: 2...5, using: &numbers)
+        ability.hasDeltaLinks = !Self.happensOnce(in: 3, &numbers)
+        ability.hasETags = !Self.happensOnce(in: 8, &numbers)
+        folds = Self.happensOnce(in: 5, &numbers)
+        hasFilters = Self.happensOnce(in: 4, &numbers)
+        hasDiskFaults = Self.happensOnce(in: 3, &numbers)
+        runSeed = numbers.next()
         self.ability = ability
-        var numbers = SeededNumbers(seed: seed)
-        clients = seed % 50 == 49 ? 50 : Int.random(in: 2...5, using: &numbers)
-        folds = seed % 5 == 3
-        hasFilters = seed % 4 == 1
-        hasDiskFaults = seed % 3 == 1
+    }
+
+    /// Draws whether something is so that is so in one of so many cases.
+    private static func happensOnce(in many: Int, _ numbers: inout SeededNumbers) -> Bool {
+        Int.random(in: 0..<many, using: &numbers) == 0
     }
 
     /// Runs to the end.
@@ -106,12 +122,12 @@ public struct Simulation: Sendable {
         init(_ plan: Simulation, directory: String, trace: Trace) async throws {
             self.plan = plan
             self.trace = trace
-            numbers = SeededNumbers(seed: plan.seed &* 0x9E37_79B9_7F4A_7C15)
+            numbers = SeededNumbers(seed: plan.runSeed)
             service = try await SimulatedService(path: directory + "/service.db", ability: plan.ability, time: time)
             for number in 0..<plan.clients {
                 let client = try SimulatedClient(
                     number: number, directory: directory, seed: numbers.next(), queries: plan.queries(),
-                    folds: plan.folds, service: service, time: time, ledger: ledger)
+                    folds: plan.folds, isCareful: plan.isCareful, service: service, time: time, ledger: ledger)
                 seats.append(Seat(client))
             }
         }
@@ -130,15 +146,19 @@ public struct Simulation: Sendable {
             for _ in 0..<(30 + 30 * min(plan.clients, 20)) { try await step() }
             try await heal()
             var violations: [String] = []
+            var lost: [String] = []
             for seat in seats {
                 await seat.client.compare()
                 violations += await seat.client.violations
+                lost += await seat.client.lost
                 await seat.client.close()
             }
-            violations += ledger.violations(acts: try await service.acts(), isGuarded: plan.ability.hasETags)
+            violations += ledger.violations(
+                of: try await service.history(), isGuarded: plan.ability.hasETags || plan.ability.isRepeatable)
             try await service.close()
             return Outcome(
-                violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes)
+                violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes,
+                lost: lost)
         }
 
         // MARK: Steps

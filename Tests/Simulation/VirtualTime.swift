@@ -14,3 +14,17 @@ final class VirtualTime: Sendable {
     /// The true time as OData writes it.
     var instant: ODataDateTimeOffset { ODataDateTimeOffset(seconds: Int64(now), picoseconds: 0) }
 }
+
+/// A client's clock, which may be wrong, and is read anew each time: where it jumps, it does so within an open store.
+final class ClientClock: Sendable {
+    private let time: VirtualTime
+    private let error = Mutex(0.0)
+
+    init(_ time: VirtualTime) { self.time = time }
+
+    /// What the client takes for the time, in seconds since 1970.
+    var now: Double { time.now + error.withLock { $0 } }
+
+    /// Puts it wrong by a number of seconds from now on.
+    func set(wrongBy seconds: Double) { error.withLock { $0 = seconds } }
+}

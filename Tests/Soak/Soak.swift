@@ -8,9 +8,11 @@ import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
+import Synchronization
 
-/// A service and an encrypted store of it that work without a pause: edits here and there, synchronisations, refused
-/// changes, observers that come and go, and now and then the store closed and opened again.
+/// A service and two encrypted stores of it that work without a pause: edits here and there, synchronisations, refused
+/// changes, observers that come and go. One store is closed and opened again now and then; the other stays open from the
+/// first round to the last, and somebody looks on for as long.
 ///
 /// The number of rows stays the same, so that whatever grows is a leak.
 struct Soak {
@@ -32,9 +34,10 @@ struct Soak {
     private let client: ODataClient
     private let key = KeySource.key(.generate())
     private var storeDirectory: String { directory.appendingPathComponent("store").path }
+    private var residentDirectory: String { directory.appendingPathComponent("resident").path }
     private var servicePath: String { directory.appendingPathComponent("service.db").path }
 
-    /// Makes the service and the store in a new folder.
+    /// Makes the service and the stores in a new folder.
     init() async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -43,10 +46,12 @@ struct Soak {
         service = try await ServedDatabase.open(path: path)
         client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
-        let store = try await OfflineODataProvider.create(
-            at: storeDirectory, protection: .encrypted(key), serviceRoot: Self.root, remote: client)
-        try await store.download()
-        try store.close()
+        for name in [storeDirectory, residentDirectory] {
+            let store = try await OfflineODataProvider.create(
+                at: name, protection: .encrypted(key), serviceRoot: Self.root, remote: client)
+            try await store.download()
+            try store.close()
+        }
     }
 
     /// What came of a soak.
@@ -55,7 +60,17 @@ struct Soak {
         var accepted = 0
         var refused = 0
         var observed = 0
+        /// How many results the observer saw that looked on all the time.
+        var followed = 0
         var problems: [String] = []
+        /// Whether it was long enough to tell whether anything grows.
+        var canTell = false
+
+        /// What it comes to, as a sentence.
+        var verdict: String {
+            if !problems.isEmpty { return problems.joined(separator: " ") }
+            return canTell ? "all flat, both sides equal" : "too short to tell what grows, both sides equal"
+        }
     }
 
     /// Works for some seconds, and tells now and then how it stands.
@@ -67,34 +82,62 @@ struct Soak {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(seconds)
         var totals = Totals()
-        var limits: FlatLimits?
+        var judge = FlatnessJudge()
         var nextReport = clock.now
         let interval = Duration.seconds(max(1, seconds / 20))
-        while clock.now < end {
-            let store = try await open()
+        let resident = try await open(residentDirectory)
+        let observer = try Observer(of: Self.followed, in: resident)
+        while clock.now < end, totals.problems.isEmpty {
+            let store = try await open(storeDirectory)
             // As many rounds as make a log and fill caches; then all connections are closed and opened again.
-            for _ in 1...20 where clock.now < end {
+            var left = 20
+            repeat {
                 try await round(totals.rounds, store, &totals)
+                try await residentRound(totals.rounds, resident, &totals)
                 totals.rounds += 1
-            }
-            let now = Measurement(storeIn: storeDirectory)
+                left -= 1
+            } while left > 0 && clock.now < end
+            let now = Measurement(storesIn: [storeDirectory, residentDirectory])
             try store.close()
-            // What the first rounds made is there to stay: connections, caches, the log.
-            if limits == nil, totals.rounds >= 40 || clock.now >= end { limits = FlatLimits(first: now) }
-            totals.problems = limits?.problems(with: now) ?? []
+            totals.problems = judge.problems(with: now, after: totals.rounds)
             if clock.now >= nextReport || clock.now >= end || !totals.problems.isEmpty {
                 report("\(totals.rounds) rounds: \(now.text)")
                 nextReport = clock.now + interval
             }
-            if !totals.problems.isEmpty { return totals }
         }
-        totals.problems += try await difference()
+        totals.canTell = judge.canTell
+        if totals.problems.isEmpty {
+            let store = try await open(storeDirectory)
+            totals.problems += try await difference(store) + difference(resident)
+            try store.close()
+        }
+        totals.problems += await observer.stop()
+        totals.followed = observer.count
+        // It begins with the result of the first moment, and the service changes that in each round.
+        if totals.canTell, totals.followed < 2 { totals.problems.append("The observer saw nothing new.") }
+        try resident.close()
         return totals
     }
 
-    private func open() async throws -> OfflineODataProvider {
+    private func open(_ directory: String) async throws -> OfflineODataProvider {
         try await OfflineODataProvider.open(
-            at: storeDirectory, protection: .encrypted(key), connect: { [client] _, _ in client })
+            at: directory, protection: .encrypted(key), connect: { [client] _, _ in client })
+    }
+
+    /// What the observer of the store that stays open looks at: some that it edits itself, some that others edit.
+    private static let followed = "Orders?$filter=ID gt 890 and ID le 920&$orderby=ID"
+
+    /// An edit in the store that stays open, of orders that nobody else changes; every fifth time a synchronisation.
+    private func residentRound(
+        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+    ) async throws {
+        let order = "Orders(\(601 + number % 300))"
+        try await change(.update, order, ["Freight": .integer(Int64(number))], shape("Orders"), store)
+        guard number % 5 == 4 else { return }
+        let report = try await store.sync()
+        totals.accepted += report.upload.accepted.count
+        totals.refused += report.upload.failed.count
+        if !report.upload.failed.isEmpty { try await store.discard() }
     }
 
     /// Some edits on both sides, and a synchronisation, while somebody looks on.
@@ -143,9 +186,7 @@ struct Soak {
     }
 
     /// After a last synchronisation, both sides have the same rows and nothing waits.
-    private func difference() async throws -> [String] {
-        let store = try await open()
-        defer { try? store.close() }
+    private func difference(_ store: OfflineODataProvider) async throws -> [String] {
         try await store.sync()
         var problems: [String] = []
         let status = try await store.status()
@@ -162,5 +203,46 @@ struct Soak {
             }
         }
         return problems
+    }
+}
+
+/// Looks at what a query finds for as long as it is let, and counts the results.
+private final class Observer: Sendable {
+    private struct State {
+        var count = 0
+        var problems: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let task: Mutex<Task<Void, Never>?> = Mutex(nil)
+
+    init(of query: String, in store: OfflineODataProvider) throws {
+        let results = store.observe(try ODataURL(parsing: query))
+        let task = Task { [weak self] in
+            do {
+                for try await _ in results { self?.add() }
+            } catch {
+                // Who is stopped may be told so in more than one way.
+                if !Task.isCancelled { self?.add("The observer ended: \(error)") }
+            }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    /// How many results there were.
+    var count: Int { state.withLock { $0.count } }
+
+    private func add() { state.withLock { $0.count += 1 } }
+
+    private func add(_ problem: String) { state.withLock { $0.problems.append(problem) } }
+
+    /// Ends it; afterwards nothing reads in the store.
+    ///
+    /// - Returns: What went wrong, one sentence each.
+    func stop() async -> [String] {
+        let running = task.withLock { $0 }
+        running?.cancel()
+        await running?.value
+        return state.withLock { $0.problems }
     }
 }

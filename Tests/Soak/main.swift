@@ -1,6 +1,7 @@
 import Foundation
 
-// Soak SECONDS: works on a store for that long, and ends with 1 when anything grew or both sides differ.
+// Soak SECONDS: works on two stores for that long, and ends with 1 when anything grew or both sides differ, with 3 when it was
+// too short to tell whether anything grows.
 let arguments = CommandLine.arguments
 guard arguments.count == 2, let seconds = Double(arguments[1]), seconds > 0 else {
     FileHandle.standardError.write(Data("usage: Soak SECONDS\n".utf8))
@@ -13,9 +14,10 @@ let totals = try await soak.run(seconds: seconds) { line in
 }
 print(
     "\(totals.rounds) rounds, \(totals.accepted) changes accepted, \(totals.refused) refused, "
-        + "\(totals.observed) observed:",
-    totals.problems.isEmpty ? "all flat, both sides equal" : totals.problems.joined(separator: " "))
-if !totals.problems.isEmpty {
+        + "\(totals.observed) observed, \(totals.followed) followed:",
+    totals.verdict)
+let status: Int32 = totals.problems.isEmpty ? (totals.canTell ? 0 : 3) : 1
+if status != 0 {
     try? FileManager.default.removeItem(at: soak.directory)
-    exit(1)
+    exit(status)
 }

@@ -26,20 +26,18 @@ struct Simulate: AsyncParsableCommand {
     func run() async throws {
         let all = (0..<UInt64(seeds)).map { firstSeed + $0 }
         var totals = Totals()
-        try await withThrowingTaskGroup(of: (UInt64, Simulation.Outcome).self) { group in
+        await withTaskGroup(of: Run.self) { group in
             var waiting = all.makeIterator()
             func begin() {
                 guard let seed = waiting.next() else { return }
-                group.addTask { [trace] in (seed, try await Simulation(seed: seed, keepsLines: trace).run()) }
+                group.addTask { [trace] in await Run(seed: seed, keepsLines: trace) }
             }
             for _ in 0..<jobs { begin() }
-            while let (seed, outcome) = try await group.next() {
-                totals.add(outcome)
-                if trace { for line in outcome.trace.lines { print(line) } }
-                for violation in outcome.violations { print("seed \(seed): \(violation)") }
-                if !outcome.violations.isEmpty {
-                    print("again: make simulate SEEDS=1 FIRST_SEED=\(seed)")
-                }
+            while let run = await group.next() {
+                totals.add(run)
+                if trace { for line in run.outcome?.trace.lines ?? [] { print(line) } }
+                for problem in run.problems { print("seed \(run.seed): \(problem)") }
+                if !run.problems.isEmpty { print("again: make simulate SEEDS=1 FIRST_SEED=\(run.seed)") }
                 begin()
             }
         }
@@ -48,26 +46,56 @@ struct Simulate: AsyncParsableCommand {
     }
 }
 
+/// A run that has ended, in whatever way.
+private struct Run: Sendable {
+    let seed: UInt64
+    /// What came of it; `nil` where an error ended it.
+    let outcome: Simulation.Outcome?
+    /// What is wrong, a sentence each.
+    let problems: [String]
+
+    /// Runs to the end. What keeps one from running keeps no other from it.
+    init(seed: UInt64, keepsLines: Bool) async {
+        self.seed = seed
+        do {
+            let outcome = try await Simulation(seed: seed, keepsLines: keepsLines).run()
+            self.outcome = outcome
+            problems = outcome.violations
+        } catch {
+            outcome = nil
+            problems = ["ended by \(type(of: error)): \(error)"]
+        }
+    }
+}
+
 /// The sums over all runs.
 private struct Totals: CustomStringConvertible {
     private var runs = 0
     private(set) var failed = 0
+    private var ended = 0
     private var events = 0
     private var changes = 0
     private var faults = 0
     private var crashes = 0
 
-    mutating func add(_ outcome: Simulation.Outcome) {
+    mutating func add(_ run: Run) {
         runs += 1
-        failed += outcome.violations.isEmpty ? 0 : 1
+        failed += run.problems.isEmpty ? 0 : 1
+        guard let outcome = run.outcome else {
+            ended += 1
+            return
+        }
         events += outcome.trace.count
         changes += outcome.changes
         faults += outcome.faults
         crashes += outcome.crashes
     }
 
+    /// One line.
     var description: String {
         "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, \(crashes) crashes: "
-            + (failed == 0 ? "every promise kept" : "\(failed) runs broke a promise")
+            + (failed == 0
+                ? "every promise kept"
+                : "\(failed) runs broke a promise" + (ended == 0 ? "" : ", \(ended) of them ended by an error"))
     }
 }

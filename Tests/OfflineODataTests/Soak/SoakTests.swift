@@ -13,7 +13,12 @@ struct SoakTests {
         try process.run()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
-        #expect(text.contains("all flat, both sides equal"))
+        // On a machine that is busy, some seconds may be too short to tell what grows, and then it says so.
+        switch process.terminationStatus {
+        case 0: #expect(text.contains("all flat, both sides equal"))
+        case 3: #expect(text.contains("too short to tell what grows, both sides equal"))
+        default: Issue.record("ended with \(process.terminationStatus): \(text)")
+        }
+        #expect(!text.contains(" 0 changes accepted"), "\(text)")
     }
 }

@@ -1,4 +1,6 @@
+import EncryptedSQLite
 import Foundation
+import GRDB
 import ODataModel
 import ODataStore
 import OfflineOData
@@ -7,14 +9,34 @@ import Testing
 
 @Suite("A store of an earlier version")
 struct UpgradeTests {
-    @Test("opens with its rows and its queue, and is used on", arguments: ["store-1", "store-2", "store-3", "store-4"])
+    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Fixtures")
+
+    /// The stores that are kept, `store-` and the version of the engine's tables in each.
+    static let kept: [String] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: fixtures.path)) ?? []
+        return names.filter { $0.hasPrefix("store-") }.sorted()
+    }()
+
+    /// The version of the engine's tables in a database; the first one did not name it.
+    private static func version(in database: Database) throws -> Int {
+        let text = try String.fetchOne(
+            database, sql: "SELECT CAST(value AS TEXT) FROM outpost_setting WHERE name = 'engine.version'")
+        return text.flatMap { Int($0) } ?? 1
+    }
+
+    @Test("opens with its rows and its queue, and is used on", arguments: kept)
     func opens(fixture: String) async throws {
-        let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures").appendingPathComponent(fixture)
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
-        try FileManager.default.copyItem(at: fixtures, to: directory)
+        try FileManager.default.copyItem(at: Self.fixtures.appendingPathComponent(fixture), to: directory)
         defer { try? FileManager.default.removeItem(at: directory) }
         let key = try KeySource(keyFile: directory.appendingPathComponent("key").path)
+        let path = directory.appendingPathComponent("store.db").path
+        try EncryptedDatabase.unlock(at: path, with: key)
+        let database = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path))
+        let version = try await database.read { try Self.version(in: $0) }
+        try database.close()
+        #expect(fixture == "store-\(version)")
         for _ in 1...2 {
             let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
             #expect(try await store.rows("Categories").count == 6)
@@ -29,5 +51,47 @@ struct UpgradeTests {
             #expect(try await store.status().pending.last?.options.tag == "new")
             try store.close()
         }
+    }
+
+    @Test("is kept for every version up to the present one")
+    func everyVersion() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store([DefiningQuery("categories", "Categories")])
+        try store.close()
+        let present = try await DatabaseQueue(path: store.directory + "/store.db").read { try Self.version(in: $0) }
+        let missing = (1...present).map { "store-\($0)" }.filter { !Self.kept.contains($0) }
+        #expect(missing == [], "OUTPOST_FIXTURE=make scripts/test.sh --filter UpgradeTests/makes makes the present one")
+    }
+
+    /// Makes what ``opens(fixture:)`` reads, once for each version: what was made is kept and never made again.
+    @Test(
+        "is made of the present one, to be kept",
+        .enabled(if: ProcessInfo.processInfo.environment["OUTPOST_FIXTURE"] == "make", "OUTPOST_FIXTURE=make"))
+    func makes() async throws {
+        let shop = try await Shop()
+        let keyFile = shop.directory.appendingPathComponent("key")
+        let digits = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+        try Data((digits + "\n").utf8).write(to: keyFile)
+        let key = try KeySource(keyFile: keyFile.path)
+        let path = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: path, protection: .encrypted(key), serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [
+                DefiningQuery("categories", "Categories"), DefiningQuery("products", "Products?$filter=ProductID le 5"),
+            ])
+        try await store.download()
+        try await store.update("Products(1)", ["Stock": 7])
+        try await store.create("Categories", ["Name": "Made here"])
+        try await store.delete("Products(2)")
+        try store.close()
+        try EncryptedDatabase.unlock(at: path + "/store.db", with: key)
+        let database = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path + "/store.db"))
+        let version = try await database.read { try Self.version(in: $0) }
+        try database.close()
+        let target = Self.fixtures.appendingPathComponent("store-\(version)")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(at: keyFile, to: target.appendingPathComponent("key"))
+        try FileManager.default.copyItem(
+            at: URL(fileURLWithPath: path + "/store.db"), to: target.appendingPathComponent("store.db"))
     }
 }
