@@ -95,6 +95,12 @@ enum QueryTable {
         try database.execute(sql: "UPDATE outpost_query SET next_link = ? WHERE id = ?", arguments: [link, query])
     }
 
+    /// Has the next download of a query compare everything, or begin again: what a link goes on from is not what is here.
+    static func forgetLinks(of query: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?", arguments: [query])
+    }
+
     /// Marks a query as complete: its rows are seen from now on.
     static func markLoaded(_ query: Int64, deltaLink: String?, at time: String, in database: Database) throws {
         try database.execute(

@@ -85,9 +85,7 @@ extension OfflineODataProvider {
             if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }
             if let problem = try Self.problems(in: database).first {
                 for query in try QueryTable.all(in: database) {
-                    try database.execute(
-                        sql: "UPDATE outpost_query SET next_link = NULL, delta_link = NULL WHERE id = ?",
-                        arguments: [query.id])
+                    try QueryTable.forgetLinks(of: query.id, in: database)
                 }
                 done.append("Everything is compared with the service by the next download: \(problem)")
             }

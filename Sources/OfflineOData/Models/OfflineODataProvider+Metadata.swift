@@ -68,9 +68,7 @@ extension OfflineODataProvider {
                     try QueryTable.markNotLoaded(query.id, in: database)
                 } else if stale.contains(query.entitySet) {
                     // A delta would bring the new properties of changed rows alone.
-                    try database.execute(
-                        sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?",
-                        arguments: [query.id])
+                    try QueryTable.forgetLinks(of: query.id, in: database)
                 }
             }
             try database.execute(sql: "DELETE FROM outpost_staged")

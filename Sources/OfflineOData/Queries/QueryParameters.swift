@@ -43,9 +43,7 @@ extension OfflineODataProvider {
             for query in try QueryTable.all(in: database)
             where QueryParameters.names(in: try ODataURL(parsing: query.text)).contains(name) {
                 // A delta says nothing of what belongs to another value.
-                try database.execute(
-                    sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?",
-                    arguments: [query.id])
+                try QueryTable.forgetLinks(of: query.id, in: database)
                 // What a first download that was cut short brought for another value is not seen, and would stay.
                 guard !query.isLoaded, let table = mapping.tables[query.entitySet] else { continue }
                 var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)

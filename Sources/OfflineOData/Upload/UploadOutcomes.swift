@@ -163,12 +163,16 @@ struct UploadOutcomes: Sendable {
             request.rowID, queued.reduce(newest) { $0.merging($1.changes) })
     }
 
-    /// A person says that a request in doubt has acted.
+    /// A person says that a request in doubt has acted. A download may have brought meanwhile what the service made of it, or
+    /// others after it, and would not bring it again: the next one compares everything.
     ///
     /// - Parameter key: the key that the service gave, where it is known.
     /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
     func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
         guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
+        for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(request.entitySet) {
+            try QueryTable.forgetLinks(of: query.id, in: database)
+        }
         if let key {
             let shape = request.changes.shape
             return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)

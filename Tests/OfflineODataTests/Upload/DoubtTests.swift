@@ -125,6 +125,27 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("accepted after a download has brought what others made of it since, shows theirs after the next one")
+    func acceptedLate() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.service.supportsRepeatableRequests = false
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Customers", ["CustomerID": "NEW01", "CompanyName": "Mine", "Country": "Norway"])
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'NEW01'")
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        try await store.download()
+        try await store.accept()
+        try await store.download()
+        #expect(try await store.rows("Customers('NEW01')").first?["CompanyName"] == "Theirs")
+        try await shop.expectEqual(store)
+        #expect(try await store.download().queries.allSatisfy { $0.method == .delta })
+    }
+
     @Test("holds a create whose success cannot be read in doubt, and goes on with the rest")
     func unreadable() async throws {
         let shop = try await Shop()
