@@ -6,22 +6,39 @@ import ODataService
 /// when one of its requests is refused, all of them are answered with that refusal.
 ///
 /// Without `continue-on-error` the first failure ends the batch, and nothing after it is answered. A request that
-/// depends on one that failed is answered with 424.
-struct BatchRun {
-    let model: EntityDataModel
-    /// Answers a request that stands alone.
-    let single: (ODataRequest) async throws -> ODataResponse
-    /// Answers the requests of a change set in one transaction, with their references resolved by the function that
-    /// is given along.
-    let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
-    /// Told of the answers when they are there.
-    var observer: ODataRequest.BatchObserver?
+/// depends on one that failed is answered with 424. Who answers the requests is the provider's to say.
+package struct BatchRun {
+    private let model: EntityDataModel
+    private let single: (ODataRequest) async throws -> ODataResponse
+    private let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
+    private let observer: ODataRequest.BatchObserver?
 
     /// Resolves what a request of a change set refers to, performs it, and notes what it created or addressed.
-    typealias Resolver = @Sendable ((ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
+    package typealias Resolver = @Sendable ((ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
+
+    /// Makes a run.
+    ///
+    /// - Parameters:
+    ///   - model: the model of the provider.
+    ///   - single: answers a request that stands alone.
+    ///   - changeSet: answers the requests of a change set in one transaction, with their references resolved by the
+    ///     function that is given along.
+    ///   - observer: told of the answers when they are there.
+    package init(
+        model: EntityDataModel, single: @escaping (ODataRequest) async throws -> ODataResponse,
+        changeSet: @escaping ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse],
+        observer: ODataRequest.BatchObserver?
+    ) {
+        self.model = model
+        self.single = single
+        self.changeSet = changeSet
+        self.observer = observer
+    }
 
     /// Answers all.
-    func run(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
+    ///
+    /// - Throws: `CancellationError` alone; what a request throws is its answer.
+    package func run(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
         var results: [BatchResult] = []
         var references = ContentReferences(model: model)
         var failed: Set<String> = []

@@ -9,12 +9,23 @@ extension StoreProvider {
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         try await BatchRun(
             model: model, single: { try await self.execute($0) },
-            changeSet: { _, resolve in
-                try await self.database.write { [self] database in
+            changeSet: { requests, resolve in
+                let responses = try await self.database.write { [self] database in
                     try resolve { try perform($0, try bind($0), in: database) }
                 }
+                return await self.completed(responses, to: requests)
             }, observer: request.batchObserver
         ).run(items, continueOnError: request.preferences.continueOnError)
+    }
+
+    /// The answers to a change set that was made, read again where a request says by `$select` and `$expand` what it
+    /// wants of its answer: as it would alone. What cannot be read any more is answered as it was made.
+    package func completed(_ responses: [ODataResponse], to requests: [ODataRequest]) async -> [ODataResponse] {
+        var answers: [ODataResponse] = []
+        for (response, request) in zip(responses, requests) {
+            answers.append((try? await completed(response, request)) ?? response)
+        }
+        return answers
     }
 }
 

@@ -301,6 +301,24 @@ struct StoreProviderTests {
         #expect(all.map { Self.status($0) } == [409, 409, 200, 424])
     }
 
+    @Test("11.4.2 A creation of a change set is answered with what it expands, as one alone is")
+    func expandedInBatch() async throws {
+        try await fill()
+        let order = try entity("Orders", ["OrderID": 7, "CustomerID": Self.guid])
+        let items = [
+            BatchItem(
+                id: "1", request: try request(.create, "Orders?$expand=Customer", .entity(order)), atomicityGroup: "g")
+        ]
+        let result = try #require(try await run(items).first)
+        guard case .entity(let created) = try result.result.get().body,
+            case .one(let customer)? = created.related["Customer"]
+        else {
+            Issue.record("not expanded")
+            return
+        }
+        #expect(customer["Name"] == "Ann")
+    }
+
     private func run(_ items: [BatchItem], continueOnError: Bool = false) async throws -> [BatchResult] {
         var preferences = Preferences()
         preferences.continueOnError = continueOnError
