@@ -221,7 +221,8 @@ public final class OfflineODataProvider: ODataProvider {
 
     // MARK: Reading and editing
 
-    /// Answers a request from the local store alone; changes are queued.
+    /// Answers a request from the local store alone; changes are queued. A request of a batch is answered as it would
+    /// be alone (OData Protocol 4.01, 11.7).
     ///
     /// - Throws: `ODataError`, `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
@@ -230,11 +231,7 @@ public final class OfflineODataProvider: ODataProvider {
 
     /// - Parameter isPaged: whether ``Options/localPageSize`` bounds what is given at once.
     func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
-        if case .batch(let items) = request.body {
-            var request = request
-            request.body = .batch(try await markingChangeSets(items))
-            return try await local.execute(request)
-        }
+        if case .batch(let items) = request.body { return try await batch(items, of: request) }
         if let answer = try await answerEngineSet(request, isPaged: isPaged) { return answer }
         let rewritten = StateFunctions.rewriting(request)
         if let answer = try await answerCall(rewritten) { return answer }

@@ -136,39 +136,39 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
-        try await discard(ids, withAllOthers: false)
+        try await database.write { [self] in try discard(ids, withAllOthers: false, in: $0) }
     }
 
+    /// The same within a transaction.
+    ///
     /// - Parameter withAllOthers: whether all archived changes are given up with the chosen ones.
     @discardableResult
-    func discard(_ ids: [Int64], withAllOthers: Bool) async throws -> Int {
-        let environment = options.environment
-        return try await database.write { [queue, mapping] database in
-            var archived = try Self.archived(ids, queue, in: database)
-            if withAllOthers { archived = try Self.archived([], queue, in: database) }
-            // What was to be done together is given up together.
-            let chosen = try queue.completingChangeSets(of: archived, in: database)
-            let before = BeforeImages(snapshots: queue.snapshots)
-            let undo = Undo(mapping: mapping, queue: queue, before: before)
-            var restored = 0
-            for request in chosen {
-                // A row may have several archived requests: the first one's undo takes them all.
-                guard try queue.request(request.id, in: database) != nil else { continue }
-                guard request.isOfRow else {
-                    try undo.undoBesideRows(request, in: database)
-                    restored += 1
-                    continue
-                }
-                try Self.checkUnsent(request, queue, in: database)
-                try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)
-                try Events.add(
-                    "discarded",
-                    "\(request.kind.rawValue) "
-                        + KeyURL.url(set: request.entitySet, key: request.key).description, environment, in: database)
+    func discard(_ ids: [Int64], withAllOthers: Bool, in database: Database) throws -> Int {
+        var archived = try Self.archived(ids, queue, in: database)
+        if withAllOthers { archived = try Self.archived([], queue, in: database) }
+        // What was to be done together is given up together.
+        let chosen = try queue.completingChangeSets(of: archived, in: database)
+        let before = BeforeImages(snapshots: queue.snapshots)
+        let undo = Undo(mapping: mapping, queue: queue, before: before)
+        var restored = 0
+        for request in chosen {
+            // A row may have several archived requests: the first one's undo takes them all.
+            guard try queue.request(request.id, in: database) != nil else { continue }
+            guard request.isOfRow else {
+                try undo.undoBesideRows(request, in: database)
                 restored += 1
+                continue
             }
-            return restored
+            try Self.checkUnsent(request, queue, in: database)
+            try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)
+            try Events.add(
+                "discarded",
+                "\(request.kind.rawValue) "
+                    + KeyURL.url(set: request.entitySet, key: request.key).description, options.environment,
+                in: database)
+            restored += 1
         }
+        return restored
     }
 
     private static func checkUnsent(_ request: QueuedRequest, _ queue: QueueTable, in database: Database) throws {

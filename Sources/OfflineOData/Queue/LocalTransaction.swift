@@ -18,11 +18,14 @@ public final class LocalTransaction {
         self.database = database
     }
 
-    /// Makes a change as ``OfflineODataProvider/execute(_:)`` would.
+    /// Makes a change as ``OfflineODataProvider/execute(_:)`` would: of an entity, of the engine's own sets
+    /// (``EngineSet``), or by an action, which is queued with the other changes.
     ///
     /// - Parameter request: a change of the store; options that it has itself count.
-    /// - Throws: `ODataError`, also for a read or a batch; nothing of the transaction stays then unless the
-    ///   closure catches it, and nothing of this change even if it does.
+    /// - Throws: `ODataError`, also for a read or a batch, for a call at once
+    ///   (``ChangeOptions/operationMode``), which could not be undone with the rest, and for a stream, which is sent
+    ///   by itself; nothing of the transaction stays then unless the closure catches it, and nothing of this change
+    ///   even if it does.
     @discardableResult
     public func perform(_ request: ODataRequest) throws -> ODataResponse {
         if case .batch = request.body { throw ODataError.notImplemented("A batch within a transaction") }
@@ -33,11 +36,10 @@ public final class LocalTransaction {
         } else {
             try ChangeOptions.setChangeSet(options.changeSet, of: &request)
         }
-        let change = try provider.followingAlias(request, in: database) ?? request
         var response: ODataResponse?
         do {
             try database.inSavepoint {
-                response = try provider.local.change(change, in: database)
+                response = try provider.change(request, in: database)
                 return .commit
             }
         } catch {
@@ -90,12 +92,13 @@ public final class LocalTransaction {
         try perform(ODataRequest(.delete, try ODataURL(parsing: entity)))
     }
 
-    /// What a query finds, with the changes of this transaction.
+    /// What a query finds, with the changes of this transaction, in the engine's own sets too (``EngineSet``). The
+    /// entities tell what became of their changes (``ODataModel/Entity/isLocal`` and others).
     ///
     /// - Parameter query: a collection of entities with query options, or one entity.
     /// - Throws: `ODataError`; `QueryError`.
     public func entities(_ query: String) throws -> [Entity] {
-        try provider.local.entities(StateFunctions.rewriting(ODataURL(parsing: query)), in: database)
+        try provider.entities(ODataURL(parsing: query), in: database)
     }
 
     private func shape(of url: String) throws -> Shape {
@@ -133,17 +136,33 @@ extension OfflineODataProvider {
         }
     }
 
-    /// A batch whose change sets stay together in the queue.
-    func markingChangeSets(_ items: [BatchItem]) async throws -> [BatchItem] {
-        var names: [String: String] = [:]
-        var items = items
-        for index in items.indices {
-            if let redirected = try await followingAlias(items[index].request) { items[index].request = redirected }
-            guard let group = items[index].atomicityGroup else { continue }
-            let name = names[group] ?? options.environment.newGuid().description
-            names[group] = name
-            try ChangeOptions.setChangeSet(name, of: &items[index].request)
+    /// Makes a change within a transaction, as ``execute(_:)`` does alone.
+    ///
+    /// - Throws: `ODataError` for what cannot be undone with the rest; what a refused change throws.
+    fileprivate func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {
+        if let answer = try answerEngineSet(request, in: database) { return answer }
+        if let answer = try answerCall(request, in: database) { return answer }
+        guard !isOfStream(request) else {
+            throw ODataError(
+                status: 501, code: "StreamInChangeSet",
+                message: "A stream is taken in and sent by itself, so that it cannot be made or undone with the other "
+                    + "changes of a change set: send it outside of it.", target: request.url.description)
         }
-        return items
+        return try local.change(followingAlias(request, in: database) ?? request, in: database)
+    }
+
+    /// Whether a change is one of a stream, of a media entity or of a stream property (rule 9).
+    private func isOfStream(_ request: ODataRequest) -> Bool {
+        if case .media = request.body { return true }
+        switch request.url.path.segments.last {
+        case .value?: break
+        case .name(let name, .none)? where streamProperties.contains(name.text): break
+        default: return false
+        }
+        switch (try? Binder(model: model).bind(request.url))?.resource.target {
+        case .rawValue(nil)?: return true
+        case .rawValue(let property?)?, .property(let property, _)?: return property.type.primitive == .stream
+        default: return false
+        }
     }
 }

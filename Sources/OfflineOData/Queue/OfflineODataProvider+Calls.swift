@@ -7,42 +7,77 @@ import ODataStore
 /// Actions and functions of the service. A function is called at once, as is an action where its options say so
 /// (``ChangeOptions/operationMode``); else it waits in the queue.
 extension OfflineODataProvider {
+    /// An operation that a request calls.
+    private struct CalledOperation {
+        let request: ODataRequest
+        let operation: Operation
+        /// The way to it.
+        let steps: [BoundSegment]
+        let options: ChangeOptions
+
+        /// Whether it waits for the next upload; else the service is asked at once.
+        var isQueued: Bool { operation.kind == .action && options.operationMode == .queued }
+    }
+
     /// Whether a path may end in an operation, judged by its last name alone.
     private func mayCall(_ url: ODataURL) -> Bool {
         guard case .name(let name, _)? = url.path.segments.last else { return false }
         return name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty
     }
 
-    /// Answers the call of an operation; `nil` for any other request.
-    func answerCall(_ request: ODataRequest) async throws -> ODataResponse? {
+    /// The operation that a request calls; `nil` for any other request.
+    private func operation(calledBy request: ODataRequest) throws -> CalledOperation? {
         let plain = try request.parsingLink()
         // Binding costs more than most reads do.
         guard plain.method == .read || plain.method == .create, mayCall(plain.url),
             let bound = try? Binder(model: serviceModel).bind(plain.url),
             case .operation(let operation) = bound.resource.target
         else { return nil }
-        let options = try ChangeOptions(plain)
-        if operation.kind == .function || options.operationMode == .online {
-            var request = try await followingAlias(plain) ?? plain
+        return CalledOperation(
+            request: plain, operation: operation, steps: bound.resource.steps, options: try ChangeOptions(plain))
+    }
+
+    /// Answers the call of an operation; `nil` for any other request.
+    func answerCall(_ request: ODataRequest) async throws -> ODataResponse? {
+        guard let call = try operation(calledBy: request) else { return nil }
+        guard call.isQueued else {
+            var request = try await followingAlias(call.request) ?? call.request
             request.headers[ChangeOptions.field] = nil
             return try await connection().execute(request)
         }
+        return try await database.write { [self] in try enqueue(call, in: $0) }
+    }
+
+    /// The same within a transaction, where the service cannot be asked.
+    ///
+    /// - Throws: `ODataError` 501 `OnlineCallInChangeSet` for a call at once.
+    func answerCall(_ request: ODataRequest, in database: Database) throws -> ODataResponse? {
+        guard let call = try operation(calledBy: request) else { return nil }
+        guard call.isQueued else {
+            let name = call.operation.name.description
+            throw ODataError(
+                status: 501, code: "OnlineCallInChangeSet",
+                message: "\(name) is called at the service at once, which cannot be undone with the other changes of a "
+                    + "change set: call it outside of it, or queue it where it is an action.", target: name)
+        }
+        return try enqueue(call, in: database)
+    }
+
+    private func enqueue(_ call: CalledOperation, in database: Database) throws -> ODataResponse {
+        let plain = call.request
         guard plain.method == .create else { throw ODataError.methodNotAllowed(plain.method, allowed: ["POST"]) }
         var parameters: [String: ODataValue] = [:]
         if case .parameters(let given) = plain.body { parameters = given }
         let detail = RequestDetail(
-            url: plain.url.description, parameters: CallParameters.text(parameters, of: operation, model: serviceModel))
+            url: plain.url.description,
+            parameters: CallParameters.text(parameters, of: call.operation, model: serviceModel))
         let temporary = parameters.values.reduce(into: Set()) { $0.formUnion(TemporaryKeys.candidates(in: $1)) }
-        let environment = self.options.environment
-        try await database.write { [self] database in
-            var depends = try requests(onWay: bound.resource.steps, in: database)
-            depends.formUnion(
-                try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
-            _ = try queue.append(
-                .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
-                changes: Entity(shape: QueueTable.noShape), dependsOn: depends.sorted(),
-                createdAt: environment.instant.description, options: options, detail: detail, in: database)
-        }
+        var depends = try requests(onWay: call.steps, in: database)
+        depends.formUnion(try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
+        _ = try queue.append(
+            .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
+            changes: Entity(shape: QueueTable.noShape), dependsOn: depends.sorted(),
+            createdAt: options.environment.instant.description, options: call.options, detail: detail, in: database)
         return ODataResponse(status: 202)
     }
 

@@ -50,6 +50,7 @@ struct ChangeSetReferences {
     /// - Returns: where such a key stands.
     func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         if request.kind == .link || request.kind == .unlink { return relate(&message, request) }
+        if request.kind == .call { return bind(&message, request) }
         if request.kind != .create {
             if let own = created.first(where: { $0.isOfRow(of: request) }) {
                 message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]

@@ -96,6 +96,23 @@ import Testing
         #expect(closed.last?["ID"] != temporary)
     }
 
+    @Test func `a call that is made together with what it names is sent behind it`() async throws {
+        let workshop = try await Workshop()
+        let store = try await workshop.clone()
+        try await store.transaction { changes in
+            let job = try changes.create("Jobs", ["Title": "one"])
+            try changes.perform(
+                ODataRequest(
+                    .create, try ODataURL(parsing: "Close"),
+                    body: .parameters(["Job": job["ID"] ?? .null, "Others": .collection([])])))
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.create, .call])
+        let closed = try await workshop.service.rows("Jobs?$filter=State eq 'closed'")
+        #expect(closed.map { $0["Title"] } == ["one"])
+    }
+
     @Test func `a call waits while what it names cannot be created, others go on`() async throws {
         let workshop = try await Workshop()
         let store = try await workshop.clone()

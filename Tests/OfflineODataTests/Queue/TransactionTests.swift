@@ -71,6 +71,50 @@ struct TransactionTests {
         #expect(try await store.status().pending.map(\.entityText) == ["Products(2)"])
     }
 
+    @Test("include what is given up of the engine's own sets, which are read with what was changed")
+    func engineSets() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(6)", ["Stock": -4])
+        try await store.upload()
+        let archived = try #require(try await store.status().failed.first?.id)
+        try await store.transaction { changes in
+            let entry = try #require(try changes.entities("ErrorArchive?$expand=AffectedEntity").first)
+            guard case .one(let affected)? = entry.related["AffectedEntity"] else { throw ODataError.notFound("it") }
+            #expect(affected["Stock"] == -4 && affected.inErrorState)
+            #expect(try changes.entities("ErrorArchive(\(archived))/AffectedEntity").first?["Stock"] == -4)
+            try changes.delete("ErrorArchive(\(archived))")
+            try changes.update("Products(7)", ["Stock": 7])
+            #expect(try changes.entities("RequestQueue").map { $0["Entity"] } == ["Products(7)"])
+            let local = try changes.entities("Products?$filter=outpost.isLocal()")
+            #expect(local.map { $0["ProductID"] } == [7] && local.first?.isUpdated == true)
+        }
+        #expect(try await store.upload().accepted.map(\.entityText) == ["Products(7)"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("include calls of actions, which are queued, but none that is made at once")
+    func calls() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        let change: @Sendable (LocalTransaction) throws -> Void = { changes in
+            try changes.update("Tags(1)", ["Name": "crimson"])
+            let url = try ODataURL(parsing: "Albums(1)/Studio.Rename")
+            let response = try changes.perform(ODataRequest(.create, url, body: .parameters(["Name": "Called"])))
+            #expect(response.status == 202)
+        }
+        let error = await #expect(throws: ODataError.self) {
+            try await store.transaction(options: ChangeOptions(operationMode: .online), change)
+        }
+        #expect(error?.code == "OnlineCallInChangeSet")
+        #expect(studio.calls.names.isEmpty)
+        #expect(try await store.status().pending.isEmpty)
+        try await store.transaction(change)
+        #expect(try await store.upload().accepted.map(\.kind) == [.update, .call])
+        #expect(studio.calls.names == ["Called"])
+    }
+
     @Test("are refused together, go to the archive together, and mended together")
     func refused() async throws {
         let shop = try await Shop()
