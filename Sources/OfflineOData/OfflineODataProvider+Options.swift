@@ -52,9 +52,10 @@ extension OfflineODataProvider {
         /// The `Accept` field of requests for all of a query, such as `application/json;q=1,application/atom+xml;q=0.5`;
         /// `nil` for what the client asks for.
         public var definingQueryFormat: String?
-        /// The `Accept` field of requests for what changed.
+        /// The `Accept` field of requests for what changed; `nil` for what the client asks for, and for Atom where the service
+        /// is older than V4: in JSON, many of those leave out what is gone.
         public var deltaQueryFormat: String?
-        /// Whether the first requests of all queries of a download go in one batch.
+        /// Whether the first requests of all queries of a download go in one batch, unless the service has none.
         public var batchesDefiningQueries = false
         /// Where the requests of a change set have their `Content-ID`.
         public var contentIDLocation = ContentIDLocation.mime

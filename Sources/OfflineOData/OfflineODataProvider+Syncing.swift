@@ -15,10 +15,7 @@ extension OfflineODataProvider {
     ///   `ODataError` for failures of communication, after which the rest is still queued.
     @discardableResult
     public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
-        return try await upload(to: remote, uploadOptions)
+        try await syncing { try await upload(to: $0, uploadOptions) }
     }
 
     /// Brings what the service has: everything the first time, what changed afterwards.
@@ -27,10 +24,7 @@ extension OfflineODataProvider {
     /// - Throws: as ``upload(options:)``; pages that were complete are kept, and the next call goes on there.
     @discardableResult
     public func download(_ names: [String] = []) async throws -> DownloadReport {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
-        return try await download(from: remote, names)
+        try await syncing { try await download(from: $0, names) }
     }
 
     /// Uploads, then downloads (rule 7).
@@ -40,11 +34,22 @@ extension OfflineODataProvider {
     public func sync(
         options uploadOptions: UploadOptions = UploadOptions()
     ) async throws -> (upload: UploadReport, download: DownloadReport) {
+        try await syncing { remote in
+            let uploaded = try await upload(to: remote, uploadOptions)
+            return (upload: uploaded, download: try await download(from: remote, []))
+        }
+    }
+
+    /// Does what one process at a time does (rule 10), and says when it is done.
+    private func syncing<Report>(
+        _ body: (_ remote: any ODataProvider) async throws -> Report
+    ) async throws -> Report {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        let uploaded = try await upload(to: remote, uploadOptions)
-        return (uploaded, try await download(from: remote, []))
+        let report = try await body(remote)
+        progressChannel.report(SyncProgress(phase: .finished))
+        return report
     }
 
     /// Sends the queued changes over a connection, as the options of the store and of the upload say; the lock is the
@@ -66,12 +71,13 @@ extension OfflineODataProvider {
         let categories = uploadOptions.categories?.sorted().joined(separator: ",")
         do {
             let report = try await uploader.upload()
+            let givenUp = report.givenUp.isEmpty ? "" : ", \(report.givenUp.count) given up"
             try await note(
-                "upload", "\(report.accepted.count) changes accepted, \(report.failed.count) not",
+                "upload", "\(report.accepted.count) changes accepted, \(report.failed.count) not\(givenUp)",
                 Events.Figures(
-                    details: categories, requests: report.accepted.count + report.failed.count,
+                    details: categories,
+                    requests: report.accepted.count + report.failed.count + report.givenUp.count,
                     failures: report.failed.count, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
-            progressChannel.report(SyncProgress(phase: .finished))
             return report
         } catch {
             try? await note(
@@ -93,11 +99,18 @@ extension OfflineODataProvider {
                 queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }, of: all)
         }
         queries = try await personalised(queries)
+        var usesBatch = options.batchesDefiningQueries
+        if usesBatch {
+            usesBatch = try await database.read { [mapping] in
+                try ServiceKnowledge.hasBatch(model: mapping.model, in: $0)
+            }
+        }
         let downloader = Downloader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries,
+            service: options.service,
             formats: .init(full: options.definingQueryFormat, delta: options.deltaQueryFormat),
-            firstPages: options.batchesDefiningQueries ? LockedState([:]) : nil)
+            firstPages: usesBatch ? LockedState([:]) : nil)
         let bytes = options.meter?.total
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
         do {
@@ -110,7 +123,6 @@ extension OfflineODataProvider {
                 Events.Figures(
                     details: subset, requests: report.received, failures: 0,
                     bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
-            progressChannel.report(SyncProgress(phase: .finished))
             return report
         } catch {
             try? await note(

@@ -54,11 +54,13 @@ public final class OfflineODataProvider: ODataProvider {
     let progressChannel: ProgressChannel
     let changes: StoreChanges
     /// Values that are in memory alone.
-    let sessionParameters = LockedState<[String: String]>([:])
+    let sessionParameters: LockedState<[String: String]>
 
+    /// - Parameter former: the same store before its model changed, whose place this one takes: what that has in memory
+    ///   alone is kept.
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
-        remote: (any ODataProvider)?, options: Options, texts: TextComparison
+        remote: (any ODataProvider)?, options: Options, texts: TextComparison, former: OfflineODataProvider? = nil
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
@@ -66,7 +68,7 @@ public final class OfflineODataProvider: ODataProvider {
         serviceModel = model
         let model = try LocalModel.combined(model, options)
         self.model = try EngineSet.adding(to: model)
-        if let remote, let offset = options.assumedOffset {
+        if let remote, let offset = options.assumedOffset, !(remote is OffsetAssumingProvider) {
             self.remote = OffsetAssumingProvider(base: remote, offset: offset)
         } else {
             self.remote = remote
@@ -74,7 +76,8 @@ public final class OfflineODataProvider: ODataProvider {
         optionState = LockedState(options)
         self.texts = texts
         functions = StateFunctions.registry(texts.forms)
-        progressChannel = ProgressChannel(meter: options.meter)
+        progressChannel = former?.progressChannel ?? ProgressChannel(meter: options.meter)
+        sessionParameters = former?.sessionParameters ?? LockedState([:])
         changes = StoreChanges(database: database, environment: options.environment)
         var mapping = OfflineLayout(model: model).mapping
         mapping.rowConditions = StateFunctions.conditions

@@ -25,6 +25,7 @@ extension OfflineODataProvider {
             failure: { [weak self, weak delegate] request in
                 guard let self else { return }
                 delegate?.offlineODataProvider(self, requestDidFail: request)
-            })
+            },
+            successor: { [weak delegate] store in store.setDelegate(delegate) })
     }
 }

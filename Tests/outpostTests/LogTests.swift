@@ -83,6 +83,32 @@ struct LogTests {
         #expect(try await tool.run("log", environment: bad).code == 1)
     }
 
+    @Test("What happened to a clone is told with the bytes that it took")
+    func transfers() async throws {
+        struct Event: Decodable {
+            var kind: String
+            var requests: Int?
+            var bytes: Int64?
+        }
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
+        #expect(try await tool.run("sync", clone).code == 0)
+        let log = try await tool.run("log", clone, "--json")
+        let transfers = try JSONDecoder().decode([Event].self, from: Data(log.output.utf8))
+            .filter { ["upload", "download"].contains($0.kind) }
+        #expect(transfers.map(\.kind) == ["download", "upload", "download"])
+        #expect(transfers.dropFirst().map(\.requests) == [1, 679])
+        #expect(transfers.allSatisfy { $0.bytes ?? 0 > 0 }, "\(log.output)")
+        #expect(try await tool.run("log", clone).output.contains(" kB)"))
+        let query = "EventLog?$filter=Type eq 'Download' and Bytes gt 10000"
+        let event = try await tool.run("query", clone, query, "--json")
+        #expect(event.code == 0 && event.output.contains("\"Bytes\""), "\(event.output) \(event.errors)")
+    }
+
     @Test("Wrong filters are told", arguments: [["--level", "loud"], ["--since", "yesterday"], ["--last", "0"]])
     func wrong(_ arguments: [String]) async throws {
         let site = try Site()

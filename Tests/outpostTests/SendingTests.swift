@@ -12,6 +12,7 @@ struct SendingTests {
         }
 
         var accepted: [Line]
+        var givenUp: [Line]
         var failed: [Line]
         var waiting: [Line]
 
@@ -88,6 +89,29 @@ struct SendingTests {
         let stock = policy == "mine" ? 42 : 41
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == stock)
         #expect(try await tool.run("query", clone, "Products(6)/Stock").output == "\(stock)\n")
+    }
+
+    @Test("push --conflicts theirs tells what it has given up apart from what it has sent", arguments: [false, true])
+    func givenUp(asJSON: Bool) async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        for id in [6, 7] { #expect(try await tool.run("update", clone, "Products(\(id))", "Stock=51").code == 0) }
+        try SQLite.execute("UPDATE Products SET Stock = 52 WHERE ProductID = 6", in: site.database)
+        let result = try await tool.run(["push", clone, "--conflicts", "theirs"] + (asJSON ? ["--json"] : []))
+        #expect(result.code == 0, "\(result.output) \(result.errors)")
+        if asJSON {
+            let push = try Push(result)
+            #expect(push.givenUp.map(\.entity) == ["Products(6)"])
+            #expect(push.accepted.map(\.entity) == ["Products(7)"])
+        } else {
+            #expect(result.output.contains("given up #"), "\(result.output)")
+            #expect(result.output.contains("Pushed 1 change, 0 refused, 0 waiting, 1 given up."), "\(result.output)")
+        }
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 52)
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) == 51)
     }
 
     @Test("clone --dry-run tells what would be taken and makes nothing")

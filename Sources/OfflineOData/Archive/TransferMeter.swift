@@ -41,19 +41,8 @@ private struct MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
-        let counted = body.map { body in
-            ByteStream(length: body.length) {
-                let chunk = try await body.next()
-                meter.addSent(chunk?.count ?? 0)
-                return chunk
-            }
-        }
-        let (response, answer) = try await base.send(request, body: counted, options: options)
-        let received = ByteStream(length: answer.length) {
-            let chunk = try await answer.next()
-            meter.addReceived(chunk?.count ?? 0)
-            return chunk
-        }
-        return (response, received)
+        let sent = body?.observed { meter.addSent($0?.count ?? 0) }
+        let (response, answer) = try await base.send(request, body: sent, options: options)
+        return (response, answer.observed { meter.addReceived($0?.count ?? 0) })
     }
 }

@@ -45,21 +45,35 @@ extension Downloader {
     /// Writes a page into the table. The link to the next one comes with its last rows: until then, the page is read
     /// again after a crash, which changes nothing (rule 14).
     ///
-    /// - Parameter report: told how many rows were written so far.
+    /// - Parameters:
+    ///   - link: what led to the page.
+    ///   - report: told how many rows were written so far.
     func write(
-        _ page: FirstPage, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+        _ page: FirstPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
     ) async throws -> WrittenPage {
         switch page {
-        case .decoded(let page): try await write(page, query, table, report: report)
-        case .encoded(let collection): try await write(collection, query, table, report: report)
+        case .decoded(let page): try await write(page, behind: link, query, table, report: report)
+        case .encoded(let collection): try await write(collection, behind: link, query, table, report: report)
         }
     }
 
+    /// What the end of a page says, as far as it is gone by.
+    private func pageEnd(
+        nextLink: String?, deltaLink: String?, behind link: String?, received: Int, at time: String,
+        of query: StoredQuery
+    ) -> PageEnd {
+        PageEnd(
+            nextLink: self.nextLink(nextLink, behind: link, received: received, of: query),
+            deltaLink: kept(deltaLink, of: query), time: time)
+    }
+
     private func write(
-        _ page: EntityPage, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+        _ page: EntityPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
     ) async throws -> WrittenPage {
-        var written = WrittenPage(received: page.entities.count, nextLink: page.nextLink)
-        let end = PageEnd(nextLink: page.nextLink, deltaLink: page.deltaLink, time: environment.instant.description)
+        let end = pageEnd(
+            nextLink: page.nextLink, deltaLink: page.deltaLink, behind: link, received: page.entities.count,
+            at: environment.instant.description, of: query)
+        var written = WrittenPage(received: page.entities.count, nextLink: end.nextLink)
         var start = 0
         repeat {
             let part = Array(page.entities[start...].prefix(Self.rowsAtOnce))
@@ -78,27 +92,30 @@ extension Downloader {
     }
 
     private func write(
-        _ collection: EncodedCollection, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+        _ collection: EncodedCollection, behind link: String?, _ query: StoredQuery, _ table: TableStorage,
+        report: (Int) -> Void
     ) async throws -> WrittenPage {
         var written = WrittenPage()
         // The reader stays where the last part ended; it is worked with on the thread that writes.
         let reading = LockedState(collection)
         var part = try await collection.receive(Self.bytesAtOnce)
         while true {
-            let (current, time) = (part, environment.instant.description)
+            let (current, received, time) = (part, written.received, environment.instant.description)
             async let following = current.isLast ? nil : collection.receive(Self.bytesAtOnce)
             let (sink, end) = try await database.bulkWrite { database in
                 try reading.withLock { collection in
                     var sink = RowSink(
                         applier: try RowApplier(table: table, mapping: mapping, query: query.id, in: database))
                     try collection.read(current, into: &sink)
+                    let outcome = sink.outcome
                     let end = sink.summary.map { summary in
-                        PageEnd(
+                        pageEnd(
                             nextLink: summary.nextLink.map { collection.resolved($0, in: summary) },
-                            deltaLink: summary.deltaLink.map { collection.resolved($0, in: summary) }, time: time)
+                            deltaLink: summary.deltaLink.map { collection.resolved($0, in: summary) }, behind: link,
+                            received: received + outcome.received, at: time, of: query)
                     }
                     try end?.write(query, table, in: database)
-                    return (sink.outcome, end)
+                    return (outcome, end)
                 }
             }
             written.counts.append(sink.counts)
@@ -123,8 +140,7 @@ private struct PageEnd: Sendable {
 
     func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws {
         if nextLink == nil {
-            try QueryTable.markLoaded(
-                query.id, deltaLink: query.keepsLinks ? deltaLink : nil, at: time, in: database)
+            try QueryTable.markLoaded(query.id, deltaLink: deltaLink, at: time, in: database)
             try RowApplier.claimHiddenRows(of: query.id, table, in: database)
         } else {
             try QueryTable.setNextLink(query.keepsLinks ? nextLink : nil, of: query.id, in: database)

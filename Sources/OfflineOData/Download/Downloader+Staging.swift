@@ -102,30 +102,42 @@ extension Downloader {
         while start < keys.count {
             let chunk = keys[start..<min(start + Self.confirmationChunk, keys.count)]
             start += Self.confirmationChunk
-            var url = try ODataURL(parsing: query.text)
-            let anyOfThem = chunk.map(KeyURL.condition).reduce(nil as ODataQuery.Expression?) { all, one in
-                all.map { .binary(.or, $0, one) } ?? one
+            if let found = try await filtered(by: chunk, query, table) {
+                present.formUnion(found)
+                continue
             }
-            guard let anyOfThem else { continue }
-            url.options.filter = url.options.filter.map { .binary(.and, $0, anyOfThem) } ?? anyOfThem
-            url.options.select = table.shape.key.map { SelectItem(.path([Identifier($0.path)])) }
-            url.options.expand = []
-            url.options.orderBy = []
-            do {
-                var link: String?
-                repeat {
-                    let page = try await fetch(
-                        link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
-                    present.formUnion(page.entities.compactMap(\.key))
-                    link = page.nextLink
-                } while link != nil
-            } catch let error as ODataError where Self.refusals.contains(error.status) {
-                // It does not filter by keys. Of a filtered result, what is there under its key may be out of it.
-                guard options.filter == nil, options.search == nil else { return present }
-                for key in chunk where try await isThere(key, table) { present.insert(key) }
-            }
+            // It does not filter by keys. Of a filtered result, what is there under its key may be out of it.
+            guard options.filter == nil, options.search == nil else { return present }
+            for key in chunk where try await isThere(key, table) { present.insert(key) }
         }
         return present
+    }
+
+    /// Which of the keys the service finds in the query's result; `nil` where it does not filter by keys.
+    private func filtered(
+        by keys: ArraySlice<EntityKey>, _ query: StoredQuery, _ table: TableStorage
+    ) async throws -> Set<EntityKey>? {
+        let anyOfThem = keys.map(KeyURL.condition).reduce(nil as ODataQuery.Expression?) { all, one in
+            all.map { .binary(.or, $0, one) } ?? one
+        }
+        guard service.supportsFilterByKey, let anyOfThem else { return nil }
+        var url = try ODataURL(parsing: query.text)
+        url.options.filter = url.options.filter.map { .binary(.and, $0, anyOfThem) } ?? anyOfThem
+        url.options.select = table.shape.key.map { SelectItem(.path([Identifier($0.path)])) }
+        url.options.expand = []
+        url.options.orderBy = []
+        var found: Set<EntityKey> = []
+        do {
+            var link: String?
+            repeat {
+                let page = try await fetch(link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
+                found.formUnion(page.entities.compactMap(\.key))
+                link = page.nextLink
+            } while link != nil
+        } catch let error as ODataError where Self.refusals.contains(error.status) {
+            return nil
+        }
+        return found
     }
 
     /// Whether the service answers with an entity under a key.
@@ -195,16 +207,20 @@ extension Downloader {
                 database, sql: "SELECT COUNT(*) FROM outpost_staged WHERE query_id = ?", arguments: [query.id]) ?? 0
         }
         let step = ApplyingStep(query: query, table: table, mapping: mapping)
+        progress.report(SyncProgress(phase: .applying, query: query.name, total: staged))
         if staged <= Self.rowsAtOnce {
-            return try await database.write { database in
+            let counts: [RowApplier.Counts] = try await database.write { database in
                 var reached = step.noRows
                 var counts = try step.apply(&reached, in: database)
                 counts += try step.sweep(&reached, in: database)
                 try step.finish(deltaLink: deltaLink, at: time, in: database)
                 return counts
             }
+            progress.report(SyncProgress(phase: .applying, query: query.name, done: staged, total: staged))
+            return counts
         }
         var counts: [RowApplier.Counts] = []
+        var applied = 0
         var reached = step.noRows
         var isStaged = true
         while isStaged {
@@ -218,6 +234,8 @@ extension Downloader {
             counts += done.0
             reached = done.1
             isStaged = done.2
+            applied = min(applied + Self.rowsAtOnce / 2, staged)
+            progress.report(SyncProgress(phase: .applying, query: query.name, done: applied, total: staged))
         }
         var isSwept = false
         while !isSwept {

@@ -15,6 +15,8 @@ struct Downloader: Sendable {
     let pageSize: Int
     /// How many queries are read from the service at once.
     let parallelQueries: Int
+    /// What the app states of the service.
+    var service = StatedCapabilities()
     /// What is asked for in `Accept`.
     var formats = Formats()
     /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
@@ -24,6 +26,10 @@ struct Downloader: Sendable {
     struct Formats: Sendable {
         var full: String?
         var delta: String?
+
+        /// What services before V4 are asked for: in JSON, many of them tell of what is new and changed, and leave out
+        /// what is gone.
+        static let olderDelta = "application/atom+xml,application/json;q=0.5"
     }
 
     /// Downloads queries: for the first time, or what changed since.
@@ -69,11 +75,12 @@ struct Downloader: Sendable {
         guard let table = mapping.tables[query.entitySet] else {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "its entity set is not in the model")
         }
+        progress.report(SyncProgress(phase: .downloading, query: query.name))
         if try Self.columnSet(query, table).options.expand.isEmpty == false {
             return try await whole(query, table)
         }
         guard query.isLoaded else { return try await first(query, table) }
-        guard let link = query.deltaLink else { return try await refresh(query, table) }
+        guard let link = deltaLink(of: query) else { return try await refresh(query, table) }
         do {
             return try await delta(query, table, link: link)
         } catch let error as ODataError where Self.endsLinks(error) {
@@ -96,7 +103,9 @@ struct Downloader: Sendable {
         var link = query.nextLink
         var wasRestarted = false
         var followed: Set<String> = []
-        let total = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
+        let total =
+            try await service.supportsCount
+            ? ServiceSurvey.count(DefiningQuery(query.name, query.text), remote) : nil
         repeat {
             let page: FirstPage
             do {
@@ -114,7 +123,7 @@ struct Downloader: Sendable {
                 page = try await firstPage(query, table, link: nil)
             }
             let done = report.received
-            let written = try await write(page, query, table) { received in
+            let written = try await write(page, behind: link, query, table) { received in
                 progress.report(
                     SyncProgress(phase: .downloading, query: query.name, done: done + received, total: total))
             }
@@ -135,40 +144,57 @@ struct Downloader: Sendable {
         if let first = firstPage(of: query) {
             page = first
         } else {
-            page = try await fetch(request(query, table, link: link))
+            page = try await fetch(request(query, table, link: link, isDelta: true))
         }
+        guard var removed = keys(of: page.removed, table) else { return try await refresh(query, table) }
         var report = DownloadReport.Query(
-            name: query.name, method: .delta, received: page.entities.count + page.removed.count, inserted: 0,
-            updated: 0, removed: 0)
+            name: query.name, method: .delta, received: page.entities.count + removed.count, inserted: 0, updated: 0,
+            removed: 0)
+        progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
         try await clearStage(query)
-        guard page.nextLink != nil || page.entities.count + page.removed.count > Self.rowsAtOnce else {
-            let (last, time) = (page, environment.instant.description)
+        guard page.nextLink != nil || report.received > Self.rowsAtOnce else {
+            let (last, gone, time) = (page, removed, environment.instant.description)
+            let changes = report.received
+            progress.report(SyncProgress(phase: .applying, query: query.name, total: changes))
             report.add(
                 try await database.write { database in
                     var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
                     for entity in last.entities { try applier.apply(entity) }
-                    for removed in last.removed {
-                        if let key = key(of: removed, table) { try applier.remove(key) }
-                    }
+                    for key in gone { try applier.remove(key) }
                     try QueryTable.markLoaded(
-                        query.id, deltaLink: query.keepsLinks ? last.deltaLink ?? link : nil, at: time, in: database)
+                        query.id, deltaLink: kept(last.deltaLink ?? link, of: query), at: time, in: database)
                     return applier.counts
                 })
-            progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
+            progress.report(SyncProgress(phase: .applying, query: query.name, done: changes, total: changes))
             return report
         }
         // Several pages are staged, so that they are applied as one.
         while true {
             try await stage(page.entities, query)
-            try await stage(removed: page.removed.compactMap { key(of: $0, table) }, query, table)
+            try await stage(removed: removed, query, table)
             guard let next = page.nextLink else { break }
-            page = try await fetch(request(query, table, link: next))
-            report.received += page.entities.count + page.removed.count
+            page = try await fetch(request(query, table, link: next, isDelta: true))
+            guard let more = keys(of: page.removed, table) else { return try await refresh(query, table) }
+            removed = more
+            report.received += page.entities.count + removed.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
         }
-        report.add(try await applyStage(query, table, deltaLink: query.keepsLinks ? page.deltaLink ?? link : nil))
-        progress.report(SyncProgress(phase: .applying, query: query.name, done: report.received))
+        report.add(try await applyStage(query, table, deltaLink: kept(page.deltaLink ?? link, of: query)))
         return report
+    }
+
+    /// The keys of what is gone.
+    ///
+    /// - Returns: `nil` where the service names something by an id that says no key: then a comparison alone finds it.
+    private func keys(of removed: [RemovedEntity], _ table: TableStorage) -> [EntityKey]? {
+        var keys: [EntityKey] = []
+        for entity in removed {
+            guard
+                let key = entity.key ?? KeyURL.key(inID: entity.id, shape: table.shape, model: mapping.model)
+            else { return nil }
+            keys.append(key)
+        }
+        return keys
     }
 
     // MARK: Refresh
@@ -195,7 +221,7 @@ struct Downloader: Sendable {
             deltaLink = page.deltaLink
         } while link != nil
         try await stageMissing(query, table, seen: &seen)
-        report.add(try await applyStage(query, table, deltaLink: query.keepsLinks ? deltaLink : nil))
+        report.add(try await applyStage(query, table, deltaLink: kept(deltaLink, of: query)))
         return report
     }
 
@@ -247,8 +273,14 @@ struct Downloader: Sendable {
     /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
     /// meanwhile then move no others over the border of a page (rule 15).
     func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
-        if link == nil || link == query.nextLink, let page = firstPage(of: query) { return page }
-        return try await inOrder(query, table, link, fetch)
+        var page: EntityPage
+        if link == nil || link == query.nextLink, let first = firstPage(of: query) {
+            page = first
+        } else {
+            page = try await inOrder(query, table, link, fetch)
+        }
+        page.nextLink = nextLink(page.nextLink, behind: link, received: page.entities.count, of: query)
+        return page
     }
 
     /// Asks for a page of a full read, ordered by key; see ``fullPage(_:_:link:)``.
@@ -256,7 +288,7 @@ struct Downloader: Sendable {
         _ query: StoredQuery, _ table: TableStorage, _ link: String?, _ fetch: (ODataRequest) async throws -> Answer
     ) async throws -> Answer {
         let unordered = try request(query, table, link: link)
-        let ordered = ordered(unordered, query, table, link)
+        let ordered = ordered(unordered, table)
         guard !ordered.url.options.orderBy.isEmpty, unordered.url.options.orderBy.isEmpty else {
             return try await fetch(unordered)
         }
@@ -267,13 +299,14 @@ struct Downloader: Sendable {
         }
     }
 
-    /// A request for the first page of all of a query, ordered by key where it is not ordered otherwise.
-    private func ordered(
-        _ request: ODataRequest, _ query: StoredQuery, _ table: TableStorage, _ link: String?
-    ) -> ODataRequest {
+    /// A request for a page of all of a query, ordered by key where it is not ordered otherwise; the links of a service keep
+    /// its order.
+    private func ordered(_ request: ODataRequest, _ table: TableStorage) -> ODataRequest {
         let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
         let isSingleton = mapping.model.singleton(table.set) != nil
-        guard link == nil, request.url.options.orderBy.isEmpty, isSortable, !isSingleton else { return request }
+        guard request.link == nil, request.url.options.orderBy.isEmpty, isSortable, !isSingleton,
+            service.supportsOrderBy
+        else { return request }
         var ordered = request
         ordered.url.options.orderBy = table.shape.key.map { key in
             OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
@@ -284,13 +317,21 @@ struct Downloader: Sendable {
     /// How services say that they do not order.
     static let refusals: Set = [400, 405, 501]
 
-    private func request(_ query: StoredQuery, _ table: TableStorage, link: String?) throws -> ODataRequest {
-        let preferences = Preferences(maxPageSize: pageSize, trackChanges: true)
-        var request =
-            try link.map { ODataRequest(following: $0, preferences: preferences) }
-            ?? ODataRequest(.read, Self.columnSet(query, table), preferences: preferences)
-        let isDelta = link != nil && query.isLoaded && query.deltaLink != nil
-        if let format = isDelta ? formats.delta : formats.full { request.headers["Accept"] = format }
+    private func request(
+        _ query: StoredQuery, _ table: TableStorage, link: String?, isDelta: Bool = false
+    ) throws -> ODataRequest {
+        let preferences = Preferences(maxPageSize: pageSize, trackChanges: tracksChanges)
+        var request: ODataRequest
+        if countsRows(of: query) {
+            request = ODataRequest(.read, try Self.columnSet(query, table), preferences: preferences)
+            limit(&request.url.options, behind: link)
+        } else {
+            request =
+                try link.map { ODataRequest(following: $0, preferences: preferences) }
+                ?? ODataRequest(.read, Self.columnSet(query, table), preferences: preferences)
+        }
+        let changes = formats.delta ?? (mapping.model.version < .v4 ? Formats.olderDelta : nil)
+        if let format = isDelta ? changes : formats.full { request.headers["Accept"] = format }
         return request
     }
 
@@ -316,16 +357,18 @@ struct Downloader: Sendable {
         let items = try queries.compactMap { query -> BatchItem? in
             guard let table = mapping.tables[query.entitySet] else { return nil }
             let isWhole = try !Self.columnSet(query, table).options.expand.isEmpty
-            let link = isWhole ? nil : query.isLoaded ? query.deltaLink : query.nextLink
+            let changes = query.isLoaded && !isWhole ? deltaLink(of: query) : nil
+            let link = query.isLoaded || isWhole ? changes : query.nextLink
             return BatchItem(
-                id: String(query.id), request: try ordered(request(query, table, link: link), query, table, link))
+                id: String(query.id),
+                request: ordered(try request(query, table, link: link, isDelta: changes != nil), table))
         }
         let response: ODataResponse
         do {
             response = try await remote.execute(
                 ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items)))
         } catch let error as ODataError where !error.isOfCommunication {
-            // The service has no batches.
+            // The service has no batches, or does not take this one.
             return
         }
         guard case .batch(let results) = response.body else { return }
@@ -367,10 +410,6 @@ struct Downloader: Sendable {
     private static var leadsNowhere: ODataError {
         ODataError(
             status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads back to an earlier one.")
-    }
-
-    private func key(of removed: RemovedEntity, _ table: TableStorage) -> EntityKey? {
-        removed.key ?? KeyURL.key(inID: removed.id, shape: table.shape, model: mapping.model)
     }
 }
 

@@ -1,12 +1,16 @@
 /// Where an upload or download stands.
+///
+/// Each phase is reported before its work begins, with nothing done, and as it comes further. Queries are downloaded beside
+/// each other, so that the phases of one query come in their order, between those of others. ``Phase/finished`` comes once,
+/// at the end of all that was asked for.
 public struct SyncProgress: Hashable, Sendable {
     /// What the engine is doing.
     public enum Phase: String, Hashable, Sendable {
         /// Reading the service's metadata.
         case loadingMetadata
-        /// Receiving rows.
+        /// Receiving rows: those of a first download go into their tables at once.
         case downloading
-        /// Applying received rows.
+        /// Applying the rows that a later download brought, as far as they differ from what is here, and removals.
         case applying
         /// Receiving the streams of entities.
         case loadingStreams
@@ -82,6 +86,10 @@ public struct DownloadReport: Hashable, Sendable {
 public struct UploadReport: Sendable {
     /// Requests that the service accepted.
     public var accepted: [QueuedRequest] = []
+    /// Requests that were given up, since the service's version of their entity counts (``ConflictPolicy/serverWins``,
+    /// ``ConflictDecision/theirs``): they were not made, and are not in the queue any more. What was to be made together
+    /// with them, and what waited for them, is among them.
+    public var givenUp: [QueuedRequest] = []
     /// Requests that are now in the error archive, with their reason.
     public var failed: [QueuedRequest] = []
     /// Requests that wait for one in the error archive.
@@ -93,6 +101,7 @@ final class ProgressChannel: Sendable {
     private struct Handlers {
         var progress: (@Sendable (SyncProgress) -> Void)?
         var failure: (@Sendable (QueuedRequest) -> Void)?
+        var successor: (@Sendable (OfflineODataProvider) -> Void)?
     }
 
     private let handlers = LockedState(Handlers())
@@ -101,11 +110,17 @@ final class ProgressChannel: Sendable {
     init(meter: TransferMeter? = nil) { self.meter = meter }
 
     /// Who is called besides.
+    ///
+    /// - Parameter successor: called with the store that takes this one's place.
     func setHandlers(
-        progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void
+        progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void,
+        successor: @escaping @Sendable (OfflineODataProvider) -> Void
     ) {
-        handlers.withLock { $0 = Handlers(progress: progress, failure: failure) }
+        handlers.withLock { $0 = Handlers(progress: progress, failure: failure, successor: successor) }
     }
+
+    /// Another store has taken the place of the one that was told of: whoever listens hears of that one from now on.
+    func handOver(to store: OfflineODataProvider) { handlers.withLock { $0.successor }?(store) }
 
     /// A request was refused or is in doubt.
     func reportFailure(_ request: QueuedRequest) { handlers.withLock { $0.failure }?(request) }

@@ -13,16 +13,23 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/busy(processID:)`` while another process is syncing it;
     ///   ``OfflineError/fileAccess(path:reason:)``.
     public static func remove(at directory: String) throws(OfflineError) {
-        let path = StoreFiles.database(in: directory)
-        guard FileManager.default.fileExists(atPath: path) else { return }
+        try remove(at: directory, withDirectory: false)
+    }
+
+    /// - Parameter withDirectory: whether the directory goes too, with whatever else it holds.
+    static func remove(at directory: String, withDirectory: Bool) throws(OfflineError) {
+        let database = StoreFiles.database(in: directory)
+        guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         // The database first: without it, the log is nothing that could be opened by mistake.
-        for suffix in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: path + suffix) {
+        var paths = ["", "-wal", "-shm", "-journal"].map { database + $0 }
+        if withDirectory { paths.append(directory) }
+        for path in paths where FileManager.default.fileExists(atPath: path) {
             do {
-                try FileManager.default.removeItem(atPath: path + suffix)
+                try FileManager.default.removeItem(atPath: path)
             } catch {
-                throw .fileAccess(path: path + suffix, reason: error.localizedDescription)
+                throw .fileAccess(path: path, reason: error.localizedDescription)
             }
         }
     }

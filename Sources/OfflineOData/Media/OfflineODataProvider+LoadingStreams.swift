@@ -17,7 +17,10 @@ extension OfflineODataProvider {
             var properties = table.shape.properties.filter { $0.type.primitive == .stream }.map(\.name)
             if table.shape.hasStream { properties.insert("", at: 0) }
             guard !properties.isEmpty else { continue }
-            for row in try await rowsToLoad(query, table) {
+            let rows = try await rowsToLoad(query, table)
+            guard !rows.isEmpty else { continue }
+            progressChannel.report(SyncProgress(phase: .loadingStreams, query: query.name, total: rows.count))
+            for (index, row) in rows.enumerated() {
                 for property in properties {
                     try Task.checkCancellation()
                     var url = row.url
@@ -30,7 +33,8 @@ extension OfflineODataProvider {
                         continue
                     }
                 }
-                progressChannel.report(SyncProgress(phase: .loadingStreams, query: query.name))
+                progressChannel.report(
+                    SyncProgress(phase: .loadingStreams, query: query.name, done: index + 1, total: rows.count))
             }
         }
         try await database.write { try StreamTable.removeOrphans(mapping, in: $0) }

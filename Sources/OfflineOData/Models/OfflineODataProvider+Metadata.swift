@@ -13,7 +13,7 @@ public struct MetadataRefresh: Sendable {
     /// Requests that the new model has no place for, as text: they are in the error archive, each with all that was to be
     /// sent (``QueuedRequest/isWithoutPlace`` where their entity set is gone).
     public var refused: [String]
-    /// The store with the new model. The one that was asked must not be used any more.
+    /// The store with the new model, which has taken the place of the one that was asked: that must not be used any more.
     public var store: OfflineODataProvider
 }
 
@@ -24,15 +24,22 @@ extension OfflineODataProvider {
     /// until the next download. Else what was downloaded goes, but for rows with changes of ours. The queue stays in
     /// either case; a request that the new model has no place for goes to the error archive (rule 6).
     ///
+    /// What the store has in memory alone goes over to the new one: values of parameters that are a session's
+    /// (``ParameterLifetime/session``), the delegate, and who follows ``progress()``. Observations end, and are begun again
+    /// on the new store.
+    ///
     /// ```swift
-    /// let refresh = try await store.refreshMetadata()
+    /// let refresh = try await store.refreshMetadata { root, model in
+    ///     try ODataClient(serviceRoot: root, transport: transport, model: model)
+    /// }
     /// store = refresh.store
     /// try await store.download()
     /// ```
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; what reading the metadata throws.
+    /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out,
+    ///   which must have heard of the new model by itself.
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/connectionOutdated``
+    ///   where the present connection still speaks the model of before; what reading the metadata and `connect` throw.
     ///   The store is as it was then.
-    ///
-    /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out.
     public func refreshMetadata(
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> MetadataRefresh {
@@ -45,6 +52,7 @@ extension OfflineODataProvider {
         guard !differences.isEmpty else {
             return MetadataRefresh(differences: [], isRebuilt: false, refused: [], store: self)
         }
+        let next = try await connection(connect(serviceRoot, model), speaking: model)
         let rebuilds = differences.contains { !$0.isCompatible }
         let metadata = CSDLWriter.xml(model, version: model.version)
         let (old, combined) = (
@@ -80,10 +88,26 @@ extension OfflineODataProvider {
             return refused
         }
         let store = try OfflineODataProvider(
-            directory: directory, serviceRoot: serviceRoot, database: self.database, model: model,
-            remote: try connect(serviceRoot, model) ?? remote,
-            options: options, texts: texts)
+            directory: directory, serviceRoot: serviceRoot, database: self.database, model: model, remote: next,
+            options: options, texts: texts, former: self)
+        progressChannel.handOver(to: store)
+        // Whoever observes would go on asking for what the tables had before.
+        changes.close()
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
+    }
+
+    /// The connection that goes on: one that was made for the new model, else the present one.
+    ///
+    /// - Throws: ``OfflineError/connectionOutdated``: what a client that remembers the former model reads and sends would
+    ///   lack what is new, and nobody would be told.
+    private func connection(
+        _ given: (any ODataProvider)?, speaking model: EntityDataModel
+    ) async throws -> (any ODataProvider)? {
+        if let given { return given }
+        guard let remote else { return nil }
+        let spoken = try EngineSet.removing(from: try await remote.model)
+        guard model.differences(from: spoken).isEmpty else { throw OfflineError.connectionOutdated }
+        return remote
     }
 
     /// The model as the service has it now, whatever its client remembers.

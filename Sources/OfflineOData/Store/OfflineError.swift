@@ -27,6 +27,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case invalidClientModel(reason: String)
     /// The store has never been connected to a service: it cannot sync.
     case notConnected
+    /// The service's model has changed, and the connection to it still speaks the one of before; nothing was changed.
+    case connectionOutdated
     /// Some stores cannot be read together.
     case cannotAttach(reason: String)
     /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
@@ -56,6 +58,11 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             "Other changes wait for the key of what request \(request) created: give the key, or discard them."
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
+        case .connectionOutdated:
+            """
+            The connection speaks the model that the service had before: give refreshMetadata(connect:) one that is made \
+            with the new model, or have the client read its metadata again first.
+            """
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
         case .withoutPlace(let request):
             "The service has nothing any more that request \(request) could be sent to."
@@ -91,6 +98,7 @@ extension OfflineError: CodedError {
             case .keyNeeded: "key-needed"
             case .invalidClientModel: "invalid-client-model"
             case .notConnected: "not-connected"
+            case .connectionOutdated: "connection-outdated"
             case .cannotAttach: "cannot-attach"
             case .withoutPlace: "without-place"
             case .optionDiffers: "option-differs"

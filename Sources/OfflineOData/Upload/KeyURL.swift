@@ -26,16 +26,20 @@ enum KeyURL {
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }
 
-    /// The key that stands at the end of an entity id such as `http://host/service/Orders(1)`.
+    /// The key that stands at the end of an entity id such as `http://host/service/Orders(1)`; services before V4 write it
+    /// in their own way, as in `Orders(1L)`.
     ///
     /// - Returns: `nil` when the id does not follow the conventions.
     static func key(inID id: String, shape: Shape, model: EntityDataModel) -> EntityKey? {
         // The last segment has the key, whatever the service root before it.
         guard let segment = id.split(separator: "/").last else { return nil }
-        guard let url = try? ODataURL(parsing: String(segment)),
-            let bound = try? Binder(model: model).bind(url).resource
-        else { return nil }
-        for case .key(let key) in bound.steps.reversed() { return key }
+        let dialects: [QueryDialect] = model.version < .v4 ? [.v2, .v4] : [.v4]
+        for dialect in dialects {
+            guard let url = try? ODataURL(parsing: String(segment), options: ParsingOptions(dialect: dialect)),
+                let bound = try? Binder(model: model).bind(url).resource
+            else { continue }
+            for case .key(let key) in bound.steps.reversed() { return key }
+        }
         return nil
     }
 }

@@ -19,12 +19,12 @@ enum ServiceKnowledge {
         try Settings.set(repeatabilityKey, isRepeatable ? "yes" : "no", in: database)
     }
 
-    private static let changeSetsKey = "service.changeSets"
+    private static let batchKey = "service.batch"
 
-    /// Whether the service takes several requests as one that succeed or fail together: what it was found to do, else
-    /// what its metadata says, else what the protocol asks of every service.
-    static func hasChangeSets(model: EntityDataModel, in database: Database) throws -> Bool {
-        if let known = try Settings.text(changeSetsKey, in: database) { return known == "yes" }
+    /// Whether the service takes several requests in one: what was stated, else what its metadata says, else what the
+    /// protocol asks of every service.
+    static func hasBatch(model: EntityDataModel, in database: Database) throws -> Bool {
+        if let known = try Settings.text(batchKey, in: database) { return known == "yes" }
         let terms = "Org.OData.Capabilities.V1."
         let annotations = model.container.annotations
         if let batch = annotations.annotation(terms + "BatchSupport")?.value?.recordProperty("Supported")?.boolean {
@@ -32,6 +32,19 @@ enum ServiceKnowledge {
         }
         guard let flag = annotations.annotation(terms + "BatchSupported") else { return true }
         return flag.value?.boolean ?? true
+    }
+
+    static func setBatch(_ hasBatch: Bool, in database: Database) throws {
+        try Settings.set(batchKey, hasBatch ? "yes" : "no", in: database)
+    }
+
+    private static let changeSetsKey = "service.changeSets"
+
+    /// Whether the service takes several requests as one that succeed or fail together: what it was found or stated to do,
+    /// else whether it has batches.
+    static func hasChangeSets(model: EntityDataModel, in database: Database) throws -> Bool {
+        if let known = try Settings.text(changeSetsKey, in: database) { return known == "yes" }
+        return try hasBatch(model: model, in: database)
     }
 
     static func setChangeSets(_ hasChangeSets: Bool, in database: Database) throws {
@@ -70,7 +83,10 @@ extension ServiceKnowledge {
 
     /// Keeps what an app states of its service.
     static func state(_ stated: StatedCapabilities, in database: Database) throws {
-        if let batch = stated.supportsBatch { try setChangeSets(batch, in: database) }
+        if let batch = stated.supportsBatch { try setBatch(batch, in: database) }
+        let changeSets: Bool? =
+            stated.supportsBatch == false ? false : stated.supportsChangeSets ?? stated.supportsBatch
+        if let changeSets { try setChangeSets(changeSets, in: database) }
         if let bind = stated.supportsBind { try setBind(bind, in: database) }
         if let patch = stated.supportsPatch { try setPatch(patch, in: database) }
         if let repeatable = stated.supportsRepeatableRequests { try setRepeatable(repeatable, in: database) }
@@ -78,9 +94,17 @@ extension ServiceKnowledge {
 }
 
 /// What an app states of its service, where that is not in the metadata and need not be found out.
+///
+/// Without it, the engine asks and goes by the answers. What a service refuses, it is then asked for otherwise; what it does
+/// wrongly or slowly can only be stated.
 public struct StatedCapabilities: Hashable, Sendable {
-    /// Whether it takes batches with change sets; `nil` to find out.
+    // MARK: Changes
+
+    /// Whether it takes batches; `nil` to find out. `true` says that of change sets too, unless
+    /// ``supportsChangeSets`` says otherwise.
     public var supportsBatch: Bool?
+    /// Whether it takes change sets in its batches: else their requests are sent one after the other. `nil` to find out.
+    public var supportsChangeSets: Bool?
     /// Whether it takes references to other entities in the body of a change (`@odata.bind`), also to what the same change
     /// set creates; else such a change set is sent one request after the other, each with the keys that the service gave
     /// before. `nil` to find out.
@@ -89,6 +113,24 @@ public struct StatedCapabilities: Hashable, Sendable {
     public var supportsPatch: Bool?
     /// Whether it recognises a request that is sent again (OData Repeatable Requests 1.0); `nil` to find out.
     public var supportsRepeatableRequests: Bool?
+
+    // MARK: Reads
+
+    /// Whether its links to what changed are to be relied on. Where not, none is asked for or followed: each download reads
+    /// everything, compares, and writes what differs.
+    public var supportsDelta = true
+    /// Whether it gives links to the next pages. Where not, pages are asked for by `$skip` and `$top`, of
+    /// ``OfflineODataProvider/Options/downloadPageSize`` rows, until one is empty; links to what changed, which would be of
+    /// one page, are not asked for.
+    public var supportsNext = true
+    /// Whether `$orderby` goes well with its pages. Where not, reads leave the order to it.
+    public var supportsOrderBy = true
+    /// Whether it counts (`/$count`). Where not, ``SyncProgress/total`` is not known while a query is downloaded for the
+    /// first time.
+    public var supportsCount = true
+    /// Whether it filters by keys. Where not, the rows that a full read did not bring are asked for one by one before they
+    /// are deleted (rule 15).
+    public var supportsFilterByKey = true
 
     /// States nothing.
     public init() {}

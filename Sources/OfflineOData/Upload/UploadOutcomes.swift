@@ -192,6 +192,14 @@ struct UploadOutcomes: Sendable {
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
+    /// Gives changes up, and tells all that went: what waited for them is of no use without them.
+    func givenUp(in database: Database, _ giveUp: () throws -> Void) throws -> [QueuedRequest] {
+        let before = try queue.requests(in: database)
+        try giveUp()
+        let left = Set(try queue.requests(in: database).map(\.id))
+        return before.filter { !left.contains($0.id) }
+    }
+
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {

@@ -318,8 +318,7 @@ extension Uploader {
             switch decision {
             case .fail: continue
             case .theirs:
-                try await giveUp(requests, conflicts)
-                return .accepted
+                return .givenUp(try await giveUp(requests, conflicts))
             case .mine, .merged:
                 guard let version = conflict.theirs else { continue }
                 var changes = request.changes
@@ -352,19 +351,25 @@ extension Uploader {
     }
 
     /// Gives a change set up: where there is a conflict in favour of the service's version, else of what was before.
-    private func giveUp(_ requests: [QueuedRequest], _ conflicts: [Int64: Conflict]) async throws {
+    ///
+    /// - Returns: all that went.
+    private func giveUp(
+        _ requests: [QueuedRequest], _ conflicts: [Int64: Conflict]
+    ) async throws -> [QueuedRequest] {
         try await write { database in
             // Whatever became of them, none is on its way any more.
             for request in requests {
                 try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
             }
-            // The newest first, so that each one leaves what the ones before it made.
-            for request in requests.reversed() {
-                guard let request = try outcomes.queue.request(request.id, in: database) else { continue }
-                if let conflict = conflicts[request.id] {
-                    try outcomes.yield(request, to: conflict.theirs, in: database)
-                } else {
-                    try outcomes.giveUp(request, in: database)
+            return try outcomes.givenUp(in: database) {
+                // The newest first, so that each one leaves what the ones before it made.
+                for request in requests.reversed() {
+                    guard let request = try outcomes.queue.request(request.id, in: database) else { continue }
+                    if let conflict = conflicts[request.id] {
+                        try outcomes.yield(request, to: conflict.theirs, in: database)
+                    } else {
+                        try outcomes.giveUp(request, in: database)
+                    }
                 }
             }
         }

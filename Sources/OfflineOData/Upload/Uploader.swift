@@ -45,6 +45,7 @@ struct Uploader: Sendable {
     func upload() async throws -> UploadReport {
         var report = UploadReport()
         let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
+        progress.report(SyncProgress(phase: .uploading, total: total))
         var tries: [Int64: Int] = [:]
         while true {
             let unit = try await next()
@@ -64,6 +65,7 @@ struct Uploader: Sendable {
             }
             switch result {
             case .accepted: report.accepted += unit
+            case .givenUp(let requests): report.givenUp += requests
             case .failed:
                 let failed = try await database.read { database in
                     try unit.compactMap { try outcomes.queue.request($0.id, in: database) }
@@ -75,7 +77,8 @@ struct Uploader: Sendable {
             }
             progress.report(
                 SyncProgress(
-                    phase: .uploading, done: report.accepted.count + report.failed.count, total: total))
+                    phase: .uploading, done: report.accepted.count + report.failed.count + report.givenUp.count,
+                    total: total))
             if options.stopOnFirstFailure, !report.failed.isEmpty { break }
         }
         report.waiting = try await database.read { try outcomes.queue.requests([.pending], in: $0) }
@@ -94,6 +97,8 @@ struct Uploader: Sendable {
     enum Result {
         case accepted
         case failed
+        /// The service's version counts: these are in the queue no more.
+        case givenUp([QueuedRequest])
         /// It is to be sent in another way.
         case postponed
     }
@@ -429,10 +434,12 @@ struct Uploader: Sendable {
                 ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
             return try await archive(request, .refused, conflict.error, message: message, theirs: conflict.theirs)
         case .theirs:
-            try await write {
-                try outcomes.yield(request, to: conflict.theirs, in: $0)
-            }
-            return .accepted
+            return .givenUp(
+                try await write { database in
+                    try outcomes.givenUp(in: database) {
+                        try outcomes.yield(request, to: conflict.theirs, in: database)
+                    }
+                })
         case .mine, .merged:
             guard let theirs = conflict.theirs else {
                 return try await archive(

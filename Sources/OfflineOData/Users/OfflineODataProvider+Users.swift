@@ -79,6 +79,7 @@ extension OfflineODataProvider {
         guard remaining == 0 else {
             throw UserSwitchError.uploadFailed(previousUser: previous, remaining: remaining, reason: reason)
         }
+        progressChannel.report(SyncProgress(phase: .finished))
     }
 }
 

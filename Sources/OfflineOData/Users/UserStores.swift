@@ -33,18 +33,11 @@ public struct UserStores: Sendable {
         FileManager.default.fileExists(atPath: StoreFiles.database(in: directory(ofUser: user)))
     }
 
-    /// Removes a user's store with all changes that wait in it. It must not be open in this process.
+    /// Removes a user's store with all changes that wait in it, and its directory with all else. It must not be open in
+    /// this process.
     ///
-    /// - Throws: ``OfflineError/busy(processID:)`` while another process is syncing it; `fileAccess`.
+    /// - Throws: as ``OfflineODataProvider/remove(at:)``.
     public func remove(_ user: String) throws(OfflineError) {
-        let path = directory(ofUser: user)
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        let lock = try SyncLock(path: StoreFiles.lock(in: path))
-        defer { withExtendedLifetime(lock) {} }
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            throw .fileAccess(path: path, reason: error.localizedDescription)
-        }
+        try OfflineODataProvider.remove(at: directory(ofUser: user), withDirectory: true)
     }
 }

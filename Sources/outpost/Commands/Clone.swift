@@ -172,7 +172,7 @@ struct Clone: AsyncParsableCommand {
             try CloneFile(key: keyPlace, isUnfinished: true).write(in: target)
             store = try await OfflineODataProvider.create(
                 at: target, protection: protection, serviceRoot: url, remote: client,
-                queries: try survey.parts.map { try grouped($0.query) })
+                queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
             do {
                 try CloneFile(key: keyPlace).write(in: target)
             } catch {

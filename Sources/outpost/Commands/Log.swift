@@ -77,10 +77,33 @@ struct Log: AsyncParsableCommand {
         let events = try await provider.events(newest: last)
         try provider.close()
         if json {
-            print(JSONText(events.map { ["at": $0.at, "kind": $0.kind, "text": $0.text] }).text)
+            print(JSONText(events.map(EventLine.init)).text)
             return
         }
-        for event in events { print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)") }
+        for event in events {
+            let bytes = event.bytes.map { Terminal.dim(" (\(Terminal.bytes($0)))") } ?? ""
+            print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)\(bytes)")
+        }
+    }
+
+    private struct EventLine: Encodable {
+        var at: String
+        var kind: String
+        var text: String
+        var details: String?
+        var requests: Int?
+        var failures: Int?
+        var bytes: Int64?
+
+        init(_ event: SyncEvent) {
+            at = event.at
+            kind = event.kind
+            text = event.text
+            details = event.details
+            requests = event.requests
+            failures = event.failures
+            bytes = event.bytes
+        }
     }
 
     private func showLog() throws {

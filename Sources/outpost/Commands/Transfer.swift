@@ -170,26 +170,32 @@ struct SendingOptions: ParsableArguments {
 /// What a push did.
 struct PushReport: Encodable {
     var accepted: [RequestLine]
+    /// What '--conflicts theirs' gave up.
+    var givenUp: [RequestLine]
     var failed: [RequestLine]
     var waiting: [RequestLine]
 
     init(_ report: UploadReport) {
         accepted = report.accepted.map(RequestLine.init)
+        givenUp = report.givenUp.map(RequestLine.init)
         failed = report.failed.map(RequestLine.init)
         waiting = report.waiting.map(RequestLine.init)
     }
 
     static func show(_ report: UploadReport) {
-        if report.accepted.isEmpty, report.failed.isEmpty, report.waiting.isEmpty {
+        if report.accepted.isEmpty, report.givenUp.isEmpty, report.failed.isEmpty, report.waiting.isEmpty {
             print("Nothing to push.")
             return
         }
         for request in report.accepted { print("\(Terminal.green("accepted")) \(RequestLine.text(request))") }
+        for request in report.givenUp { print("\(Terminal.yellow("given up")) \(RequestLine.text(request))") }
         for request in report.failed { print("\(Terminal.red("refused"))  \(RequestLine.text(request))") }
         for request in report.waiting { print("\(Terminal.yellow("waiting"))  \(RequestLine.text(request))") }
+        let givenUp = report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
         print(
             "Pushed \(Terminal.plural(report.accepted.count, "change")), "
-                + "\(Terminal.number(report.failed.count)) refused, \(Terminal.number(report.waiting.count)) waiting.")
+                + "\(Terminal.number(report.failed.count)) refused, "
+                + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
         if !report.failed.isEmpty {
             print(Terminal.dim("Mend a refused change by editing its entity again, or see: outpost errors --help"))
         }

@@ -6,6 +6,7 @@ import ODataHTTP
 import ODataModel
 import ODataService
 import ODataTransportNIO
+import OfflineOData
 import Secrets
 
 /// How a service is reached.
@@ -67,9 +68,8 @@ struct ServiceOptions: ParsableArguments {
     func connector() throws -> Connector {
         var configuration = NIOTransport.Configuration()
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
-        let transport = MeteredTransport(try NIOTransport(configuration: configuration))
         return Connector(
-            transport: transport, authentication: try authentication(), user: user,
+            over: try NIOTransport(configuration: configuration), authentication: try authentication(), user: user,
             configuration: try clientConfiguration())
     }
 
@@ -123,14 +123,35 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// Makes clients of services, all over one transport that counts bytes.
+/// Makes clients of services, all over one transport whose bytes are counted.
 struct Connector {
-    let transport: MeteredTransport<NIOTransport>
+    private let base: NIOTransport
+    private let meter: TransferMeter
+    let transport: any HTTPTransport
     let authentication: Authentication
     /// The user at the service, for the log.
     let user: String?
     /// What goes along with every request, and what is told of it.
     let configuration: ODataClient.Configuration
+
+    init(
+        over base: NIOTransport, authentication: Authentication, user: String?,
+        configuration: ODataClient.Configuration
+    ) {
+        self.base = base
+        meter = TransferMeter()
+        transport = meter.transport(over: base)
+        self.authentication = authentication
+        self.user = user
+        self.configuration = configuration
+    }
+
+    /// How a store is opened that is synchronised over it: its event log tells of the bytes.
+    var storeOptions: OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.meter = meter
+        return options
+    }
 
     /// A client of a service.
     func client(root: String, model: EntityDataModel? = nil) throws -> ODataClient {
@@ -142,12 +163,10 @@ struct Connector {
     }
 
     /// Bytes received so far.
-    var received: Int64 { transport.received }
-    /// Bytes sent so far.
-    var sent: Int64 { transport.sent }
+    var received: Int64 { meter.received }
 
     /// Ends all connections.
-    func close() async throws { try await transport.base.shutdown() }
+    func close() async throws { try await base.shutdown() }
 }
 
 /// How much of requests and answers is shown.

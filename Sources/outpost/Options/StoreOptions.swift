@@ -20,7 +20,9 @@ struct StoreOptions: ParsableArguments {
     func open(_ service: ServiceOptions) async throws -> ConnectedStore {
         let protection = try key.protection(ofCloneIn: directory)
         let connector = try service.connector()
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection) { root, model in
+        let store = try await OfflineODataProvider.open(
+            at: directory, protection: protection, options: connector.storeOptions
+        ) { root, model in
             try connector.client(root: root, model: model)
         }
         return ConnectedStore(store: store, connector: connector)

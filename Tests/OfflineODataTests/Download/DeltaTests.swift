@@ -61,6 +61,27 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("compares everything where the service names what is gone by an id that says no key")
+    func unreadableRemoval() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard request.link != nil, case .page(var page) = response.body else { return response }
+                page.removed = page.removed.map { RemovedEntity(id: "urn:lines:4711", reason: $0.reason) }
+                var answer = response
+                answer.body = .page(page)
+                return answer
+            })
+        let store = try await shop.clone([DefiningQuery(entitySet: "Order_Lines")], through: service)
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1006")
+        let report = try await store.download()
+        #expect(report.queries.map(\.method) == [.refresh])
+        #expect(report.removed == 3)
+        #expect(try await store.rows("Order_Lines?$filter=OrderID eq 1006").isEmpty)
+        #expect(try await store.download().queries.map(\.method) == [.delta])
+    }
+
     @Test("comes in several pages and is applied as one")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)

@@ -270,6 +270,12 @@ struct CallTests {
         let store = try await studio.clone()
         _ = try await rename(store.changing(ChangeOptions(operationMode: .online)), "Albums(2)", "Spring")
         #expect(studio.calls.names == ["Spring"])
+        await studio.wire.mend()
+        let answer = try await store.execute(ODataRequest(.read, try ODataURL(parsing: "CountAlbums()")))
+        guard case .value(let count, _) = answer.body else { throw ODataError.notFound("CountAlbums()") }
+        #expect(count == 42)
+        let requests = await studio.wire.requests
+        #expect(requests.count == 1 && requests.first?.path?.contains("CountAlbums") == true)
         #expect(try await store.status().pending.isEmpty)
     }
 }

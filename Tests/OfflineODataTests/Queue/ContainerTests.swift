@@ -81,7 +81,7 @@ struct ContainerTests {
             })
         let store = try await edited(studio, through: service)
         isNewer.set()
-        let refresh = try await store.refreshMetadata()
+        let refresh = try await store.refreshMetadata { _, _ in service }
         #expect(refresh.isRebuilt && refresh.refused.isEmpty)
         try await expectSent(refresh.store, studio)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ODataClient
 import ODataModel
 import ODataQuery
 import ODataService
@@ -106,6 +107,91 @@ struct MetadataTests {
         try await rebuilt.sync()
         #expect(try await rebuilt.status().pending.isEmpty)
         try await newer.expectEqual(rebuilt)
+    }
+
+    // MARK: What is in memory
+
+    private static let phone = "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)"
+
+    /// Hears of progress, and whether it is that of a store which knows phones.
+    private final class Listener: OfflineODataProviderDelegate {
+        let heard = LockedNames()
+
+        func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+            heard.append("\(progress.phase.rawValue) \(MetadataTests.knowsPhones(provider))")
+        }
+    }
+
+    private static func knowsPhones(_ store: OfflineODataProvider) -> Bool {
+        store.serviceModel.shape(ofSet: "Customers")?.property("Phone") != nil
+    }
+
+    @Test("keeps what is in memory alone: values of a session's parameters, the delegate, who follows the progress")
+    func memory() async throws {
+        let shop = try await Shop()
+        try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")]).close()
+        let newer = try await altered(shop, Self.phone)
+        let store = try await newer.reopen()
+        try await store.setParameter("city", to: "'Bergen'", keeping: .session)
+        let listener = Listener()
+        store.setDelegate(listener)
+        let reports = store.progress()
+        let migrated = try await store.refreshMetadata().store
+        #expect(migrated !== store)
+        try await migrated.download()
+        let wanted = try await shop.count("SELECT COUNT(*) FROM Customers WHERE City IS NOT 'Bergen'")
+        #expect(try await migrated.rows("Customers").count == wanted)
+        try migrated.close()
+        #expect(listener.heard.names.first == "loadingMetadata false")
+        #expect(Set(listener.heard.names).isSuperset(of: ["downloading true", "finished true"]))
+        var phases: [SyncProgress.Phase] = []
+        for await report in reports { phases.append(report.phase) }
+        #expect(phases.first == .loadingMetadata && phases.contains(.downloading) && phases.last == .finished)
+    }
+
+    @Test("ends what observes the store that was asked; it is begun again on the new one", Patience.limit)
+    func observation() async throws {
+        let shop = try await Shop()
+        try await shop.clone().close()
+        let newer = try await altered(shop, Self.phone)
+        let store = try await newer.reopen()
+        let query = try ODataURL(parsing: "Customers?$orderby=CustomerID&$top=2")
+        var results = store.observe(query).makeAsyncIterator()
+        #expect(try await results.next()?.count == 2)
+        let migrated = try await store.refreshMetadata().store
+        #expect(try await results.next() == nil)
+        var again = migrated.observe(query).makeAsyncIterator()
+        #expect(try await again.next()?.count == 2)
+    }
+
+    @Test("is not taken over a connection that still speaks the one of before: that is told, and nothing is changed")
+    func outdatedConnection() async throws {
+        let shop = try await Shop()
+        try await shop.clone().close()
+        let newer = try await altered(shop, Self.phone)
+        // The client is told the model that was kept, so that it is not read again.
+        let store = try await OfflineODataProvider.open(
+            at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted
+        ) { root, model in
+            try ODataClient(serviceRoot: root, transport: newer.wire, model: model)
+        }
+        await #expect {
+            _ = try await store.refreshMetadata()
+        } throws: { error in
+            guard case OfflineError.connectionOutdated = error else { return false }
+            return true
+        }
+        await #expect(throws: CancellationError.self) {
+            _ = try await store.refreshMetadata { _, _ in throw CancellationError() }
+        }
+        #expect(!Self.knowsPhones(store))
+        #expect(try await store.rows("Customers").count == 40)
+        let refresh = try await store.refreshMetadata { root, model in
+            try ODataClient(serviceRoot: root, transport: newer.wire, model: model)
+        }
+        #expect(!refresh.differences.isEmpty && Self.knowsPhones(refresh.store))
+        try await refresh.store.download()
+        #expect(try await refresh.store.rows("Customers('C0001')").first?["Phone"] == ODataValue.null)
     }
 }
 

@@ -101,6 +101,32 @@ struct StoreOptionTests {
         #expect(accepts.last == options.deltaQueryFormat)
     }
 
+    @Test("What replaces a delta that the service has forgotten is asked for as all of a query is, page after page")
+    func formatOfRefresh() async throws {
+        let shop = try await Shop(pageSize: 15)
+        let (sent, hasForgotten) = (LockedList(), LockedFlag())
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                sent.append(request)
+                guard hasForgotten.isSet, request.link != nil else { return nil }
+                hasForgotten.clear()
+                throw ODataError(status: 410, code: "Gone", message: "That was long ago.")
+            })
+        var options = OfflineODataProvider.Options()
+        options.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
+        options.deltaQueryFormat = "application/json;odata.metadata=minimal"
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options, through: service)
+        try await store.download()
+        let before = sent.requests.count
+        hasForgotten.set()
+        #expect(try await store.download().queries.map(\.method) == [.refresh])
+        let accepts = sent.requests.dropFirst(before).map { $0.headers["Accept"] ?? "" }
+        #expect(accepts.first == options.deltaQueryFormat)
+        #expect(accepts.count > 3, "several pages")
+        #expect(accepts.dropFirst().allSatisfy { $0 == options.definingQueryFormat })
+    }
+
     @Test("The first requests of all queries go in one batch where that is asked for, at first and later")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)

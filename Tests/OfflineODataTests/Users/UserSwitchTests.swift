@@ -179,6 +179,36 @@ struct UserSwitchTests {
         try stores.remove("ada@example.org")
         try stores.remove("ada@example.org")
         #expect(!stores.contains("ada@example.org"))
+        #expect(!FileManager.default.fileExists(atPath: ada), "nothing says that there was one")
         #expect(stores.contains("ben@example.org"))
+    }
+
+    @Test("A store that is being synchronised is not removed, whether by its user or by its directory, and stays whole")
+    func removalWhileSyncing() async throws {
+        let shop = try await Shop()
+        let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)
+        let directory = stores.directory(ofUser: "ada@example.org")
+        try await OfflineODataProvider.create(
+            at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
+        ).close()
+        let lock = try FileLock(path: directory + "/sync.lock")
+        func isBusy(_ remove: () throws -> Void) -> Bool {
+            do {
+                try remove()
+                return false
+            } catch {
+                if case OfflineError.busy = error { return true }
+                return false
+            }
+        }
+        let byUser = isBusy { try stores.remove("ada@example.org") }
+        let byDirectory = isBusy { try OfflineODataProvider.remove(at: directory) }
+        #expect(byUser && byDirectory)
+        let store = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
+        #expect(try await store.definingQueries().isEmpty == false)
+        try store.close()
+        lock.release()
+        try stores.remove("ada@example.org")
+        #expect(!FileManager.default.fileExists(atPath: directory))
     }
 }

@@ -1,0 +1,181 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("What an app states of its service")
+struct StatedCapabilityTests {
+    private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        state(&options.service)
+        return options
+    }
+
+    /// What the service was asked for since the wire was mended.
+    private func paths(_ shop: Shop) async -> [String] {
+        await shop.wire.requests.compactMap { $0.path?.removingPercentEncoding }
+    }
+
+    // MARK: Reads
+
+    @Test("No links to what changed: each download compares everything, also where a link is kept from before")
+    func delta() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery(entitySet: "Products")])
+        #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
+        try store.close()
+        let client = try shop.client()
+        let reopened = try await OfflineODataProvider.open(
+            at: store.directory, protection: .unencrypted, options: stated { $0.supportsDelta = false },
+            connect: { _, _ in client })
+        try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID = 1")
+        await shop.wire.mend()
+        let report = try await reopened.download()
+        #expect(report.queries.map(\.method) == [.refresh])
+        #expect(report.updated == 1)
+        #expect(try await reopened.status().queries.map(\.hasDeltaLink) == [false])
+        let preferences = await shop.wire.requests.flatMap { request in
+            request.headerFields.filter { $0.name.canonicalName == "prefer" }.map(\.value)
+        }
+        #expect(!preferences.isEmpty && !preferences.contains { $0.contains("track-changes") })
+    }
+
+    @Test(
+        "No links to pages: they are asked for by the rows before them, until one is empty, however small they are",
+        arguments: [false, true])
+    func pages(isCapped: Bool) async throws {
+        let shop = try await Shop()
+        // Gives less than it is asked for, and does not say that there is more.
+        let capped = Gateway(
+            base: try shop.client(),
+            after: { _, response in
+                guard case .page(var page) = response.body else { return response }
+                page.entities = Array(page.entities.prefix(7))
+                page.nextLink = nil
+                var answer = response
+                answer.body = .page(page)
+                return answer
+            })
+        var options = stated { $0.supportsNext = false }
+        options.downloadPageSize = 30
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Customers"), try DefiningQuery("few", "Orders?$orderby=OrderID desc&$top=9")],
+            options: options, through: isCapped ? capped : nil)
+        await shop.wire.mend()
+        try await store.download()
+        #expect(try await store.rows("Customers").count == 40)
+        let few = try await shop.database.rows("Orders?$orderby=OrderID desc&$top=9")
+        #expect(try await store.rows("Orders?$orderby=OrderID desc").map { $0["OrderID"] } == few.map { $0["OrderID"] })
+        let asked = await paths(shop).filter { $0.contains("Customers?") }
+        #expect(asked.contains { $0.contains("$skip=\(isCapped ? 7 : 30)") })
+        #expect(asked.allSatisfy { $0.contains("$orderby=CustomerID") })
+        try await shop.sql("UPDATE Customers SET City = 'Elsewhere' WHERE CustomerID = 'C0039'")
+        let report = try await store.download()
+        #expect(report.queries.map(\.method) == [.refresh, .refresh])
+        #expect((report.inserted, report.updated, report.removed) == (0, 1, 0))
+    }
+
+    @Test("No links to pages: a first download that was cut short goes on behind the rows that came")
+    func resumedPages() async throws {
+        let shop = try await Shop()
+        var options = stated { $0.supportsNext = false }
+        options.downloadPageSize = 30
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options)
+        await shop.wire.cut { _, request in request.path?.contains("skip=30") == true ? .lostOnTheWay : nil }
+        await #expect(throws: (any Error).self) { try await store.download() }
+        await shop.wire.mend()
+        try await store.download()
+        let asked = await paths(shop).filter { !$0.contains("$count") }
+        #expect(asked.first?.contains("$skip=30") == true)
+        #expect(try await store.rows("Customers").count == 40)
+    }
+
+    @Test("No orders and no counts: none are asked for", arguments: [false, true])
+    func orderAndCount(isStated: Bool) async throws {
+        let shop = try await Shop()
+        let options = stated {
+            $0.supportsOrderBy = !isStated
+            $0.supportsCount = !isStated
+        }
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options)
+        await shop.wire.mend()
+        try await store.download()
+        let asked = await paths(shop)
+        #expect(asked.contains { $0.contains("$orderby") } == !isStated)
+        #expect(asked.contains { $0.contains("/$count") } == !isStated)
+        #expect(try await store.rows("Customers").count == 40)
+    }
+
+    @Test("No filters by keys: what did not come is asked for one by one before it goes", arguments: [false, true])
+    func filterByKey(isStated: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Order_Lines")], options: stated { $0.supportsFilterByKey = !isStated },
+            through: PlainService(base: shop.client()))
+        try await store.download()
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1006")
+        await shop.wire.mend()
+        #expect(try await store.download().removed == 3)
+        let asked = await paths(shop)
+        #expect(asked.contains { $0.contains("$filter") } == !isStated)
+        #expect(asked.count { $0.contains("Order_Lines(") } == (isStated ? 3 : 0))
+    }
+
+    // MARK: Batches
+
+    @Test(
+        "No batches: none is sent, neither for first pages nor for what belongs together; else what is refused goes singly",
+        arguments: [false, true])
+    func batches(isStated: Bool) async throws {
+        let shop = try await Shop()
+        let batches = LockedNames()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard case .batch = request.body else { return nil }
+                batches.append("")
+                throw ODataError(status: 501, code: "NotImplemented", message: "There are no batches.")
+            })
+        var options = stated { if isStated { $0.supportsBatch = false } }
+        options.batchesDefiningQueries = true
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
+            through: service)
+        try await store.download()
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 6])
+        }
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(batches.names.count == (isStated ? 0 : 2))
+        #expect(try await store.rows("Customers").count == 40)
+    }
+
+    @Test("Batches without change sets: first pages go in one, and changes that belong together one after the other")
+    func changeSets() async throws {
+        let shop = try await Shop()
+        let batches = LockedNames()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard case .batch(let items) = request.body else { return nil }
+                batches.append(items.contains { $0.atomicityGroup != nil } ? "change set" : "reads")
+                return nil
+            })
+        var options = stated { $0.supportsChangeSets = false }
+        options.batchesDefiningQueries = true
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
+            through: service)
+        try await store.download()
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 6])
+        }
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(batches.names == ["reads"])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock IN (5, 6) AND ProductID < 3") == 2)
+    }
+}
