@@ -88,8 +88,8 @@ struct ProgressTests {
     func synchronisation() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Products")])
-        try await store.update("Products(1)", ["Stock": 5])
-        try await store.update("Products(2)", ["Stock": 6])
+        try await store.update("Products(1)", ["Stock": 501])
+        try await store.update("Products(2)", ["Stock": 502])
         let names = LockedNames()
         let listener = Listener { names.append(Self.text($0)) }
         store.setDelegate(listener)

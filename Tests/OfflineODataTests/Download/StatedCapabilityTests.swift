@@ -145,8 +145,8 @@ struct StatedCapabilityTests {
             through: service)
         try await store.download()
         try await store.transaction { changes in
-            try changes.update("Products(1)", ["Stock": 5])
-            try changes.update("Products(2)", ["Stock": 6])
+            try changes.update("Products(1)", ["Stock": 501])
+            try changes.update("Products(2)", ["Stock": 502])
         }
         #expect(try await store.upload().accepted.count == 2)
         #expect(batches.names.count == (isStated ? 0 : 2))
@@ -171,11 +171,11 @@ struct StatedCapabilityTests {
             through: service)
         try await store.download()
         try await store.transaction { changes in
-            try changes.update("Products(1)", ["Stock": 5])
-            try changes.update("Products(2)", ["Stock": 6])
+            try changes.update("Products(1)", ["Stock": 501])
+            try changes.update("Products(2)", ["Stock": 502])
         }
         #expect(try await store.upload().accepted.count == 2)
         #expect(batches.names == ["reads"])
-        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock IN (5, 6) AND ProductID < 3") == 2)
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock IN (501, 502) AND ProductID < 3") == 2)
     }
 }
