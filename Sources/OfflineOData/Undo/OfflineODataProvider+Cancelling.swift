@@ -54,8 +54,9 @@ struct Cancelling {
             if let sent = rest.first(where: { $0.state == .sending }) {
                 throw OfflineError.alreadySent(request: sent.id)
             }
+            // Its relations are changes of their own, unless there is nothing that they could be of.
             return try Undo(mapping: mapping, queue: queue, before: before).undo(
-                set: request.entitySet, rowID: request.rowID, in: database)
+                set: request.entitySet, rowID: request.rowID, keepsRelations: request.kind != .create, in: database)
         }
         let image = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)

@@ -6,8 +6,8 @@ import ODataStore
 
 extension OfflineODataProvider {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
-    /// the last download brought, a created one is gone, a deleted one is back. Changes of other entities that
-    /// waited for one of theirs, such as the lines of a created order, are taken back too.
+    /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
+    /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too.
     ///
     /// ```swift
     /// try await store.undo([ODataURL(parsing: "Orders(10248)")])
@@ -36,18 +36,25 @@ extension OfflineODataProvider {
 
     /// Takes back every change that the service does not have yet, those in the error archive included.
     ///
-    /// - Returns: how many entities had changes.
+    /// - Returns: how many entities had changes, relations included.
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
         try await takingBack { [queue, mapping] database, before in
             let undo = Undo(mapping: mapping, queue: queue, before: before)
-            for request in try queue.requests(in: database) where !request.isOfRow {
-                guard try queue.request(request.id, in: database) != nil else { continue }
-                guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-                try undo.undoBesideRows(request, in: database)
+            let relations = Relations(mapping: mapping)
+            var rows: [ChangedRow] = []
+            for request in try queue.requests(in: database) {
+                if let source = request.detail.sourceRow, relations.pair(of: request) != nil {
+                    rows.append(ChangedRow(set: request.entitySet, rowID: source))
+                } else if request.isOfRow {
+                    rows.append(ChangedRow(set: request.entitySet, rowID: request.rowID))
+                } else if try queue.request(request.id, in: database) != nil {
+                    guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+                    try undo.undoBesideRows(request, in: database)
+                }
             }
-            return try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
+            return rows
         }
     }
 
@@ -60,7 +67,9 @@ extension OfflineODataProvider {
             let undo = Undo(mapping: mapping, queue: queue, before: before)
             var undone: Set<ChangedRow> = []
             for row in try rows(database, before) where !undone.contains(row) {
-                let requests = try queue.requests(set: row.set, rowID: row.rowID, in: database)
+                let requests =
+                    try queue.requests(set: row.set, rowID: row.rowID, in: database)
+                    + queue.links(set: row.set, rowID: row.rowID, in: database)
                 guard let first = requests.first else { continue }
                 if let sent = requests.first(where: { $0.state == .sending }) {
                     throw OfflineError.alreadySent(request: sent.id)

@@ -26,6 +26,7 @@ struct UploadOutcomes: Sendable {
     func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
+            try markRelated(by: request, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
@@ -47,7 +48,8 @@ struct UploadOutcomes: Sendable {
             return
         }
         if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
-            try !Containment(mapping: mapping).rows(containingChanges: table, in: database).contains(request.rowID)
+            try Containment(mapping: mapping).requests(within: request.rowID, table, queue, in: database)
+                .allSatisfy(\.isWithoutPlace)
         {
             // The service will send its own, under whatever key. Relations that wait are still sent.
             try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
@@ -56,11 +58,7 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        // Not downloaded again yet; and where it is in no query, as far as is known, the next download decides
-        // (rule 12).
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-            arguments: [request.entitySet, request.rowID])
+        try markUploaded(request.entitySet, request.rowID, in: database)
         let known =
             try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
@@ -104,6 +102,24 @@ struct UploadOutcomes: Sendable {
     private func isMade(_ request: QueuedRequest, of theirs: Entity) -> Bool {
         guard request.kind == .update, let base = request.base else { return true }
         return theirs.matches(base)
+    }
+
+    /// Notes that no download has brought back yet what became of a row; and where it is in no query, as far as is known,
+    /// the next one decides (rule 12).
+    private func markUploaded(_ set: String, _ rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)", arguments: [set, rowID])
+    }
+
+    /// Notes the same of both ends of a relation that the service has taken, as far as they are here.
+    private func markRelated(by request: QueuedRequest, in database: Database) throws {
+        guard Relations(mapping: mapping).pair(of: request) != nil else { return }
+        let detail = request.detail
+        for (set, row) in [(request.entitySet, detail.sourceRow), (detail.targetSet ?? "", detail.targetRow)] {
+            guard let row, let table = mapping.tables[set], try Rows.owner(table, rowID: row, in: database) != nil
+            else { continue }
+            try markUploaded(set, row, in: database)
+        }
     }
 
     /// Stores that the service has taken the stream of a request, with its ETag where it told that.
@@ -186,9 +202,7 @@ struct UploadOutcomes: Sendable {
         guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
         try queue.remove(request.id, in: database)
         // The next download brings it under its own key, and takes the row under the temporary one away.
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-            arguments: [request.entitySet, request.rowID])
+        try markUploaded(request.entitySet, request.rowID, in: database)
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 

@@ -34,14 +34,6 @@ struct QueueTable {
         try fetch("WHERE id = ?", [id], in: database).first
     }
 
-    /// The links to and from a row that wait.
-    func links(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
-        try fetch("WHERE kind IN ('link', 'unlink') ORDER BY id", [], in: database).filter {
-            ($0.entitySet == set && $0.detail.sourceRow == rowID)
-                || ($0.detail.targetSet == set && $0.detail.targetRow == rowID)
-        }
-    }
-
     /// The requests of one change set, in order.
     func requests(ofChangeSet changeSet: String, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
@@ -232,7 +224,7 @@ struct QueueTable {
             arguments: [snapshots.encode(key), snapshots.encode(changes), base.map(snapshots.encode), id])
     }
 
-    private func fetch(
+    func fetch(
         _ condition: String, _ arguments: [any DatabaseValueConvertible], in database: Database
     ) throws -> [QueuedRequest] {
         try Row.fetchAll(
