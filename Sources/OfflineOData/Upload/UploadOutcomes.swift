@@ -23,7 +23,11 @@ struct UploadOutcomes: Sendable {
     /// - Parameters:
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
-    func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+    ///   - streamETag: the ETag of the stream that was sent.
+    func accept(
+        _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, in database: Database
+    ) throws {
+        try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             try markRelated(by: request, in: database)
@@ -122,14 +126,24 @@ struct UploadOutcomes: Sendable {
         }
     }
 
-    /// Stores that the service has taken the stream of a request, with its ETag where it told that.
-    func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
-        guard let stream = request.detail.stream else { return }
+    /// Stores that the service has taken the stream of a request, with its ETag where it told that, or its deletion: what
+    /// was downloaded before is not needed any more.
+    private func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
+        guard let stream = request.detail.stream else {
+            guard request.kind == .stream else { return }
+            return try StreamTable.remove(request.streamOwner, local: false, in: database)
+        }
         try StreamTable.markUploaded(stream, etag: etag, in: database)
         let next = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first {
             $0.id > request.id && $0.kind == .stream && $0.detail.property == request.detail.property
         }
         if let next { try queue.setETag(etag, of: next.id, in: database) }
+    }
+
+    /// Removes what was downloaded of a stream that others have replaced since: who takes the change back loads it again.
+    private func removeOutdated(streamOf request: QueuedRequest, _ theirs: Entity, in database: Database) throws {
+        guard request.kind == .stream else { return }
+        try StreamTable.remove(request.streamOwner, local: false, unless: request.etag(in: theirs), in: database)
     }
 
     /// The entity is gone here.
@@ -161,7 +175,13 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
-        if let theirs = failure.theirs, request.kind != .create { try renew(request, to: theirs, in: database) }
+        guard let theirs = failure.theirs, request.kind != .create else { return }
+        if request.kind == .stream {
+            try removeOutdated(streamOf: request, theirs, in: database)
+            // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
+            try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
+        }
+        try renew(request, to: theirs, in: database)
     }
 
     /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
@@ -209,6 +229,7 @@ struct UploadOutcomes: Sendable {
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+        if let theirs { try removeOutdated(streamOf: request, theirs, in: database) }
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
             try queue.remove(request.id, in: database)
@@ -240,6 +261,7 @@ struct UploadOutcomes: Sendable {
     /// Puts a change on top of the service's version, to be sent again.
     func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
+        try removeOutdated(streamOf: request, theirs, in: database)
         let owner =
             try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
             ?? 0
@@ -260,5 +282,12 @@ struct UploadOutcomes: Sendable {
 
     private func describe(_ request: QueuedRequest) -> String {
         request.entityText
+    }
+}
+
+extension QueuedRequest {
+    /// Which stream it is about.
+    fileprivate var streamOwner: StreamTable.Owner {
+        StreamTable.Owner(set: entitySet, rowID: rowID, property: detail.property ?? "")
     }
 }

@@ -10,7 +10,7 @@ struct Mending {
     /// All of them, in order.
     private var requests: [QueuedRequest] { [refused] + joining }
 
-    /// Mends a request by itself.
+    /// Mends a request by itself. One that was not sent yet may be edited so, too.
     init(of refused: QueuedRequest) {
         self.refused = refused
         joining = []
@@ -28,6 +28,18 @@ struct Mending {
             of: earlier, mends: { ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil },
             joins: { $0.kind == .update },
             undoes: { request in names.contains { request.changes[$0] != nil } })
+    }
+
+    /// Mends what sends the bytes of a stream, or deletes it.
+    ///
+    /// - Parameters:
+    ///   - earlier: the requests of the entity, in order.
+    ///   - property: the stream property; `nil` for the stream of a media entity.
+    /// - Returns: as ``init(of:changing:)``.
+    init?(of earlier: [QueuedRequest], replacingStream property: String?) {
+        self.init(
+            of: earlier, mends: { $0.isAbout(streamOf: property) }, joins: { $0.isAbout(streamOf: property) },
+            undoes: { _ in true })
     }
 
     private init?(
@@ -64,8 +76,8 @@ struct Mending {
             try queue.replaceDependency(on: request.id, by: refused.id, in: database)
         }
         if options != refused.options { try queue.setOptions(options, of: refused.id, in: database) }
-        // The user has seen their version, with the archive entry.
-        if let theirs = refused.failure?.theirs {
+        // The user has seen their version, with the archive entry. A stream has its ETag already.
+        if let theirs = refused.failure?.theirs, refused.kind != .stream {
             try queue.setETag(theirs.control.etag, of: refused.id, in: database)
         }
         try queue.markPending(refused.id, forgetsIdentification: true, in: database)
@@ -87,5 +99,16 @@ struct Mending {
         try queue.rewrite(
             refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
             base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
+    }
+}
+
+extension QueuedRequest {
+    /// Whether it says what becomes of a stream: of a property, or of the media entity where that is `nil`.
+    fileprivate func isAbout(streamOf property: String?) -> Bool {
+        switch kind {
+        case .stream: detail.property == property
+        case .create: detail.stream != nil && property == nil
+        default: false
+        }
     }
 }
