@@ -98,6 +98,7 @@ private let ownWords: [String: String] = [
     "offline.invalid-query.recovery": "Correct the query, or give its parameter a value.",
     "offline.key-needed.recovery": "Look at the service for the key, and accept the change with it.",
     "offline.already-sent.recovery": "Wait for its answer.",
+    "offline.in-change-set.recovery": "Take back all that was changed with it, or change it again.",
     "offline.not-connected.recovery": "Open the store with a connection to its service.",
     "offline.changes-wait.recovery": "Send the changes, keep them or discard them, then change the user.",
     "offline.upload-failed.recovery": "Let the user before sign in and settle the changes, or discard them.",
@@ -165,7 +166,7 @@ private let levels: [String: String] = [
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
-    key-needed invalid-client-model not-connected connection-outdated cannot-attach without-place \
+    in-change-set key-needed invalid-client-model not-connected connection-outdated cannot-attach without-place \
     option-differs option-fixed origin-lost damaged-queue changes-wait upload-failed
     """,
 ]

@@ -84,6 +84,7 @@ let german: [String: String] = [
     "offline.invalid-query.recovery": "Berichtigen Sie die Abfrage, oder geben Sie ihrem Parameter einen Wert.",
     "offline.key-needed.recovery": "Nehmen Sie die Änderung mit dem Schlüssel an, den der Dienst hat.",
     "offline.already-sent.recovery": "Warten Sie auf die Antwort.",
+    "offline.in-change-set.recovery": "Nehmen Sie alles zurück, was zusammen geändert wurde, oder ändern Sie es neu.",
     "offline.not-connected.recovery": "Öffnen Sie den Bestand mit einer Verbindung zu seinem Dienst.",
     "offline.changes-wait.recovery": "Senden, behalten oder verwerfen Sie zuerst die Änderungen.",
     "offline.upload-failed.recovery": "Der vorige Benutzer muss die Änderungen klären, oder Sie verwerfen sie.",

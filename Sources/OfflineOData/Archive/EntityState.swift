@@ -2,17 +2,19 @@ import ODataModel
 
 /// What became of the changes of an entity that was read from an offline store.
 extension Entity {
-    /// Whether the entity has changes that no download has brought back yet, whether they were sent or not.
+    /// Whether the entity, or one of its relations, has changes that no download has brought back yet, whether they were
+    /// sent or not.
     public var isLocal: Bool { flag(.isLocal) }
-    /// Whether changes of the entity wait in the queue or in the error archive.
+    /// Whether changes of the entity wait in the queue or in the error archive: of its properties, its streams, or its
+    /// relations to others, from whichever end they were made or taken away.
     public var hasPendingChanges: Bool { flag(.hasPendingChanges) }
-    /// Whether a change of the entity was refused or is in doubt.
+    /// Whether such a change of the entity was refused or is in doubt.
     public var inErrorState: Bool { flag(.inErrorState) }
     /// Whether the last download brought the entity or changed it.
     public var isUpsertedLastDownload: Bool { flag(.upsertedLastDownload) }
     /// Whether the entity was made here and the service has not taken it yet.
     public var isCreated: Bool { flag(.isCreated) }
-    /// Whether the entity was changed here and the service has not taken that yet.
+    /// Whether the entity, or one of its relations, was changed here and the service has not taken that yet.
     public var isUpdated: Bool { flag(.isUpdated) }
 
     /// Whether the entity was deleted here and the service has not taken that yet: so of what

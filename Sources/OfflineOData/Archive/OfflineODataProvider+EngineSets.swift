@@ -177,23 +177,17 @@ extension OfflineODataProvider {
             if set == .errorArchive {
                 try discard([id], withAllOthers: options.revertsErrorsTogether, in: database)
             } else {
-                try cancel(id, in: database)
+                try cancel([id], withAllOthers: false, in: database)
             }
         } catch OfflineError.unknown {
             throw ODataError.notFound(request.url.description)
         } catch OfflineError.alreadySent {
             throw ODataError(
                 status: 409, code: "AlreadySent", message: "Request \(id) has been sent and cannot be taken back.")
+        } catch let error as OfflineError {
+            guard case .inChangeSet = error else { throw error }
+            throw ODataError(status: 409, code: "InChangeSet", message: error.description)
         }
         return ODataResponse(status: 204)
-    }
-
-    private func cancel(_ id: Int64, in database: Database) throws {
-        guard let request = try queue.request(id, in: database) else {
-            throw OfflineError.unknown(kind: "queued request", name: String(id))
-        }
-        let environment = options.environment
-        try Cancelling(mapping: mapping, queue: queue, environment: environment).cancel(request, in: database)
-        try Events.add("cancelled", "\(request.kind.rawValue) \(request.entityText)", environment, in: database)
     }
 }

@@ -86,13 +86,15 @@ struct EntityStates: Sendable {
                 database, sql: "SELECT MIN(is_fresh) FROM outpost_query WHERE entity_set = ? AND is_loaded = 1",
                 arguments: [set])
             if fresh ?? false { freshSets.insert(set) }
-            guard try Self.hasStates(set, in: database) else { continue }
+            let ends = try QueueTable.relationEnds(in: set, in: database)
+            guard try !ends.isEmpty || Self.hasStates(set, in: database) else { continue }
             let loader = try BulkLoader(table: table, in: database)
             if set.contains("/") {
                 let containment = Containment(mapping: mapping)
-                for row in try Self.rows(of: set, in: database) where try loader.read(row)?.key != nil {
+                let rows = try Set(Self.rows(of: set, in: database)).union(ends.keys)
+                for row in rows where try loader.read(row)?.key != nil {
                     states[try containment.url(of: row, table, database).description] = try Self.states(
-                        of: row, set, in: database)
+                        of: row, set, ends[row], in: database)
                 }
                 continue
             }
@@ -100,7 +102,7 @@ struct EntityStates: Sendable {
                 guard let key = KeyURL.key(inID: id, shape: table.shape, model: mapping.model),
                     let row = try loader.find(key)
                 else { continue }
-                let found = try Self.states(of: row, set, in: database)
+                let found = try Self.states(of: row, set, ends[row], in: database)
                 if !found.isEmpty { states[id] = found }
             }
         }
@@ -123,7 +125,10 @@ struct EntityStates: Sendable {
         return try Int64.fetchAll(statement, arguments: [set])
     }
 
-    private static func states(of row: Int64, _ set: String, in database: Database) throws -> Set<EntityState> {
+    /// - Parameter relations: whether one of its relations that wait was refused or is in doubt; `nil` where none waits.
+    private static func states(
+        of row: Int64, _ set: String, _ relations: Bool?, in database: Database
+    ) throws -> Set<EntityState> {
         func isIn(_ table: String) throws -> Bool {
             let statement = try database.cachedStatement(
                 sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ? AND row_id = ?)")
@@ -138,6 +143,10 @@ struct EntityStates: Sendable {
             states.formUnion([.isLocal, .hasPendingChanges])
             if ["refused", "inDoubt"].contains(request["state"] as String) { states.insert(.inErrorState) }
             states.insert(request["kind"] == "create" ? .isCreated : .isUpdated)
+        }
+        if let hasFailed = relations {
+            states.formUnion([.isLocal, .hasPendingChanges, .isUpdated])
+            if hasFailed { states.insert(.inErrorState) }
         }
         return states
     }

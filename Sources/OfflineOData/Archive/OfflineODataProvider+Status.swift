@@ -82,13 +82,14 @@ extension OfflineODataProvider {
                     return false
                 }
             for request in chosen {
-                // On top of the newest version known, which the failure or a later download brought.
-                if request.failure?.theirs != nil, request.kind != .create,
+                // On top of the newest version known, which the failure or a later download brought; a stream on top of the
+                // one that the failure told of.
+                if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,
                     let table = mapping.tables[request.entitySet],
                     let theirs = try before.image(
                         set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
                 {
-                    try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
+                    try queue.setETag(theirs.control.etag, of: request.id, in: database)
                     let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
                     try queue.rewrite(
                         request.id, key: Entity(shape: base.shape, key: request.key), changes: request.changes,
@@ -129,7 +130,8 @@ extension OfflineODataProvider {
     }
 
     /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too, and
-    /// so do changes of other rows that waited for them, such as the lines of an order that will not be.
+    /// so do changes of other rows that waited for them, such as the lines of an order that will not be. What was to be
+    /// made together is given up together: the service has refused all of it.
     ///
     /// - Parameter ids: the requests; all archived ones when empty.
     /// - Returns: how many rows were restored.

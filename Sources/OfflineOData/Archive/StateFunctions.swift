@@ -8,14 +8,16 @@ import ODataStore
 ///
 /// | function | true where |
 /// |---|---|
-/// | `isLocal` | the entity has changes that no download has brought back yet, sent or not |
-/// | `hasPendingChanges` | changes wait in the queue or in the error archive |
-/// | `inErrorState` | a change was refused or is in doubt |
+/// | `isLocal` | the entity or a relation of it has changes that no download has brought back yet, sent or not |
+/// | `hasPendingChanges` | changes of these wait in the queue or in the error archive |
+/// | `inErrorState` | a change of these was refused or is in doubt |
 /// | `upsertedLastDownload` | the last download brought the entity or changed it |
 /// | `entityExists(path)` | a to-one navigation property leads to an entity |
 enum StateFunctions {
-    private static let hasRequest =
-        "EXISTS (SELECT 1 FROM outpost_queue WHERE entity_set = :set AND row_id = :row)"
+    private static let hasRequest = """
+        EXISTS (SELECT 1 FROM outpost_queue WHERE entity_set = :set AND row_id = :row)
+        OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)))
+        """
 
     private static let meanings = [
         "isLocal": """
@@ -25,6 +27,7 @@ enum StateFunctions {
         "inErrorState": """
         EXISTS (SELECT 1 FROM outpost_queue
             WHERE entity_set = :set AND row_id = :row AND state IN ('refused', 'inDoubt'))
+        OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)) WHERE state IN ('refused', 'inDoubt'))
         """,
         "upsertedLastDownload": """
         EXISTS (SELECT 1 FROM outpost_upserted WHERE entity_set = :set AND row_id = :row)

@@ -26,7 +26,7 @@ struct RowApplier {
     /// Whether the query's rows are not seen yet.
     private let isHidden: Bool
     private let containment: Containment
-    /// The rows that contain what has changes.
+    /// The rows that contain what has changes, and those at an end of a relation that waits.
     private let containers: Set<Int64>
     private(set) var counts = Counts()
 
@@ -138,8 +138,8 @@ struct RowApplier {
         try before.save(image, set: table.set, rowID: rowID, in: database)
     }
 
-    /// Ends the query's membership of a row; the row goes when nobody else holds it and nothing that it contains has
-    /// changes of ours.
+    /// Ends the query's membership of a row; the row goes when nobody else holds it and neither what it contains nor its
+    /// relations have changes of ours.
     mutating func letGo(_ rowID: Int64) throws {
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
         if owner != query {
@@ -149,7 +149,7 @@ struct RowApplier {
         }
         counts.removed += 1
         guard let heir = try heir(of: rowID) else {
-            // What it contains would go with it, and its changes could never be sent.
+            // What it contains and its relations would go with it, and their changes could never be sent or seen.
             guard !containers.contains(rowID) else { return try containment.keep(rowID, table, in: database) }
             return try loader.delete(rowID)
         }

@@ -110,7 +110,7 @@ struct TreeApplier {
                 reached[storage.target, default: RowSet()].insert(id)
                 try applyRelated(of: other, id, target, &reached)
             }
-            if case .link = storage { try relate(rowID, table.set, name, storage, to: ids) }
+            if case .link = storage { try relate(rowID, table.set, storage, to: ids) }
         }
     }
 
@@ -154,15 +154,17 @@ struct TreeApplier {
         }
     }
 
-    /// Makes a relation as the service has it, with what was changed here on top.
+    /// Makes a relation as the service has it, with what was changed here on top, from whichever end.
     private func relate(
-        _ rowID: Int64, _ set: String, _ name: String, _ storage: NavigationStorage, to ids: Set<Int64>
+        _ rowID: Int64, _ set: String, _ storage: NavigationStorage, to ids: Set<Int64>
     ) throws {
         guard case .link(_, let link, let source, let target) = storage else { return }
+        let relations = Relations(mapping: mapping)
         var wanted = ids
-        for request in try queue.links(set: set, rowID: rowID, in: database)
-        where request.entitySet == set && request.detail.navigation == name {
-            guard let other = request.detail.targetRow else { continue }
+        for request in try queue.links(set: set, rowID: rowID, in: database) {
+            guard let pair = relations.pair(of: request), pair.table == link, pair.rows[source] == rowID,
+                let other = pair.rows[target]
+            else { continue }
             if request.kind == .link { wanted.insert(other) } else { wanted.remove(other) }
         }
         let held = try Set(
@@ -170,12 +172,9 @@ struct TreeApplier {
                 database,
                 sql: "SELECT \(target.quotedDatabaseIdentifier) FROM \(link.quotedDatabaseIdentifier) "
                     + "WHERE \(source.quotedDatabaseIdentifier) = ?", arguments: [rowID]))
-        let relations = Relations(mapping: mapping)
-        for other in wanted.subtracting(held) {
-            try relations.set(true, set, name, from: rowID, to: other, in: database)
-        }
-        for other in held.subtracting(wanted) {
-            try relations.set(false, set, name, from: rowID, to: other, in: database)
+        for other in wanted.symmetricDifference(held) {
+            try relations.set(
+                wanted.contains(other), .init(table: link, rows: [source: rowID, target: other]), in: database)
         }
     }
 }

@@ -23,10 +23,9 @@ extension OfflineODataProvider {
         // Binding costs more than most reads do.
         guard mayBeStream(plain), let bound = try? Binder(model: model).bind(plain.url) else { return nil }
         if plain.method == .create, case .media(let bytes, let contentType) = plain.body,
-            case .entities(let shape, let set?) = bound.resource.target, shape.hasStream,
-            bound.resource.steps.count == 1
+            case .entities(let shape, _) = bound.resource.target, shape.hasStream
         {
-            return try await createMedia(bytes, contentType, in: set.name, plain)
+            return try await createMedia(bytes, contentType, at: bound.resource.steps, plain)
         }
         guard let property = bound.resource.target.streamProperty else { return nil }
         let redirected = try await followingAlias(plain) ?? plain
@@ -48,15 +47,20 @@ extension OfflineODataProvider {
         }
     }
 
-    /// The way to the entity whose stream a URL leads to, by keys and containment; streams of related entities are asked
-    /// for by their own URLs.
+    /// The way to the entity whose stream a URL leads to.
     private func entitySteps(of url: ODataURL) throws -> [BoundSegment] {
         let steps = try Binder(model: model).bind(url).resource.steps.prefix { step in
             switch step {
             case .entitySet, .singleton, .key, .navigation, .cast: true
             default: false
             }
-        }.filter { step in
+        }
+        return try address(steps, url)
+    }
+
+    /// The way to an entity, by keys and containment; streams of related entities are asked for by their own URLs.
+    private func address(_ steps: some Sequence<BoundSegment>, _ url: ODataURL) throws -> [BoundSegment] {
+        let steps = steps.filter { step in
             if case .cast = step { false } else { true }
         }
         guard Containment.isAddress(steps) else { throw ODataError.notImplemented("A stream by the path \(url)") }
@@ -80,16 +84,23 @@ extension OfflineODataProvider {
         return (entity, found.rowID)
     }
 
+    /// A stream as the app sees it: what was made here, else what was downloaded; nothing where it was deleted here.
+    private func seen(
+        _ owner: StreamTable.Owner, in database: Database
+    ) throws -> (info: StreamTable.Info?, isDeleted: Bool) {
+        let last = try queue.requests(set: owner.set, rowID: owner.rowID, in: database).last {
+            $0.kind == .stream && ($0.detail.property ?? "") == owner.property
+        }
+        if let last, last.detail.stream == nil { return (nil, true) }
+        return (try StreamTable.info(owner, in: database), false)
+    }
+
     private func readStream(
         of steps: [BoundSegment], _ property: String, _ url: ODataURL
     ) async throws -> ODataResponse {
         let (info, isDeleted) = try await database.read { [self] database in
             let (row, rowID) = try streamOwner(steps, url, in: database)
-            let last = try queue.requests(set: row.set, rowID: rowID, in: database).last {
-                $0.kind == .stream && ($0.detail.property ?? "") == property
-            }
-            let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: property)
-            return (try StreamTable.info(owner, in: database), last.map { $0.detail.stream == nil } ?? false)
+            return try seen(StreamTable.Owner(set: row.set, rowID: rowID, property: property), in: database)
         }
         if isDeleted { return ODataResponse(status: 204) }
         guard let info, info.isComplete else {
@@ -104,50 +115,99 @@ extension OfflineODataProvider {
 
     // MARK: Changing
 
-    /// Creates a media entity: its stream is sent first, then what is set of its properties (rule 9).
+    /// Where a media entity is made.
+    private struct MediaPlace {
+        let table: TableStorage
+        /// The row that contains it.
+        var container: Int64?
+        /// The entity that it is related to besides, and by which navigation property.
+        var relation: (row: RowWriter.WrittenRow, navigation: String)?
+    }
+
+    /// Creates a media entity in a set, in what an entity contains, or related to an entity: its stream is sent first, then
+    /// what is set of its properties, the foreign key of such a relation included (rule 9).
     private func createMedia(
-        _ bytes: ByteStream, _ contentType: String, in set: String, _ request: ODataRequest
+        _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], _ request: ODataRequest
     ) async throws -> ODataResponse {
-        guard let table = mapping.tables[set] else { throw ODataError.notFound(set) }
-        // Taken in before the transaction begins: no transaction waits for a network.
-        let stream = try await taken(bytes, contentType)
-        let entity = try await database.write { [self] database -> Entity? in
-            let rowID = try hook.createMedia(table, RequestDetail(stream: stream.id), request: request, in: database)
+        let created = try await storing(bytes, contentType) {
+            [self] stream, length, database -> (entity: Entity?, id: String) in
+            let place = try mediaPlace(steps, request.url, in: database)
+            let set = place.table.set
+            let rowID = try hook.createMedia(
+                place.table, within: place.container, RequestDetail(stream: stream), request: request, in: database)
             try StreamTable.attach(
-                stream.id, to: .init(set: set, rowID: rowID), length: stream.length, etag: nil, in: database)
-            return try BulkLoader(table: table, in: database).read(rowID)
+                stream, to: .init(set: set, rowID: rowID), length: length, etag: nil, in: database)
+            let loader = try BulkLoader(table: place.table, in: database)
+            if let (row, navigation) = place.relation, let key = try loader.read(rowID)?.key {
+                try relate(key, in: place.table, to: row, by: navigation, request, in: database)
+            }
+            let url = try Containment(mapping: mapping).url(of: rowID, place.table, database)
+            return (entity: try loader.read(rowID), id: url.description)
         }
-        guard var entity, let key = entity.key else { return ODataResponse(status: 204) }
-        let id = KeyURL.url(set: set, key: key).description
-        entity.control.id = id
+        guard var entity = created.entity else { return ODataResponse(status: 204) }
+        entity.control.id = created.id
         entity.control.mediaContentType = contentType
-        entity.control.mediaReadLink = "\(id)/$value"
+        entity.control.mediaReadLink = "\(created.id)/$value"
         let isReturned = request.preferences.returns != .minimal
         var response = ODataResponse(
             status: isReturned ? 201 : 204, body: isReturned ? .entity(entity) : .none, etag: entity.control.etag)
-        response.location = id
+        response.location = created.id
         return response
+    }
+
+    private func mediaPlace(
+        _ steps: [BoundSegment], _ url: ODataURL, in database: Database
+    ) throws -> MediaPlace {
+        switch steps.last {
+        case .entitySet(let set, _)?:
+            if let table = mapping.tables[set.name] { return MediaPlace(table: table) }
+        case .navigation(let navigation, _, _)?:
+            let (row, rowID) = try streamOwner(address(steps.dropLast(), url), url, in: database)
+            guard let target = mapping.tables[row.set]?.navigation[navigation.name]?.target,
+                let table = mapping.tables[target]
+            else { break }
+            return navigation.isContainment
+                ? MediaPlace(table: table, container: rowID)
+                : MediaPlace(table: table, relation: (row, navigation.name))
+        default: break
+        }
+        throw ODataError.notImplemented("A media entity by the path \(url)")
+    }
+
+    /// Relates what was just made to the entity that its path leads through: by the foreign key, or by a link.
+    private func relate(
+        _ key: EntityKey, in table: TableStorage, to row: RowWriter.WrittenRow, by navigation: String,
+        _ request: ODataRequest, in database: Database
+    ) throws {
+        var request = request
+        request.method = .update
+        request.ifMatch = nil
+        guard let owner = mapping.tables[row.set], case .join(_, let pairs)? = owner.navigation[navigation] else {
+            return try local.writer.link(
+                row, navigation: navigation, to: KeyURL.url(set: table.set, key: key).description, request: request,
+                database: database)
+        }
+        var patch = Entity(shape: table.shape)
+        for pair in pairs {
+            guard let property = table.property(in: pair.target), let referenced = owner.property(in: pair.source)
+            else { throw ODataError.notImplemented("A media entity of \(navigation)") }
+            patch[property] = row.entity[referenced] ?? .null
+        }
+        _ = try local.writer.update(patch, key: key, in: table.set, request: request, database: database)
     }
 
     private func replaceStream(
         _ bytes: ByteStream, _ contentType: String, of steps: [BoundSegment], _ property: String,
         _ request: ODataRequest
     ) async throws -> ODataResponse {
-        let stream = try await taken(bytes, contentType)
-        do {
-            try await database.write { [self] database in
-                let (row, rowID) = try streamOwner(steps, request.url, in: database)
-                try hook.queueStream(
-                    row, RequestDetail(stream: stream.id, property: property.isEmpty ? nil : property),
-                    request: request, in: database)
-                try StreamTable.attach(
-                    stream.id, to: .init(set: row.set, rowID: rowID, property: property), length: stream.length,
-                    etag: nil, in: database)
-            }
-        } catch {
-            let id = stream.id
-            try? await database.write { try StreamTable.remove(id, in: $0) }
-            throw error
+        try await storing(bytes, contentType) { [self] stream, length, database in
+            let (row, rowID) = try streamOwner(steps, request.url, in: database)
+            try hook.queueStream(
+                row, RequestDetail(stream: stream, property: property.isEmpty ? nil : property),
+                request: request, in: database)
+            try StreamTable.attach(
+                stream, to: .init(set: row.set, rowID: rowID, property: property), length: length, etag: nil,
+                in: database)
         }
         return ODataResponse(status: 204)
     }
@@ -159,15 +219,24 @@ extension OfflineODataProvider {
         try await database.write { [self] database in
             let (row, rowID) = try streamOwner(steps, request.url, in: database)
             try hook.queueStream(row, RequestDetail(property: property), request: request, in: database)
-            try StreamTable.remove(.init(set: row.set, rowID: rowID, property: property), in: database)
+            try StreamTable.remove(
+                .init(set: row.set, rowID: rowID, property: property), local: true, in: database)
         }
         return ODataResponse(status: 204)
     }
 
-    private func taken(_ bytes: ByteStream, _ contentType: String) async throws -> (id: Int64, length: Int64) {
+    /// Takes a stream in, and makes the change that it is for once it is here: no transaction waits for a network. Where
+    /// either fails, nothing of it stays.
+    ///
+    /// - Parameter body: gets the stream's number and length, in a transaction.
+    private func storing<Value: Sendable>(
+        _ bytes: ByteStream, _ contentType: String,
+        _ body: @escaping @Sendable (Int64, Int64, Database) throws -> Value
+    ) async throws -> Value {
         let id = try await streams.begin(contentType: contentType, isLocal: true)
         do {
-            return (id, try await streams.append(bytes, to: id))
+            let length = try await streams.append(bytes, to: id)
+            return try await database.write { try body(id, length, $0) }
         } catch {
             try? await database.write { try StreamTable.remove(id, in: $0) }
             throw error
@@ -177,6 +246,8 @@ extension OfflineODataProvider {
     // MARK: Loading
 
     /// Loads a stream from the service, so that it can be read offline. One that was cut short goes on where it was.
+    /// Where it was replaced or deleted here, that is still what is seen, and what was loaded is seen again when it is
+    /// taken back.
     ///
     /// - Parameter stream: a media entity's stream or a stream property, such as `Photos(1)/$value`.
     /// - Returns: whether it was loaded; `false` when it was here already and has not changed.
@@ -194,7 +265,7 @@ extension OfflineODataProvider {
     /// - Throws: `ODataError` 404 for what is not here or has no stream there; `StoreError`.
     public func isStreamLoaded(_ stream: ODataURL) async throws -> Bool {
         let owner = try await owner(of: stream)
-        return try await database.read { try StreamTable.info(owner, in: $0)?.isComplete ?? false }
+        return try await database.read { [self] in try seen(owner, in: $0).info?.isComplete ?? false }
     }
 
     private func owner(of stream: ODataURL) async throws -> StreamTable.Owner {
@@ -216,11 +287,14 @@ struct StreamLoader: Sendable {
 
     /// - Returns: whether it was loaded; `false` when nothing is different.
     func load(_ url: ODataURL, of owner: StreamTable.Owner) async throws -> Bool {
-        let (known, partial) = try await streams.database.read { database in
-            (try StreamTable.info(owner, in: database), try StreamTable.partial(owner, in: database))
+        let (seen, known, partial) = try await streams.database.read { database in
+            (
+                try StreamTable.info(owner, in: database), try StreamTable.downloaded(owner, in: database),
+                try StreamTable.partial(owner, in: database)
+            )
         }
-        // What was changed here is what the app sees.
-        guard known?.isLocal != true else { return false }
+        // What was made here is what the app sees. What is kept behind it is what it is when that is taken back.
+        guard seen?.isLocal != true || known != nil else { return false }
         var request = ODataRequest(.read, url)
         var offset: Int64 = 0
         if let partial, partial.etag != nil {
@@ -229,7 +303,7 @@ struct StreamLoader: Sendable {
         if offset > 0, let etag = partial?.etag {
             request.headers["Range"] = "bytes=\(offset)-"
             request.headers["If-Range"] = etag
-        } else if let known, known.isComplete {
+        } else if let known {
             request.ifNoneMatch = known.etag
         }
         let response = try await remote.execute(request)
@@ -267,5 +341,12 @@ extension BoundResource.Target {
         case .property(let property, _) where property.type.primitive == .stream: property.name
         default: nil
         }
+    }
+}
+
+extension TableStorage {
+    /// The property of the set's own type that a column holds.
+    fileprivate func property(in column: String) -> String? {
+        shape.properties.first { self.column(at: $0.name)?.name == column }?.name
     }
 }

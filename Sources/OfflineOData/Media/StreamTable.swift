@@ -31,13 +31,25 @@ struct StreamTable: Sendable {
 
     // MARK: Finding
 
+    /// What an app sees: the last one that was made here, else what was downloaded; one that is still coming comes last.
     static func info(_ owner: Owner, in database: Database) throws -> Info? {
-        // The newest one is what an app sees; one that is still coming comes last.
         try Row.fetchOne(
             database,
             sql: """
                 SELECT * FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ?
-                ORDER BY is_complete DESC, id DESC LIMIT 1
+                ORDER BY is_complete DESC, is_local DESC, id DESC LIMIT 1
+                """, arguments: [owner.set, owner.rowID, owner.property]
+        ).map(decode)
+    }
+
+    /// What was downloaded as a whole, whether it is seen or was replaced here.
+    static func downloaded(_ owner: Owner, in database: Database) throws -> Info? {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ?
+                    AND is_complete = 1 AND is_local = 0
+                ORDER BY id DESC LIMIT 1
                 """, arguments: [owner.set, owner.rowID, owner.property]
         ).map(decode)
     }
@@ -125,14 +137,15 @@ struct StreamTable: Sendable {
         ODataError(status: 410, code: "StreamReplaced", message: "The stream was removed while it was taken in.")
     }
 
-    /// Gives a complete stream to its owner; the one before goes, unless it is still to be sent.
+    /// Gives a complete stream to its owner; the one before goes, unless it is still to be sent. What was downloaded stays
+    /// behind one that was made here, so that this can be taken back, until the service has taken it.
     ///
     /// - Throws: `ODataError` 410 for a stream that is not there any more.
     static func attach(_ id: Int64, to owner: Owner, length: Int64, etag: String?, in database: Database) throws {
         try database.execute(
             sql: """
-                DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND id <> ?
-                    AND id NOT IN (\(waiting))
+                DELETE FROM outpost_stream WHERE entity_set = ?1 AND row_id = ?2 AND property = ?3 AND id <> ?4
+                    AND is_local >= (SELECT is_local FROM outpost_stream WHERE id = ?4) AND id NOT IN (\(waiting))
                 """, arguments: [owner.set, owner.rowID, owner.property, id])
         try database.execute(
             sql: """
@@ -142,8 +155,14 @@ struct StreamTable: Sendable {
         guard database.changesCount == 1 else { throw isGone }
     }
 
-    /// The service has taken a stream.
+    /// The service has taken a stream: what was downloaded before it goes.
     static func markUploaded(_ id: Int64, etag: String?, in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM outpost_stream WHERE id <> ?1 AND is_local = 0 AND id NOT IN (\(waiting))
+                    AND (entity_set, row_id, property)
+                        = (SELECT entity_set, row_id, property FROM outpost_stream WHERE id = ?1)
+                """, arguments: [id])
         try database.execute(
             sql: "UPDATE outpost_stream SET is_local = 0, etag = ? WHERE id = ?", arguments: [etag, id])
     }
@@ -153,15 +172,22 @@ struct StreamTable: Sendable {
         try database.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
     }
 
-    /// Removes the streams of a property, but those that are being sent.
-    static func remove(_ owner: Owner, in database: Database) throws {
+    /// Removes the streams of an owner that were made here, or those that were downloaded; but none that is still to be
+    /// sent.
+    ///
+    /// - Parameter etag: one that has this ETag stays.
+    static func remove(
+        _ owner: Owner, local isLocal: Bool, unless etag: String? = nil, in database: Database
+    ) throws {
         try database.execute(
-            sql:
-                "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND property = ? AND id NOT IN (\(waiting))",
-            arguments: [owner.set, owner.rowID, owner.property])
+            sql: """
+                DELETE FROM outpost_stream WHERE entity_set = ?1 AND row_id = ?2 AND property = ?3 AND is_local = ?4
+                    AND (?5 IS NULL OR etag IS NOT ?5) AND id NOT IN (\(waiting))
+                """, arguments: [owner.set, owner.rowID, owner.property, isLocal, etag])
     }
 
-    /// Removes what was changed here of a row's streams: what the service has is loaded again when it is asked for.
+    /// Removes what was changed here of a row's streams: what was downloaded is seen again, and what was not is loaded
+    /// when it is asked for.
     static func removeLocal(set: String, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND is_local = 1",

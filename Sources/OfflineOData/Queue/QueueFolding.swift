@@ -1,7 +1,8 @@
 import GRDB
 import ODataModel
 
-/// Makes fewer requests of the changes that wait, without changing what they come to.
+/// Makes fewer requests of the changes that wait, without changing what they come to. No change is moved past an action,
+/// which may read and change any entity, nor past a relation of its own entity.
 struct QueueFolding {
     let queue: QueueTable
     /// Only requests of these categories; `nil` for all.
@@ -11,6 +12,10 @@ struct QueueFolding {
     func fold(in database: Database) throws {
         var last: [Row: QueuedRequest] = [:]
         for request in try queue.requests(in: database) {
+            guard request.kind.isOfRow else {
+                last = last.filter { !Self.keepsOrder(request, with: $0.key) }
+                continue
+            }
             let row = Row(set: request.entitySet, rowID: request.rowID)
             guard isFoldable(request) else {
                 last[row] = nil
@@ -33,15 +38,31 @@ struct QueueFolding {
     ///
     /// - Returns: whether there is one request now.
     func join(_ update: QueuedRequest, into earlier: QueuedRequest, in database: Database) throws -> Bool {
-        guard update.kind == .update, isFoldable(earlier), isFoldable(update), Self.areAlike(earlier, update) else {
-            return false
+        let row = Row(set: update.entitySet, rowID: update.rowID)
+        let isKeptApart = try queue.requests(in: database).contains { request in
+            request.id > earlier.id && request.id < update.id && Self.keepsOrder(request, with: row)
         }
+        guard !isKeptApart, update.kind == .update, isFoldable(earlier), isFoldable(update),
+            Self.areAlike(earlier, update)
+        else { return false }
         return try fold(update, into: earlier, in: database) != nil
     }
 
     /// Whether two requests are sent with the same uploads, and together with the same others.
     private static func areAlike(_ one: QueuedRequest, _ other: QueuedRequest) -> Bool {
         one.options.category == other.options.category && one.options.changeSet == other.options.changeSet
+    }
+
+    /// Whether what a request does may depend on whether a change of a row is made before it or behind it: an action's
+    /// effect is known to the service alone.
+    private static func keepsOrder(_ request: QueuedRequest, with row: Row) -> Bool {
+        switch request.kind {
+        case .call: true
+        case .link, .unlink:
+            (request.entitySet == row.set && request.detail.sourceRow == row.rowID)
+                || (request.detail.targetSet == row.set && request.detail.targetRow == row.rowID)
+        case .create, .update, .delete, .stream: false
+        }
     }
 
     private struct Row: Hashable {

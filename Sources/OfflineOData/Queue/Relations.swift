@@ -5,36 +5,46 @@ import ODataStore
 struct Relations {
     let mapping: StorageMapping
 
+    /// Two rows that a link table relates, from whichever of them that is asked for or done.
+    struct Pair: Hashable {
+        /// The link table.
+        let table: String
+        /// The rows, by the columns that hold them.
+        let rows: [String: Int64]
+    }
+
+    /// The two rows that a navigation property relates; `nil` where no link table holds that.
+    func pair(_ entitySet: String, _ navigation: String, from source: Int64, to target: Int64) -> Pair? {
+        guard
+            case .link(_, let table, let sourceColumn, let targetColumn)? =
+                mapping.tables[entitySet]?.navigation[navigation]
+        else { return nil }
+        return Pair(table: table, rows: [sourceColumn: source, targetColumn: target])
+    }
+
+    /// The two rows that a queued request relates, or takes apart; `nil` for any other request.
+    func pair(of request: QueuedRequest) -> Pair? {
+        guard !request.isWithoutPlace, let navigation = request.detail.navigation,
+            let source = request.detail.sourceRow, let target = request.detail.targetRow
+        else { return nil }
+        return pair(request.entitySet, navigation, from: source, to: target)
+    }
+
     /// Takes a queued relation back, or restores one whose end was queued; nothing for any other request.
     func revert(_ request: QueuedRequest, in database: Database) throws {
-        guard let navigation = request.detail.navigation, let source = request.detail.sourceRow,
-            let target = request.detail.targetRow
-        else { return }
-        switch request.kind {
-        case .link: try set(false, request.entitySet, navigation, from: source, to: target, in: database)
-        case .unlink: try set(true, request.entitySet, navigation, from: source, to: target, in: database)
-        default: return
-        }
+        guard let pair = pair(of: request) else { return }
+        try set(request.kind == .unlink, pair, in: database)
     }
 
     /// Makes a relation or takes it away.
-    ///
-    /// - Returns: whether that changed anything.
-    @discardableResult
-    func set(
-        _ isRelated: Bool, _ entitySet: String, _ navigation: String, from source: Int64, to target: Int64,
-        in database: Database
-    ) throws -> Bool {
-        guard
-            case .link(_, let name, let sourceColumn, let targetColumn)? =
-                mapping.tables[entitySet]?.navigation[navigation]
-        else { return false }
-        let table = name.quotedDatabaseIdentifier
-        let (from, to) = (sourceColumn.quotedDatabaseIdentifier, targetColumn.quotedDatabaseIdentifier)
+    func set(_ isRelated: Bool, _ pair: Pair, in database: Database) throws {
+        let table = pair.table.quotedDatabaseIdentifier
+        let ends = pair.rows.sorted { $0.key < $1.key }
+        let columns = ends.map { $0.key.quotedDatabaseIdentifier }
         try database.execute(
             sql: isRelated
-                ? "INSERT OR IGNORE INTO \(table)(\(from), \(to)) VALUES (?, ?)"
-                : "DELETE FROM \(table) WHERE \(from) = ? AND \(to) = ?", arguments: [source, target])
-        return database.changesCount > 0
+                ? "INSERT OR IGNORE INTO \(table)(\(columns.joined(separator: ", "))) VALUES (?, ?)"
+                : "DELETE FROM \(table) WHERE \(columns.joined(separator: " = ? AND ")) = ?",
+            arguments: StatementArguments(ends.map { $0.value }))
     }
 }

@@ -48,16 +48,18 @@ struct Containment {
         return try own.union(rows(containingChanges: table, in: database))
     }
 
-    /// The rows of a table that contain, at whatever depth, what has queued requests.
+    /// The rows of a table that contain, at whatever depth, what has queued requests, and those that have a relation which
+    /// waits to be made or taken away: that goes with them, too.
     func rows(containingChanges table: TableStorage, in database: Database) throws -> Set<Int64> {
-        guard Self.contains(table) else { return [] }
+        let related = Set(try QueueTable.relationEnds(in: table.set, in: database).keys)
+        guard Self.contains(table) else { return related }
         let rows = try Row.fetchAll(
             database,
             sql: """
                 SELECT DISTINCT entity_set, json_extract(detail, '$.parentRow') FROM outpost_queue
                 WHERE substr(entity_set, 1, ?) = ? AND row_id <> 0
                 """, arguments: [table.set.count + 1, table.set + "/"])
-        return try Set(rows.compactMap { try container(in: table, ofRowIn: $0[0], $0[1], database) })
+        return try related.union(rows.compactMap { try container(in: table, ofRowIn: $0[0], $0[1], database) })
     }
 
     /// Whether the rows of a table contain others.

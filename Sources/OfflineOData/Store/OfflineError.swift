@@ -21,6 +21,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case unknown(kind: String, name: String)
     /// A queued request is on its way and cannot be taken back.
     case alreadySent(request: Int64)
+    /// A change was made together with others, which would stay: the change set, and the requests of it that would.
+    case inChangeSet(name: String, others: [Int64])
     /// A request in doubt created an entity whose key is not known here, and other requests wait for that key.
     case keyNeeded(request: Int64)
     /// The entity sets that the app has for itself do not fit the service, or the store as it was made.
@@ -54,6 +56,11 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .queryExists(let name): "There is a defining query \(name) already."
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
+        case .inChangeSet(let name, let others):
+            """
+            The changes of the change set \(name) are made together or not at all. Take the others back too \
+            (\(others.map { "request \($0)" }.joined(separator: ", "))), all at once or with `withAllOthers`.
+            """
         case .keyNeeded(let request):
             "Other changes wait for the key of what request \(request) created: give the key, or discard them."
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
@@ -95,6 +102,7 @@ extension OfflineError: CodedError {
             case .queryExists: "query-exists"
             case .unknown: "unknown-name"
             case .alreadySent: "already-sent"
+            case .inChangeSet: "in-change-set"
             case .keyNeeded: "key-needed"
             case .invalidClientModel: "invalid-client-model"
             case .notConnected: "not-connected"

@@ -7,29 +7,43 @@ extension OfflineODataProvider {
     /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other
     /// changes as before; with the request that creates an entity, all that was made for it goes.
     ///
-    /// - Parameter ids: the numbers of requests, as in ``StoreStatus``.
-    /// - Returns: how many were taken back; fewer than given where one went with another.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` and then none is taken back;
+    /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
+    /// back together or not at all.
+    ///
+    /// - Parameters:
+    ///   - ids: the numbers of requests, as in ``StoreStatus``.
+    ///   - withAllOthers: whether the other requests of their change sets are taken back too.
+    /// - Returns: how many were taken back, others included; fewer where one went with another.
+    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others of a change set would stay, and
+    ///   ``OfflineError/alreadySent(request:)``, and then none is taken back;
     ///   ``OfflineError/unknown(kind:name:)`` for a number that is not in the queue.
     @discardableResult
-    public func cancel(_ ids: [Int64]) async throws -> Int {
+    public func cancel(_ ids: [Int64], withAllOthers: Bool = false) async throws -> Int {
+        try await database.write { [self] in try cancel(ids, withAllOthers: withAllOthers, in: $0) }
+    }
+
+    /// The same within a transaction.
+    @discardableResult
+    func cancel(_ ids: [Int64], withAllOthers: Bool, in database: Database) throws -> Int {
+        for id in ids where try queue.request(id, in: database) == nil {
+            throw OfflineError.unknown(kind: "queued request", name: String(id))
+        }
         let environment = options.environment
-        return try await database.write { [queue, mapping] database in
-            for id in ids where try queue.request(id, in: database) == nil {
-                throw OfflineError.unknown(kind: "queued request", name: String(id))
-            }
-            let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
-            var count = 0
+        let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
+        var cancelled: [QueuedRequest] = []
+        let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
             // The newest first, so that each one leaves what the ones before it made.
             for id in Set(ids).sorted(by: >) {
                 guard let request = try queue.request(id, in: database) else { continue }
                 try cancelling.cancel(request, in: database)
-                try Events.add(
-                    "cancelled", "\(request.kind.rawValue) \(request.entityText)", environment, in: database)
-                count += 1
+                cancelled.append(request)
             }
-            return count
         }
+        cancelled += others
+        for request in cancelled {
+            try Events.add("cancelled", "\(request.kind.rawValue) \(request.entityText)", environment, in: database)
+        }
+        return cancelled.count
     }
 }
 
@@ -54,8 +68,9 @@ struct Cancelling {
             if let sent = rest.first(where: { $0.state == .sending }) {
                 throw OfflineError.alreadySent(request: sent.id)
             }
+            // Its relations are changes of their own, unless there is nothing that they could be of.
             return try Undo(mapping: mapping, queue: queue, before: before).undo(
-                set: request.entitySet, rowID: request.rowID, in: database)
+                set: request.entitySet, rowID: request.rowID, keepsRelations: request.kind != .create, in: database)
         }
         let image = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)

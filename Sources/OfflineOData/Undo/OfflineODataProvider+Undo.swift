@@ -6,19 +6,26 @@ import ODataStore
 
 extension OfflineODataProvider {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
-    /// the last download brought, a created one is gone, a deleted one is back. Changes of other entities that
-    /// waited for one of theirs, such as the lines of a created order, are taken back too.
+    /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
+    /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too.
+    ///
+    /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
+    /// back together or not at all.
     ///
     /// ```swift
     /// try await store.undo([ODataURL(parsing: "Orders(10248)")])
     /// ```
-    /// - Parameter entities: entities by key, relative to the service root; those deleted here are found too, and
-    ///   those that had another key before.
+    /// - Parameters:
+    ///   - entities: entities by key, relative to the service root; those deleted here are found too, and
+    ///     those that had another key before.
+    ///   - withAllOthers: whether the requests of other entities that are in one change set with one of theirs are taken
+    ///     back too; those entities show their other changes as before.
     /// - Returns: how many of them had changes.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way (rule 7), and then nothing is
+    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others of a change set would stay, and
+    ///   ``OfflineError/alreadySent(request:)`` when a change is on its way (rule 7), and then nothing is
     ///   undone; ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`.
     @discardableResult
-    public func undo(_ entities: [ODataURL]) async throws -> Int {
+    public func undo(_ entities: [ODataURL], withAllOthers: Bool = false) async throws -> Int {
         let addressed = try entities.map { url in
             let steps = try Binder(model: model).bind(url).resource.steps
             guard Containment.isAddress(steps) else {
@@ -26,7 +33,7 @@ extension OfflineODataProvider {
             }
             return steps
         }
-        return try await takingBack { [mapping, queue] database, before in
+        return try await takingBack(withAllOthers: withAllOthers) { [mapping, queue] database, before in
             try addressed.compactMap { steps in
                 try Containment(mapping: mapping).row(at: steps, before, queue, in: database)
                     .map { ChangedRow(set: $0.set, rowID: $0.rowID) }
@@ -36,39 +43,52 @@ extension OfflineODataProvider {
 
     /// Takes back every change that the service does not have yet, those in the error archive included.
     ///
-    /// - Returns: how many entities had changes.
+    /// - Returns: how many entities had changes, relations included.
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await takingBack { [queue, mapping] database, before in
+        try await takingBack(withAllOthers: true) { [queue, mapping] database, before in
             let undo = Undo(mapping: mapping, queue: queue, before: before)
-            for request in try queue.requests(in: database) where !request.isOfRow {
-                guard try queue.request(request.id, in: database) != nil else { continue }
-                guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-                try undo.undoBesideRows(request, in: database)
+            let relations = Relations(mapping: mapping)
+            var rows: [ChangedRow] = []
+            for request in try queue.requests(in: database) {
+                if let source = request.detail.sourceRow, relations.pair(of: request) != nil {
+                    rows.append(ChangedRow(set: request.entitySet, rowID: source))
+                } else if request.isOfRow {
+                    rows.append(ChangedRow(set: request.entitySet, rowID: request.rowID))
+                } else if try queue.request(request.id, in: database) != nil {
+                    guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
+                    try undo.undoBesideRows(request, in: database)
+                }
             }
-            return try queue.requests(in: database).map { ChangedRow(set: $0.entitySet, rowID: $0.rowID) }
+            return rows
         }
     }
 
     private func takingBack(
-        _ rows: @escaping @Sendable (Database, BeforeImages) throws -> [ChangedRow]
+        withAllOthers: Bool, _ rows: @escaping @Sendable (Database, BeforeImages) throws -> [ChangedRow]
     ) async throws -> Int {
         let environment = options.environment
         return try await database.write { [queue, mapping] database in
             let before = BeforeImages(snapshots: queue.snapshots)
             let undo = Undo(mapping: mapping, queue: queue, before: before)
+            let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
             var undone: Set<ChangedRow> = []
-            for row in try rows(database, before) where !undone.contains(row) {
-                let requests = try queue.requests(set: row.set, rowID: row.rowID, in: database)
-                guard let first = requests.first else { continue }
-                if let sent = requests.first(where: { $0.state == .sending }) {
-                    throw OfflineError.alreadySent(request: sent.id)
+            let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
+                for row in try rows(database, before) where !undone.contains(row) {
+                    let requests =
+                        try queue.requests(set: row.set, rowID: row.rowID, in: database)
+                        + queue.links(set: row.set, rowID: row.rowID, in: database)
+                    guard let first = requests.first else { continue }
+                    if let sent = requests.first(where: { $0.state == .sending }) {
+                        throw OfflineError.alreadySent(request: sent.id)
+                    }
+                    try undo.undo(set: row.set, rowID: row.rowID, in: database)
+                    undone.insert(row)
+                    try Events.add("undone", first.entityText, environment, in: database)
                 }
-                try undo.undo(set: row.set, rowID: row.rowID, in: database)
-                undone.insert(row)
-                try Events.add("undone", first.entityText, environment, in: database)
             }
+            for request in others { try Events.add("undone", request.entityText, environment, in: database) }
             return undone.count
         }
     }

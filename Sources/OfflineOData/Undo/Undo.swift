@@ -11,13 +11,17 @@ struct Undo {
     /// Removes every queued and archived request of a row and restores what the back end has; the rows whose
     /// requests waited for one of them are taken back too, since what they wait for will never be.
     ///
-    /// - Parameter parent: the row that contains it, where no request of it tells that.
+    /// - Parameters:
+    ///   - parent: the row that contains it, where no request of it tells that.
+    ///   - keepsRelations: whether changes of its relations stay.
     /// - Throws: ``OfflineError/alreadySent(request:)`` when one that waited is on its way.
-    func undo(set: String, rowID: Int64, parent: Int64? = nil, in database: Database) throws {
+    func undo(
+        set: String, rowID: Int64, parent: Int64? = nil, keepsRelations: Bool = false, in database: Database
+    ) throws {
         guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
         let requests = try queue.requests(set: set, rowID: rowID, in: database)
         for request in requests { try queue.remove(request.id, in: database) }
-        for link in try queue.links(set: set, rowID: rowID, in: database) {
+        for link in try keepsRelations ? [] : queue.links(set: set, rowID: rowID, in: database) {
             guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }
             try Relations(mapping: mapping).revert(link, in: database)
             try queue.remove(link.id, in: database)
@@ -27,7 +31,8 @@ struct Undo {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         let shelf = DeletionShelf(mapping: mapping)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
-            try loader.delete(rowID)
+            // It was made here, unless nothing of it was changed but its relations.
+            if !requests.isEmpty { try loader.delete(rowID) }
             return try shelf.drop(set: set, rowID: rowID, in: database)
         }
         try before.remove(set: set, rowID: rowID, in: database)
@@ -35,7 +40,8 @@ struct Undo {
         guard let entity = image.entity else {
             let containment = Containment(mapping: mapping)
             if exists, try containment.rows(containingChanges: table, in: database).contains(rowID) {
-                // Nobody holds it but what it contains, whose changes stay: it is what it was before its own.
+                // Nobody holds it but what it contains or is related to, whose changes stay: it is what it was before its
+                // own.
                 for base in requests.reversed().compactMap(\.base) { try loader.update(rowID, base) }
                 return try containment.keep(rowID, table, in: database)
             }

@@ -37,8 +37,9 @@ struct ChangeSetReferences {
         case inPath
         /// In its body.
         case inBody
-        /// In the options of its URL, where no content id can stand: it must be sent behind the creation.
-        case inOptions
+        /// In the options of its URL or in a header field, where no content id can stand: it must be sent behind the
+        /// creation.
+        case apart
     }
 
     let mapping: StorageMapping
@@ -49,6 +50,16 @@ struct ChangeSetReferences {
     ///
     /// - Returns: where such a key stands.
     func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
+        let mention = resolveKeys(in: &message, request)
+        let named = HeaderPlaceholders.entities(in: request.options.headers, model: mapping.model)
+        let isInHeader = created.contains { creation in
+            let entity = HeaderPlaceholders.Named(set: creation.request.entitySet, key: creation.request.key)
+            return !creation.isKeyKnown && named.contains(entity)
+        }
+        return isInHeader ? .apart : mention
+    }
+
+    private func resolveKeys(in message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         if request.kind == .link || request.kind == .unlink { return relate(&message, request) }
         if request.kind == .call { return bind(&message, request) }
         if request.kind != .create {
@@ -96,7 +107,7 @@ struct ChangeSetReferences {
         guard let target = creation(of: detail.targetRow, in: detail.targetSet), !target.isKeyKnown else {
             return .inPath
         }
-        guard case .reference = message.body else { return message.url.options.id == nil ? .inPath : .inOptions }
+        guard case .reference = message.body else { return message.url.options.id == nil ? .inPath : .apart }
         message.body = .reference("$\(target.id)")
         return .inBody
     }

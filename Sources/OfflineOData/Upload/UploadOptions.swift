@@ -12,7 +12,8 @@ public struct UploadOptions: Sendable {
     public var categories: Set<String>?
     /// Whether changes of one entity that were never sent are folded before: updates into the create or update
     /// before them, and what is created and deleted is not sent at all. Requests that are unmodifiable, or of
-    /// different categories, stay as they are.
+    /// different categories, stay as they are, and so do those between which an action waits, or a relation of the
+    /// entity that has no foreign key.
     public var foldsRequests: Bool
     /// By entity set, a property with a value that the app gives and no other entity has: where the answer to a
     /// creation was lost, the entity is looked for by it, so that nothing is made twice and nothing stays in doubt

@@ -23,9 +23,14 @@ struct UploadOutcomes: Sendable {
     /// - Parameters:
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
-    func accept(_ request: QueuedRequest, theirs: Entity?, etag: String?, in database: Database) throws {
+    ///   - streamETag: the ETag of the stream that was sent.
+    func accept(
+        _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, in database: Database
+    ) throws {
+        try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
+            try markRelated(by: request, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
@@ -47,7 +52,8 @@ struct UploadOutcomes: Sendable {
             return
         }
         if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
-            try !Containment(mapping: mapping).rows(containingChanges: table, in: database).contains(request.rowID)
+            try Containment(mapping: mapping).requests(within: request.rowID, table, queue, in: database)
+                .allSatisfy(\.isWithoutPlace)
         {
             // The service will send its own, under whatever key. Relations that wait are still sent.
             try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
@@ -56,11 +62,7 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        // Not downloaded again yet; and where it is in no query, as far as is known, the next download decides
-        // (rule 12).
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-            arguments: [request.entitySet, request.rowID])
+        try markUploaded(request.entitySet, request.rowID, in: database)
         let known =
             try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
@@ -106,14 +108,42 @@ struct UploadOutcomes: Sendable {
         return theirs.matches(base)
     }
 
-    /// Stores that the service has taken the stream of a request, with its ETag where it told that.
-    func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
-        guard let stream = request.detail.stream else { return }
+    /// Notes that no download has brought back yet what became of a row; and where it is in no query, as far as is known,
+    /// the next one decides (rule 12).
+    private func markUploaded(_ set: String, _ rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)", arguments: [set, rowID])
+    }
+
+    /// Notes the same of both ends of a relation that the service has taken, as far as they are here.
+    private func markRelated(by request: QueuedRequest, in database: Database) throws {
+        guard Relations(mapping: mapping).pair(of: request) != nil else { return }
+        let detail = request.detail
+        for (set, row) in [(request.entitySet, detail.sourceRow), (detail.targetSet ?? "", detail.targetRow)] {
+            guard let row, let table = mapping.tables[set], try Rows.owner(table, rowID: row, in: database) != nil
+            else { continue }
+            try markUploaded(set, row, in: database)
+        }
+    }
+
+    /// Stores that the service has taken the stream of a request, with its ETag where it told that, or its deletion: what
+    /// was downloaded before is not needed any more.
+    private func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
+        guard let stream = request.detail.stream else {
+            guard request.kind == .stream else { return }
+            return try StreamTable.remove(request.streamOwner, local: false, in: database)
+        }
         try StreamTable.markUploaded(stream, etag: etag, in: database)
         let next = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first {
             $0.id > request.id && $0.kind == .stream && $0.detail.property == request.detail.property
         }
         if let next { try queue.setETag(etag, of: next.id, in: database) }
+    }
+
+    /// Removes what was downloaded of a stream that others have replaced since: who takes the change back loads it again.
+    private func removeOutdated(streamOf request: QueuedRequest, _ theirs: Entity, in database: Database) throws {
+        guard request.kind == .stream else { return }
+        try StreamTable.remove(request.streamOwner, local: false, unless: request.etag(in: theirs), in: database)
     }
 
     /// The entity is gone here.
@@ -145,7 +175,13 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
-        if let theirs = failure.theirs, request.kind != .create { try renew(request, to: theirs, in: database) }
+        guard let theirs = failure.theirs, request.kind != .create else { return }
+        if request.kind == .stream {
+            try removeOutdated(streamOf: request, theirs, in: database)
+            // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
+            try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
+        }
+        try renew(request, to: theirs, in: database)
     }
 
     /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
@@ -186,9 +222,7 @@ struct UploadOutcomes: Sendable {
         guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
         try queue.remove(request.id, in: database)
         // The next download brings it under its own key, and takes the row under the temporary one away.
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-            arguments: [request.entitySet, request.rowID])
+        try markUploaded(request.entitySet, request.rowID, in: database)
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
@@ -203,6 +237,7 @@ struct UploadOutcomes: Sendable {
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+        if let theirs { try removeOutdated(streamOf: request, theirs, in: database) }
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
             try queue.remove(request.id, in: database)
@@ -234,6 +269,7 @@ struct UploadOutcomes: Sendable {
     /// Puts a change on top of the service's version, to be sent again.
     func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
+        try removeOutdated(streamOf: request, theirs, in: database)
         let owner =
             try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner
             ?? 0
@@ -254,5 +290,12 @@ struct UploadOutcomes: Sendable {
 
     private func describe(_ request: QueuedRequest) -> String {
         request.entityText
+    }
+}
+
+extension QueuedRequest {
+    /// Which stream it is about.
+    fileprivate var streamOwner: StreamTable.Owner {
+        StreamTable.Owner(set: entitySet, rowID: rowID, property: detail.property ?? "")
     }
 }

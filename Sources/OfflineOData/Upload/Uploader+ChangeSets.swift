@@ -46,7 +46,7 @@ extension Uploader {
             let hasReferences = mentions.contains(.inBody)
             bindings = hasReferences ? isKnown.map { $0 ? .known : .refused } ?? .unknown : .none
             // Sent before, it is sent as it was: the service may know it by that.
-            if bindings == .refused || mentions.contains(.inOptions), !wasSent { return try await sendApart(marked) }
+            if bindings == .refused || mentions.contains(.apart), !wasSent { return try await sendApart(marked) }
             batch.body = .batch(items)
         } catch let error as ODataError where !error.isOfCommunication {
             return try await archive(changeSet: marked, wasSent ? .inDoubt : .refused, error, message: error.message)

@@ -268,11 +268,11 @@ struct Uploader: Sendable {
         let current = theirs
         try await write { database in
             let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
-            try outcomes.accept(streamOf: request, etag: streamETag, in: database)
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
-            try outcomes.accept(request, theirs: current, etag: current?.control.etag ?? etag, in: database)
+            try outcomes.accept(
+                request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, in: database)
         }
         return .accepted
     }

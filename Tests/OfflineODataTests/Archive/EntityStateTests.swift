@@ -88,6 +88,44 @@ struct EntityStateTests {
         #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
     }
 
+    @Test("One whose relation was changed is pending, failed where that is refused, and uploaded, at either end")
+    func related() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard isRefusing.isSet, request.url.path.segments.last == .reference else { return nil }
+                throw ODataError(status: 403, code: "No", message: "No.")
+            })
+        let store = try await studio.clone(through: service)
+        func expect(_ state: OfflineState, found: [ODataValue?], by function: String) async throws {
+            for url in ["Albums(2)", "Tags(3)"] {
+                let end = try await entity(url, of: store)
+                let flags: ChangeFlags = end.hasPendingChanges ? .updated : []
+                #expect(end.offlineState == state && end.changeFlags == flags, "\(url)")
+            }
+            let albums = try await store.rows("Albums?$filter=outpost.\(function)()").map { $0["ID"] }
+            #expect(albums == found, "\(function)")
+        }
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        try await expect(.pending, found: [2], by: "hasPendingChanges")
+        try await expect(.pending, found: [], by: "inErrorState")
+        let others = try await store.rows("Tags?$filter=not sap.haspendingchanges()&$orderby=ID")
+        #expect(others.map { $0["ID"] } == [1, 2])
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.link])
+        try await expect(.failed, found: [2], by: "inErrorState")
+        try await expect(.failed, found: [2], by: "hasPendingChanges")
+        isRefusing.clear()
+        try await store.retry()
+        #expect(try await store.upload().accepted.map(\.kind) == [.link])
+        try await expect(.uploaded, found: [2], by: "isLocal")
+        try await expect(.uploaded, found: [], by: "hasPendingChanges")
+        try await store.download()
+        try await expect(.unchanged, found: [], by: "isLocal")
+    }
+
     @Test("A draft says that it is one")
     func draft() async throws {
         let shop = try await Shop()

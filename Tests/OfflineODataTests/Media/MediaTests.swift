@@ -140,7 +140,6 @@ struct MediaTests {
         _ = try await store.createMedia("Pictures", "new")
         #expect(try await store.undoAll() == 2)
         #expect(try await store.rows("Pictures").count == 1)
-        try await store.loadStream(ODataURL(parsing: "Pictures(1)/$value"))
         #expect(try await store.stream("Pictures(1)/$value") == "one")
     }
 

@@ -23,6 +23,39 @@ struct MendingTests {
         return store
     }
 
+    /// A store in which the creation of an order was refused.
+    private func refusedOrder(
+        _ shop: Shop, withLine: Bool = false, hasBatches: Bool
+    ) async throws -> OfflineODataProvider {
+        var options = OfflineODataProvider.Options()
+        options.service.supportsBatch = hasBatches
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Orders", Self.order)
+        if withLine { try await store.create("Order_Lines", Self.line) }
+        #expect(try await store.upload().failed.map(\.entitySet) == ["Orders"])
+        return store
+    }
+
+    /// What is left is sent and accepted.
+    ///
+    /// - Returns: what was sent, in order.
+    private func sent(
+        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [QueuedRequest] {
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)
+        return report.accepted
+    }
+
+    /// Both sides are the same, and no work is left.
+    private func expectSettled(
+        _ store: OfflineODataProvider, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await store.download()
+        try await shop.expectEqual(store, sourceLocation: sourceLocation)
+    }
+
     private func stock(_ shop: Shop, _ product: Int) async throws -> Int {
         try await shop.count("SELECT Stock FROM Products WHERE ProductID = \(product)")
     }
@@ -45,8 +78,7 @@ struct MendingTests {
         #expect(sent.options.tag == "a#b")
         #expect(sent.options.headers == ["X": "2", "Y": "1"])
         #expect(sent.options.priority == 2)
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 
     @Test("joins those of the updates that waited behind it too, and compares with what was before all of them")
@@ -58,9 +90,7 @@ struct MendingTests {
         }
         #expect(try await store.upload().failed.map(\.options.tag) == ["a"])
         try await store.changing(ChangeOptions(tag: "c")).update("Products(6)", ["Stock": 4])
-        let report = try await store.upload()
-        #expect(report.failed.map { $0.failure?.message } == [])
-        #expect(report.accepted.map(\.options.tag) == ["a#b#c"])
+        #expect(try await sent(store).map(\.options.tag) == ["a#b#c"])
         #expect(try await stock(shop, 6) == 4)
     }
 
@@ -77,8 +107,7 @@ struct MendingTests {
         #expect(try await store.status().failed.count == 1)
         try await cancelRefused(store)
         #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4])
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 
     @Test("is not done where a request behind that must be sent as it is would undo it")
@@ -91,8 +120,7 @@ struct MendingTests {
         try await cancelRefused(store)
         #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4, 5])
         #expect(try await stock(shop, 6) == 5)
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 
     @Test("is done past a request that must be sent as it is and changes something else")
@@ -102,8 +130,7 @@ struct MendingTests {
         try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Name": "Mine"])
         try await store.update("Products(6)", ["Stock": 5])
         #expect(try await store.upload().accepted.map { $0.changes["Name"] } == [nil, "Mine"])
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 
     // MARK: Transactions
@@ -124,40 +151,25 @@ struct MendingTests {
         #expect(try await store.upload().accepted.count == 2)
         #expect(await shop.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
         #expect(try await stock(shop, 6) == 4)
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 
     @Test("in a transaction that makes what it refers to is sent behind that", arguments: [true, false])
     func reference(hasBatches: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
-        let store = try await shop.store(options: options)
-        try await store.download()
-        try await store.create("Orders", Self.order)
-        #expect(try await store.upload().failed.count == 1)
+        let store = try await refusedOrder(shop, hasBatches: hasBatches)
         try await store.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Orders(-1)", ["CustomerID": "NEWCO"])
         }
-        let report = try await store.upload()
-        #expect(report.failed.map { $0.failure?.message } == [])
-        #expect(report.accepted.map(\.entitySet) == ["Customers", "Orders"])
-        try await store.download()
-        try await shop.expectEqual(store)
+        #expect(try await sent(store).map(\.entitySet) == ["Customers", "Orders"])
+        try await expectSettled(store, shop)
     }
 
     @Test("in a transaction takes in what waits for it and is changed there too", arguments: [true, false])
     func between(hasBatches: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
-        let store = try await shop.store(options: options)
-        try await store.download()
-        try await store.create("Orders", Self.order)
-        try await store.create("Order_Lines", Self.line)
-        #expect(try await store.upload().failed.map(\.entitySet) == ["Orders"])
+        let store = try await refusedOrder(shop, withLine: true, hasBatches: hasBatches)
         try await store.transaction { changes in
             try changes.update("Order_Lines(OrderID=-1,LineNumber=1)", ["Quantity": 3])
             try changes.update("Orders(-1)", ["CustomerID": "C0001"])
@@ -167,12 +179,9 @@ struct MendingTests {
         #expect(pending.map(\.kind) == [.create, .create, .update, .update])
         let changeSets = try await store.rows("RequestQueue").compactMap { $0["ChangeSet"] }
         #expect(changeSets.count == 4 && Set(changeSets).count == 1 && changeSets.first != .null)
-        let report = try await store.upload()
-        #expect(report.failed.map { $0.failure?.message } == [])
-        #expect(report.accepted.count == 4)
+        #expect(try await sent(store).count == 4)
         let quantity = "SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201 AND ProductID = 4"
         #expect(try await shop.count(quantity) == 3)
-        try await store.download()
-        try await shop.expectEqual(store)
+        try await expectSettled(store, shop)
     }
 }

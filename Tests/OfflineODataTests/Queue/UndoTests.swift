@@ -60,6 +60,73 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
+    /// Two products changed together, one of them before too.
+    private func changedTogether(_ store: OfflineODataProvider) async throws {
+        try await store.update("Products(1)", ["Name": "Before"])
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 1])
+            try changes.update("Products(2)", ["Stock": 2])
+        }
+    }
+
+    @Test(
+        "of a part of what was made together is refused, unless the others are taken back too",
+        arguments: ["undo", "cancel"])
+    func partOfChangeSet(way: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let second = try await store.rows("Products(2)")
+        try await changedTogether(store)
+        let ids = try await store.status().pending.map(\.id)
+        let changeSet = try #require(try await store.rows("RequestQueue").last?["ChangeSet"])
+        func takeBack(withAllOthers: Bool) async throws -> Int {
+            guard way == "undo" else { return try await store.cancel([ids[1]], withAllOthers: withAllOthers) }
+            return try await store.undo([ODataURL(parsing: "Products(1)")], withAllOthers: withAllOthers)
+        }
+        await #expect {
+            _ = try await takeBack(withAllOthers: false)
+        } throws: { error in
+            guard case OfflineError.inChangeSet(let name, let others)? = error as? OfflineError else { return false }
+            return ODataValue.string(name) == changeSet && others == [ids[2]]
+        }
+        #expect(try await store.status().pending.map(\.id) == ids, "nothing was taken back")
+        #expect(try await store.rows("Products(1)").first?["Stock"] == 1)
+        #expect(try await takeBack(withAllOthers: true) == (way == "undo" ? 1 : 2))
+        #expect(try await store.rows("Products(2)") == second)
+        #expect(try await store.status().pending.map(\.id) == (way == "undo" ? [] : [ids[0]]))
+        try await store.sync()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("of all that was made together goes through", arguments: ["undo", "cancel"])
+    func wholeChangeSet(way: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await changedTogether(store)
+        if way == "undo" {
+            #expect(try await undo(store, "Products(1)", "Products(2)") == 2)
+        } else {
+            #expect(try await store.cancel(store.status().pending.dropFirst().map(\.id)) == 2)
+            try await store.sync()
+        }
+        try await shop.expectEqual(store)
+    }
+
+    @Test("of what was created takes with it what was made of it in the same transaction")
+    func createdTogether() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let order = order
+        try await store.transaction { changes in
+            try changes.create("Orders", order)
+            try changes.create(
+                "Order_Lines",
+                ["OrderID": -1, "LineNumber": 1, "ProductID": 1, "Quantity": 1, "Price": .decimal(ODataDecimal(1))])
+        }
+        #expect(try await undo(store, "Orders(-1)") == 1)
+        try await shop.expectEqual(store)
+    }
+
     @Test("of everything leaves no work pending, refused changes included")
     func everything() async throws {
         let shop = try await Shop()

@@ -18,9 +18,11 @@ final class Studio: Sendable {
     /// The names with which the action was called.
     let calls = LockedNames()
 
-    init() async throws {
+    /// - Parameter alteration: what the service's metadata have otherwise.
+    init(_ alteration: (String) -> String = { $0 }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
-        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
+        var definition = ServiceDefinition(
+            model: try CSDLReader.read(xml: Array(alteration(Self.metadata).utf8)))
         definition.values = [.contentType("ContentType")]
         let album = QualifiedName("Studio", "Album")
         let calls = calls

@@ -127,7 +127,8 @@ struct ChangeSetRelationTests {
     func takenAway() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        try await store.transaction { changes in
+        // Else the one would take the other back before either is sent.
+        try await store.transaction(options: ChangeOptions(isUnmodifiable: true)) { changes in
             try changes.create("Albums", ["Name": "Autumn"])
             try changes.relate("Albums(-1)/Tags", to: "Tags(1)")
             try changes.relate("Albums(-1)/Tags", to: "Tags(2)")

@@ -5,7 +5,7 @@ extension ChangeSetReferences {
     /// Names what an action is bound to by its content id, where that is created here: in the URL. In parameters no
     /// content id can stand.
     ///
-    /// - Returns: ``Mention/inOptions`` where the call needs another key that only the service will give.
+    /// - Returns: ``Mention/apart`` where the call needs another key that only the service will give.
     func bind(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         let segments = message.url.path.segments
         var named: Set<String> = []
@@ -20,6 +20,6 @@ extension ChangeSetReferences {
         let needsOthers = created.contains {
             !$0.isKeyKnown && !named.contains($0.id) && request.dependsOn.contains($0.request.id)
         }
-        return needsOthers ? .inOptions : .inPath
+        return needsOthers ? .apart : .inPath
     }
 }

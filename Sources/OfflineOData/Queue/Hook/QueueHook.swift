@@ -88,7 +88,7 @@ struct QueueHook: WriteHook {
         try setLocalETag(change.table, rowID: rowID, in: database)
     }
 
-    private func isClientOnly(_ set: String) -> Bool {
+    func isClientOnly(_ set: String) -> Bool {
         clientOnlySets.contains(String(set.prefix { $0 != "/" }))
     }
 
@@ -145,18 +145,13 @@ struct QueueHook: WriteHook {
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         let changes = after.only(where: changed.contains)
         let base = old.only(where: changed.contains)
-        if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed) {
-            let refused = mending.refused
-            let referenced = try creationsReferenced(by: after, table: change.table, in: database)
-                .subtracting([refused.id])
-            if try !queue.anyWaits(referenced, for: refused.id, in: database) {
-                try mend(mending, with: changes, base: base, options, in: database)
-                try queue.setDependencies(referenced.union(refused.dependsOn), of: refused.id, in: database)
-                let changeSets = mending.requests.map(\.options.changeSet) + [options.changeSet]
-                try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)
-                return true
-            }
-            // What it refers to now waits for it: mended in its place, each would wait for the other for ever.
+        if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
+            try mending.putBack(
+                joining: options, referringTo: creationsReferenced(by: after, table: change.table, in: database),
+                queue, in: database)
+        {
+            try mending.rewrite(with: changes, base: base, queue, in: database)
+            return true
         }
         try append(
             .update, change, rowID: rowID, changes: changes, base: base,
@@ -173,71 +168,6 @@ struct QueueHook: WriteHook {
         if earlier.isEmpty { return change.before?.control.etag }
         guard earlier.allSatisfy({ $0.kind == .stream }) else { return nil }
         return try before.image(set: change.table.set, rowID: rowID, shape: change.table.shape, in: database)?.etag
-    }
-
-    /// A refused request that an edit of the same entity mends.
-    private struct Mending {
-        let refused: QueuedRequest
-        /// Updates queued behind it, which join it too, or they would undo the mending.
-        let joining: [QueuedRequest]
-
-        /// All of them, in order.
-        var requests: [QueuedRequest] { [refused] + joining }
-
-        /// - Parameters:
-        ///   - earlier: the requests of the entity.
-        ///   - names: the properties that the edit changes.
-        /// - Returns: `nil` where none can be mended so: there is none, or what is behind it and must be sent as it
-        ///   is would undo the mending.
-        init?(of earlier: [QueuedRequest], changing names: Set<String>) {
-            guard
-                let refused = earlier.first(where: {
-                    $0.state == .refused && ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil
-                        && !$0.options.isUnmodifiable
-                })
-            else { return nil }
-            let behind = earlier.filter { $0.id > refused.id && $0.kind == .update }
-            let joining = behind.prefix {
-                ($0.state == .pending || $0.state == .refused) && !$0.options.isUnmodifiable
-            }
-            let isUndone = behind.dropFirst(joining.count).contains { request in
-                names.contains { request.changes[$0] != nil }
-            }
-            guard !isUndone else { return nil }
-            self.refused = refused
-            self.joining = Array(joining)
-        }
-    }
-
-    /// Editing again is how a refused change is mended: the new values join it in its place, so that what
-    /// waits for it goes on waiting for it. It is sent with the options of all of them, and in one change set with
-    /// whatever any of them is in a change set with: those are made together or not at all.
-    private func mend(
-        _ mending: Mending, with changes: Entity, base: Entity, _ options: ChangeOptions, in database: Database
-    ) throws {
-        let refused = mending.refused
-        var merged = refused.changes
-        var joined = refused.options
-        for request in mending.joining {
-            merged = merged.merging(request.changes)
-            joined = joined.joined(with: request.options)
-            try queue.remove(request.id, in: database)
-            try queue.replaceDependency(on: request.id, by: refused.id, in: database)
-        }
-        merged = merged.merging(changes)
-        joined = joined.joined(with: options)
-        // The values before the first of them are what the service has.
-        var known = base
-        for request in mending.requests.reversed() { if let older = request.base { known = known.merging(older) } }
-        let theirs = refused.failure?.theirs
-        try queue.rewrite(
-            refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
-            base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
-        if joined != refused.options { try queue.setOptions(joined, of: refused.id, in: database) }
-        // The user has seen their version, with the archive entry.
-        if let theirs { try queue.setETag(theirs.control.etag, of: refused.id, in: database) }
-        try queue.markPending(refused.id, forgetsIdentification: true, in: database)
-        for request in mending.requests { try queue.reviveChangeSet(of: request, in: database) }
     }
 
     private func queueDelete(
@@ -280,7 +210,7 @@ struct QueueHook: WriteHook {
     }
 
     /// Keeps the back-end version when the row is changed here for the first time.
-    private func keepBeforeImage(
+    func keepBeforeImage(
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws {
         guard earlier.isEmpty, let old = change.before else { return }
@@ -290,87 +220,7 @@ struct QueueHook: WriteHook {
             rowID: rowID, in: database)
     }
 
-    /// Queues a relation that a link table holds.
-    func didLink(_ change: LinkChange, in database: Database) throws {
-        guard !isClientOnly(change.source.set) else { return }
-        guard let source = mapping.tables[change.source.set], let sourceRow = change.source.rowID,
-            let targetRow = change.target.rowID, mapping.model.entitySet(change.source.set) != nil,
-            let key = change.source.entity.key, let targetKey = change.target.entity.key
-        else { throw ODataError.notImplemented("Linking \(change.navigation) offline") }
-        let waiting = try queue.links(set: source.set, rowID: sourceRow, in: database).filter {
-            $0.entitySet == source.set && $0.detail.sourceRow == sourceRow
-                && $0.detail.navigation == change.navigation && $0.detail.targetRow == targetRow
-        }
-        if let last = waiting.last, last.state == .pending, last.firstSent == nil,
-            (last.kind == .link) != change.isAdded
-        {
-            // One takes the other back.
-            return try queue.remove(last.id, in: database)
-        }
-        var depends = Set(waiting.map(\.id))
-        depends.formUnion(
-            try queue.requests(set: source.set, rowID: sourceRow, in: database).filter { $0.kind == .create }.map(\.id))
-        depends.formUnion(
-            try queue.requests(set: change.target.set, rowID: targetRow, in: database)
-                .filter { $0.kind == .create }.map(\.id))
-        _ = try queue.append(
-            change.isAdded ? .link : .unlink, set: source.set, rowID: 0, key: Entity(shape: source.shape, key: key),
-            changes: Entity(shape: source.shape), base: nil, etag: nil, omitted: [], dependsOn: depends.sorted(),
-            createdAt: environment.instant.description, options: try ChangeOptions(change.request),
-            detail: RequestDetail(
-                navigation: change.navigation, sourceRow: sourceRow, targetSet: change.target.set,
-                targetRow: targetRow, target: KeyURL.url(set: change.target.set, key: targetKey).description),
-            in: database)
-    }
-
-    /// Queues a new stream of a row.
-    func queueStream(
-        _ row: RowWriter.WrittenRow, _ detail: RequestDetail, request: ODataRequest, in database: Database
-    ) throws {
-        guard let table = mapping.tables[row.set], let rowID = row.rowID else {
-            throw ODataError.notImplemented("Streams of \(row.set) offline")
-        }
-        let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
-        if let waiting = earlier.last, waiting.kind == .stream, waiting.state == .pending, waiting.firstSent == nil,
-            waiting.detail.property == detail.property
-        {
-            // Only the last one counts.
-            return try queue.setDetail(detail, of: waiting.id, in: database)
-        }
-        let change = RowChange(
-            kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
-            before: row.entity, after: row.entity, changedProperties: [], request: request, parent: row.parent)
-        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
-        let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: detail.property ?? "")
-        let replaced = try StreamTable.info(owner, in: database)
-        try append(
-            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil,
-            etag: replaced?.isLocal == false ? replaced?.etag : nil, omitted: [], earlier: earlier, detail: detail,
-            in: database)
-        try setLocalETag(table, rowID: rowID, in: database)
-    }
-
-    /// Makes the row of a media entity, whose properties the service will give, and queues its stream.
-    ///
-    /// - Returns: the row with its temporary key.
-    func createMedia(
-        _ table: TableStorage, _ detail: RequestDetail, request: ODataRequest, in database: Database
-    ) throws -> Int64 {
-        var entity = Entity(shape: table.shape)
-        try prepareInsert(&entity, into: table, in: database)
-        entity.control.etag = "W/\"local-\(environment.newGuid())\""
-        entity.markUnchanged()
-        let rowID = try BulkLoader(table: table, in: database).load(entity, owner: 0).rowID
-        let change = RowChange(
-            kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
-            request: request)
-        try append(
-            .create, change, rowID: rowID, changes: Entity(shape: table.shape), base: nil, etag: nil,
-            omitted: Set(table.shape.key.map(\.path)), earlier: [], detail: detail, in: database)
-        return rowID
-    }
-
-    private func append(
+    func append(
         _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: Entity, base: Entity?, etag: String?,
         omitted: Set<String>, earlier: [QueuedRequest], detail: RequestDetail? = nil, in database: Database
     ) throws {
@@ -412,7 +262,7 @@ struct QueueHook: WriteHook {
     }
 
     /// The queued creations of entities that this one refers to (rule 6).
-    private func creationsReferenced(
+    func creationsReferenced(
         by entity: Entity, table: TableStorage, in database: Database
     ) throws -> Set<Int64> {
         var found: Set<Int64> = []
@@ -437,7 +287,7 @@ struct QueueHook: WriteHook {
         return found
     }
 
-    private func setLocalETag(_ table: TableStorage, rowID: Int64, in database: Database) throws {
+    func setLocalETag(_ table: TableStorage, rowID: Int64, in database: Database) throws {
         guard case .column(let column) = table.etag, let id = table.rowID else { return }
         try database.execute(
             sql: "UPDATE \(table.table.quotedDatabaseIdentifier) SET \(column.quotedDatabaseIdentifier) = ? "

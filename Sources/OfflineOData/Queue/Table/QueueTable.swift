@@ -34,14 +34,6 @@ struct QueueTable {
         try fetch("WHERE id = ?", [id], in: database).first
     }
 
-    /// The links to and from a row that wait.
-    func links(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
-        try fetch("WHERE kind IN ('link', 'unlink') ORDER BY id", [], in: database).filter {
-            ($0.entitySet == set && $0.detail.sourceRow == rowID)
-                || ($0.detail.targetSet == set && $0.detail.targetRow == rowID)
-        }
-    }
-
     /// The requests of one change set, in order.
     func requests(ofChangeSet changeSet: String, in database: Database) throws -> [QueuedRequest] {
         try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
@@ -72,12 +64,13 @@ struct QueueTable {
         return counts
     }
 
-    /// Appends a request and gives its number.
+    /// Appends a request and gives its number. It waits for what its header fields name, too (rule 6).
     func append(
         _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
         detail: RequestDetail? = nil, in database: Database
     ) throws -> Int64 {
+        let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn).sorted()
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
@@ -88,12 +81,12 @@ struct QueueTable {
             arguments: [
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
-                dependsOn.map(String.init).joined(separator: ","), createdAt,
+                dependencies.map(String.init).joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
                 try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
             ])
         let id = database.lastInsertedRowID
-        if let changeSet = options.changeSet { try takeIn(dependsOn, changeSet, in: database) }
+        if let changeSet = options.changeSet { try takeIn(dependencies, changeSet, in: database) }
         return id
     }
 
@@ -210,6 +203,16 @@ struct QueueTable {
         return false
     }
 
+    /// The queued creations of entities that header fields name.
+    func creations(namedIn headers: [String: String], in database: Database) throws -> Set<Int64> {
+        var found: Set<Int64> = []
+        for entity in HeaderPlaceholders.entities(in: headers, model: model) {
+            let creations = try fetch("WHERE entity_set = ? AND kind = 'create'", [entity.set], in: database)
+            found.formUnion(creations.filter { $0.key == entity.key }.map(\.id))
+        }
+        return found
+    }
+
     func remove(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
     }
@@ -221,7 +224,7 @@ struct QueueTable {
             arguments: [snapshots.encode(key), snapshots.encode(changes), base.map(snapshots.encode), id])
     }
 
-    private func fetch(
+    func fetch(
         _ condition: String, _ arguments: [any DatabaseValueConvertible], in database: Database
     ) throws -> [QueuedRequest] {
         try Row.fetchAll(

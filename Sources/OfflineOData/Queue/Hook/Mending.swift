@@ -1,0 +1,114 @@
+import GRDB
+import ODataModel
+
+/// A refused request that an edit mends: the edit joins it in its place, so that what waits for it goes on waiting for it.
+struct Mending {
+    let refused: QueuedRequest
+    /// Requests queued behind it, which join it too, or they would undo the mending.
+    let joining: [QueuedRequest]
+
+    /// All of them, in order.
+    private var requests: [QueuedRequest] { [refused] + joining }
+
+    /// Mends a request by itself. One that was not sent yet may be edited so, too.
+    init(of refused: QueuedRequest) {
+        self.refused = refused
+        joining = []
+    }
+
+    /// Mends the creation or update of an entity.
+    ///
+    /// - Parameters:
+    ///   - earlier: the requests of the entity, in order.
+    ///   - names: the properties that the edit changes.
+    /// - Returns: `nil` where none can be mended so: there is none, or what is behind it and must be sent as it
+    ///   is would undo the mending.
+    init?(of earlier: [QueuedRequest], changing names: Set<String>) {
+        self.init(
+            of: earlier, mends: { ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil },
+            joins: { $0.kind == .update },
+            undoes: { request in names.contains { request.changes[$0] != nil } })
+    }
+
+    /// Mends what sends the bytes of a stream, or deletes it.
+    ///
+    /// - Parameters:
+    ///   - earlier: the requests of the entity, in order.
+    ///   - property: the stream property; `nil` for the stream of a media entity.
+    /// - Returns: as ``init(of:changing:)``.
+    init?(of earlier: [QueuedRequest], replacingStream property: String?) {
+        self.init(
+            of: earlier, mends: { $0.isAbout(streamOf: property) }, joins: { $0.isAbout(streamOf: property) },
+            undoes: { _ in true })
+    }
+
+    private init?(
+        of earlier: [QueuedRequest], mends: (QueuedRequest) -> Bool, joins: (QueuedRequest) -> Bool,
+        undoes: (QueuedRequest) -> Bool
+    ) {
+        guard
+            let refused = earlier.first(where: { $0.state == .refused && !$0.options.isUnmodifiable && mends($0) })
+        else { return nil }
+        let behind = earlier.filter { $0.id > refused.id && joins($0) }
+        let joining = behind.prefix { ($0.state == .pending || $0.state == .refused) && !$0.options.isUnmodifiable }
+        guard !behind.dropFirst(joining.count).contains(where: undoes) else { return nil }
+        self.refused = refused
+        self.joining = Array(joining)
+    }
+
+    /// Puts the refused request back into the queue, with what joins it. It is sent with the options of all of them, and
+    /// in one change set with whatever any of them is in a change set with: those are made together or not at all.
+    ///
+    /// - Parameters:
+    ///   - edit: the options of the edit.
+    ///   - creations: the creations of what it refers to now.
+    /// - Returns: whether it was put back; not where what it refers to now waits for it: mended in its place, each would
+    ///   wait for the other for ever.
+    func putBack(
+        joining edit: ChangeOptions, referringTo creations: Set<Int64>, _ queue: QueueTable, in database: Database
+    ) throws -> Bool {
+        let options = joining.reduce(refused.options) { $0.joined(with: $1.options) }.joined(with: edit)
+        let needed = try queue.creations(namedIn: options.headers, in: database).union(creations)
+            .subtracting([refused.id])
+        guard try !queue.anyWaits(needed, for: refused.id, in: database) else { return false }
+        for request in joining {
+            try queue.remove(request.id, in: database)
+            try queue.replaceDependency(on: request.id, by: refused.id, in: database)
+        }
+        if options != refused.options { try queue.setOptions(options, of: refused.id, in: database) }
+        // The user has seen their version, with the archive entry. A stream has its ETag already.
+        if let theirs = refused.failure?.theirs, refused.kind != .stream {
+            try queue.setETag(theirs.control.etag, of: refused.id, in: database)
+        }
+        try queue.markPending(refused.id, forgetsIdentification: true, in: database)
+        for request in requests { try queue.reviveChangeSet(of: request, in: database) }
+        try queue.setDependencies(needed.union(refused.dependsOn), of: refused.id, in: database)
+        let changeSets = requests.map(\.options.changeSet) + [edit.changeSet]
+        try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)
+        return true
+    }
+
+    /// Puts the values of the edit, and of what joins it, into the refused request.
+    ///
+    /// - Parameter base: the values before the edit.
+    func rewrite(with changes: Entity, base: Entity, _ queue: QueueTable, in database: Database) throws {
+        let merged = joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
+        // The values before the first of them are what the service has.
+        let known = requests.reversed().compactMap(\.base).reduce(base) { $0.merging($1) }
+        let theirs = refused.failure?.theirs
+        try queue.rewrite(
+            refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
+            base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
+    }
+}
+
+extension QueuedRequest {
+    /// Whether it says what becomes of a stream: of a property, or of the media entity where that is `nil`.
+    fileprivate func isAbout(streamOf property: String?) -> Bool {
+        switch kind {
+        case .stream: detail.property == property
+        case .create: detail.stream != nil && property == nil
+        default: false
+        }
+    }
+}

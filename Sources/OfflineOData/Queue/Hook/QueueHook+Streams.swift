@@ -1,0 +1,72 @@
+import GRDB
+import ODataModel
+import ODataService
+import ODataStore
+
+/// Streams, whose bytes are kept beside the queue until they are sent.
+extension QueueHook {
+    /// Queues a new stream of a row, or the deletion of one. Of several that were not sent only the last counts, and it
+    /// mends one that the service refused.
+    func queueStream(
+        _ row: RowWriter.WrittenRow, _ detail: RequestDetail, request: ODataRequest, in database: Database
+    ) throws {
+        guard let table = mapping.tables[row.set], let rowID = row.rowID else {
+            throw ODataError.notImplemented("Streams of \(row.set) offline")
+        }
+        let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
+        let options = try ChangeOptions(request)
+        if let mending = mending(of: earlier, replacingStream: detail.property, by: options),
+            try mending.putBack(joining: options, referringTo: [], queue, in: database)
+        {
+            var renewed = mending.refused.detail
+            renewed.stream = detail.stream
+            try queue.setDetail(renewed, of: mending.refused.id, in: database)
+            return try setLocalETag(table, rowID: rowID, in: database)
+        }
+        let change = RowChange(
+            kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
+            before: row.entity, after: row.entity, changedProperties: [], request: request, parent: row.parent)
+        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: detail.property ?? "")
+        let replaced = try StreamTable.info(owner, in: database)
+        try append(
+            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil,
+            etag: replaced?.isLocal == false ? replaced?.etag : nil, omitted: [], earlier: earlier, detail: detail,
+            in: database)
+        try setLocalETag(table, rowID: rowID, in: database)
+    }
+
+    /// The request in whose place a new stream is sent: one that was refused, or else the last one that waits.
+    private func mending(
+        of earlier: [QueuedRequest], replacingStream property: String?, by options: ChangeOptions
+    ) -> Mending? {
+        guard !options.isUnmodifiable else { return nil }
+        if let mending = Mending(of: earlier, replacingStream: property) { return mending }
+        guard let last = earlier.last, last.kind == .stream, last.state == .pending, last.detail.property == property,
+            isReplaceable(last, by: options)
+        else { return nil }
+        return Mending(of: last)
+    }
+
+    /// Makes the row of a media entity, whose properties the service will give, and queues its stream.
+    ///
+    /// - Parameter container: the row that contains it; `nil` for an entity of a set.
+    /// - Returns: the row with its temporary key.
+    func createMedia(
+        _ table: TableStorage, within container: Int64?, _ detail: RequestDetail, request: ODataRequest,
+        in database: Database
+    ) throws -> Int64 {
+        var entity = Entity(shape: table.shape)
+        try prepareInsert(&entity, into: table, in: database)
+        entity.control.etag = "W/\"local-\(environment.newGuid())\""
+        entity.markUnchanged()
+        let rowID = try BulkLoader(table: table, in: database).load(entity, owner: 0, parent: container).rowID
+        let change = RowChange(
+            kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
+            request: request, parent: container)
+        try append(
+            .create, change, rowID: rowID, changes: Entity(shape: table.shape), base: nil, etag: nil,
+            omitted: Set(table.shape.key.map(\.path)), earlier: [], detail: detail, in: database)
+        return rowID
+    }
+}

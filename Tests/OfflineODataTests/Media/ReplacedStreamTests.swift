@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A stream that was replaced or deleted here")
+struct ReplacedStreamTests {
+    static let content = "Pictures(1)/$value"
+
+    /// A store of pictures with their streams, whose service refuses streams while a flag is set.
+    private func clone(
+        _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
+    ) async throws -> OfflineODataProvider {
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard flag.isSet, case .media = request.body else { return nil }
+                throw ODataError(status: 415, code: "No", message: "No.")
+            })
+        return try await studio.clone(
+            [try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
+    }
+
+    // MARK: Taking back
+
+    @Test("is what was downloaded again when that is taken back", arguments: ["undo", "cancel", "all"])
+    func takenBack(way: String) async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        for text in ["two", "three"] { try await store.replaceStream(Self.content, text) }
+        try await store.download()
+        try await store.compact()
+        #expect(try await store.stream(Self.content) == "three")
+        switch way {
+        case "undo": #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        case "cancel": #expect(try await store.cancel(store.status().pending.map(\.id)) == 1)
+        default: #expect(try await store.undoAll() == 1)
+        }
+        await studio.wire.cut { _, _ in .lostOnTheWay }
+        #expect(try await store.stream(Self.content) == "one")
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("is what was downloaded again when its deletion is taken back")
+    func deletionTakenBack() async throws {
+        let studio = try await Studio()
+        try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
+        let store = try await clone(studio)
+        let thumb = try ODataURL(parsing: "Pictures(1)/Thumb")
+        _ = try await store.execute(ODataRequest(.delete, thumb))
+        #expect(try await !store.isStreamLoaded(thumb))
+        #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        #expect(try await store.stream("Pictures(1)/Thumb") == "small")
+    }
+
+    @Test("is what the last download brought when others have replaced it meanwhile")
+    func renewedBehind() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream(Self.content, "mine")
+        try await studio.service.replaceStream(Self.content, "theirs")
+        try await store.download()
+        #expect(try await store.stream(Self.content) == "mine")
+        try await store.undoAll()
+        #expect(try await store.stream(Self.content) == "theirs")
+    }
+
+    @Test("is loaded again when a conflict is given up: what was downloaded is out of date")
+    func conflictGivenUp() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream(Self.content, "mine")
+        try await studio.service.replaceStream(Self.content, "theirs")
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+        try await store.discard()
+        #expect(try await !store.isStreamLoaded(ODataURL(parsing: Self.content)))
+        try await store.download()
+        #expect(try await store.stream(Self.content) == "theirs")
+    }
+
+    @Test("takes no room beside the new one once the service has taken that")
+    func room() async throws {
+        let studio = try await Studio()
+        try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
+        let store = try await clone(studio)
+        try await store.replaceStream(Self.content, "two")
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/Thumb")))
+        func kept() async throws -> [Int?] {
+            try await DatabaseQueue(path: store.directory + "/store.db").read { database in
+                try ["outpost_stream", "outpost_stream_chunk"].map {
+                    try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)")
+                }
+            }
+        }
+        #expect(try await kept() == [3, 3], "until then both are kept")
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream, .stream])
+        #expect(try await kept() == [1, 1])
+        #expect(try await store.stream(Self.content) == "two")
+    }
+
+    // MARK: Mending
+
+    @Test("mends what the service refused", arguments: [content, "Pictures(1)/Thumb"])
+    func mended(stream: String) async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.replaceStream(stream, "bad")
+        try await store.update("Pictures(1)", ["Title": "Sea"])
+        isRefusing.set()
+        let report = try await store.upload()
+        #expect(report.failed.map(\.kind) == [.stream] && report.waiting.map(\.kind) == [.update])
+        isRefusing.clear()
+        try await store.replaceStream(stream, "good")
+        #expect(try await store.stream(stream) == "good")
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream, .update])
+        #expect(try await studio.service.stream(stream) == "good")
+        #expect(try await store.status().failed.isEmpty)
+    }
+
+    @Test("mends the creation of a media entity that the service refused for its stream")
+    func mendedCreation() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        _ = try await store.createMedia("Pictures", "bad")
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.create])
+        isRefusing.clear()
+        try await store.replaceStream("Pictures(-1)/$value", "good")
+        #expect(try await store.upload().accepted.map(\.kind) == [.create])
+        #expect(try await studio.service.stream("Pictures(2)/$value") == "good")
+        #expect(try await store.stream("Pictures(-1)/$value") == "good")
+    }
+
+    @Test("mends a conflict: who replaces it again has seen that others did")
+    func mendedConflict() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream(Self.content, "mine")
+        try await studio.service.replaceStream(Self.content, "theirs")
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+        try await store.replaceStream(Self.content, "mine again")
+        #expect(try await store.upload().accepted.map(\.kind) == [.stream])
+        #expect(try await studio.service.stream(Self.content) == "mine again")
+    }
+
+    @Test(
+        "sent again after a conflict overwrites no later one that nobody here has seen",
+        arguments: ["retry", "replace"])
+    func conflictAgain(way: String) async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.replaceStream(Self.content, "mine")
+        try await studio.service.replaceStream(Self.content, "theirs")
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+        try await studio.service.replaceStream(Self.content, "theirs again")
+        if way == "retry" {
+            try await store.retry()
+        } else {
+            try await store.replaceStream(Self.content, "mine again")
+        }
+        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+        #expect(try await studio.service.stream(Self.content) == "theirs again")
+    }
+
+    @Test("mends nothing where it must be sent as it is: it waits behind")
+    func unmodifiable() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.replaceStream(Self.content, "bad")
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.stream])
+        isRefusing.clear()
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).replaceStream(Self.content, "good")
+        #expect(try await store.upload().waiting.map(\.kind) == [.stream])
+        #expect(try await store.status().failed.map(\.kind) == [.stream])
+    }
+
+    // MARK: Where it is
+
+    @Test("within what an entity contains is sent by its path, however often it is replaced")
+    func contained() async throws {
+        let studio = try await Studio()
+        try await studio.picture("Albums(1)/Scans", Array("first".utf8))
+        guard case .integer(let number)? = try await studio.service.rows("Albums(1)/Scans").first?["ID"] else {
+            throw ODataError.notFound("ID")
+        }
+        let scan = "Albums(1)/Scans(\(number))/$value"
+        let store = try await studio.clone([try DefiningQuery("a", "Albums?$expand=Scans", retrievesStreams: true)])
+        for text in ["second", "third"] { try await store.replaceStream(scan, text) }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.entityText) == [scan])
+        #expect(try await studio.service.stream(scan) == "third")
+    }
+}

@@ -1,0 +1,42 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Folding moves no change past what may depend on it")
+struct FoldingOrderTests {
+    /// What an action changes at the service is another version than the one that a change behind it was made of.
+    private let folding = UploadOptions(conflictPolicy: .clientWins, foldsRequests: true)
+
+    @Test("past an action, whatever that is bound to", arguments: ["Albums(1)", "Albums(2)"])
+    func action(bound: String) async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.update("Albums(1)", ["Name": "Before"])
+        _ = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "\(bound)/Studio.Rename"), body: .parameters(["Name": "Renamed"])))
+        try await store.update("Albums(1)", ["Name": "Behind"])
+        try await store.update("Albums(1)", ["Name": "Last"])
+        let report = try await store.upload(options: folding)
+        #expect(report.accepted.map(\.kind) == [.update, .call, .update])
+        #expect(try await studio.service.rows("Albums(1)").first?["Name"] == "Last")
+    }
+
+    @Test("past a relation of its own entity, from either end, but past those of others")
+    func relation() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        for name in ["Before", "Behind"] {
+            for entity in ["Albums(1)", "Albums(2)", "Tags(3)"] {
+                try await store.update(entity, ["Name": .string(name)])
+            }
+            if name == "Before" { try await store.link("Albums(1)/Tags", to: "Tags(3)") }
+        }
+        let report = try await store.upload(options: folding)
+        #expect(
+            report.accepted.map(\.entityText)
+                == ["Albums(1)", "Albums(2)", "Tags(3)", "Albums(1)/Tags", "Albums(1)", "Tags(3)"])
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A relation without a foreign key that waits")
+struct WaitingRelationTests {
+    /// A store of albums with their tags, whose service refuses to change relations while a flag is set.
+    private func clone(
+        _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
+    ) async throws -> OfflineODataProvider {
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                let error = ODataError(status: 403, code: "No", message: "No.")
+                if flag.isSet, case .batch(let items) = request.body {
+                    return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+                }
+                guard flag.isSet, request.url.path.segments.last == .reference else { return nil }
+                throw error
+            })
+        return try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")], through: service)
+    }
+
+    private func names(_ provider: any ODataProvider, _ relation: String) async throws -> [ODataValue?] {
+        try await provider.rows("\(relation)?$orderby=ID").map { $0["Name"] }
+    }
+
+    // MARK: Downloads
+
+    @Test("is seen behind a download, from whichever end it was made or taken away")
+    func partnerSide() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.link("Tags(3)/Albums", to: "Albums(2)")
+        try await store.unlink("Tags(1)/Albums", from: "Albums(1)")
+        for album in 1...2 { try await studio.service.update("Albums(\(album))", ["Name": "Theirs"]) }
+        try await store.download()
+        #expect(try await names(store, "Albums(2)/Tags") == ["green"])
+        #expect(try await names(store, "Albums(1)/Tags") == ["blue"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await names(studio.service, "Albums(2)/Tags") == ["green"])
+        #expect(try await names(studio.service, "Albums(1)/Tags") == ["blue"])
+    }
+
+    @Test("Rule 12: keeps what it relates when that leaves its query, until it is through")
+    func leavingFilter() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            DefiningQuery(entitySet: "Albums"), try DefiningQuery("green", "Tags?$filter=Name eq 'green'"),
+        ])
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        try await studio.service.update("Tags(3)", ["Name": "grey"])
+        for _ in 1...2 { try await store.download() }
+        #expect(try await names(store, "Albums(2)/Tags") == ["green"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await names(studio.service, "Albums(2)/Tags") == ["grey"])
+        try await store.download()
+        #expect(try await store.rows("Tags").isEmpty, "nobody holds it any more")
+    }
+
+    // MARK: Taking back
+
+    @Test("is a change of both that undo of either takes back", arguments: ["Albums(2)", "Tags(3)"])
+    func undone(entity: String) async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        #expect(try await store.undo([ODataURL(parsing: entity)]) == 1)
+        #expect(try await names(store, "Albums(2)/Tags") == [])
+        #expect(try await store.rows(entity).count == 1, "it was not made here")
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("stays when the only other change of its entity is cancelled")
+    func cancelledBesides() async throws {
+        let studio = try await Studio()
+        let store = try await clone(studio)
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        try await store.update("Albums(2)", ["Name": "Mine"])
+        let update = try #require(try await store.status().pending.last)
+        try await store.cancel([update.id])
+        #expect(try await store.rows("Albums(2)").first?["Name"] == "Winter")
+        #expect(try await names(store, "Albums(2)/Tags") == ["green"])
+        #expect(try await store.status().pending.map(\.kind) == [.link])
+    }
+
+    // MARK: Mending
+
+    @Test(
+        "is not sent when the opposite is done before, or when it was refused, from whichever end",
+        arguments: [true, false], [true, false])
+    func opposite(isRefused: Bool, isFromOtherEnd: Bool) async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        try await store.unlink("Albums(1)/Tags", from: "Tags(1)")
+        if isRefused {
+            isRefusing.set()
+            #expect(try await store.upload().failed.map(\.kind) == [.link, .unlink])
+            isRefusing.clear()
+        }
+        if isFromOtherEnd {
+            try await store.unlink("Tags(3)/Albums", from: "Albums(2)")
+            try await store.link("Tags(1)/Albums", to: "Albums(1)")
+        } else {
+            try await store.unlink("Albums(2)/Tags", from: "Tags(3)")
+            try await store.link("Albums(1)/Tags", to: "Tags(1)")
+        }
+        let status = try await store.status()
+        #expect(status.pending.map(\.description) == [] && status.failed.map(\.description) == [])
+        #expect(try await names(store, "Albums(2)/Tags") == [])
+        #expect(try await names(store, "Albums(1)/Tags") == ["red", "blue"])
+    }
+
+    @Test("is mended, when it was refused, by asking for it again, with the options of both")
+    func again() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.changing(ChangeOptions(tag: "a")).link("Albums(2)/Tags", to: "Tags(3)")
+        isRefusing.set()
+        #expect(try await store.upload().failed.count == 1)
+        isRefusing.clear()
+        try await store.changing(ChangeOptions(tag: "b")).link("Albums(2)/Tags", to: "Tags(3)")
+        #expect(try await store.upload().accepted.map(\.options.tag) == ["a#b"])
+        #expect(try await names(studio.service, "Albums(2)/Tags") == ["green"])
+    }
+
+    @Test("is not mended by what must be sent as it is, which waits behind it")
+    func unmodifiable() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.link("Albums(2)/Tags", to: "Tags(3)")
+        isRefusing.set()
+        #expect(try await store.upload().failed.count == 1)
+        isRefusing.clear()
+        try await store.changing(ChangeOptions(isUnmodifiable: true)).unlink("Albums(2)/Tags", from: "Tags(3)")
+        #expect(try await store.upload().waiting.map(\.kind) == [.unlink])
+        #expect(try await store.status().failed.map(\.kind) == [.link])
+    }
+
+    @Test("refused with what it was made together with lets that go on when it is taken back")
+    func transaction() async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.transaction { changes in
+            try changes.update("Albums(2)", ["Name": "Mine"])
+            try changes.perform(
+                ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
+        }
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.update, .link])
+        isRefusing.clear()
+        try await store.unlink("Albums(2)/Tags", from: "Tags(3)")
+        #expect(try await store.upload().accepted.map(\.kind) == [.update])
+        #expect(try await studio.service.rows("Albums(2)").first?["Name"] == "Mine")
+    }
+
+    @Test("to the only one that there can be is mended by another one")
+    func other() async throws {
+        let studio = try await Studio { metadata in
+            metadata.replacingOccurrences(
+                of: #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#,
+                with: #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
+                    + #"<NavigationProperty Name="Motto" Type="Studio.Tag"/>"#
+            ).replacingOccurrences(
+                of: #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#,
+                with: #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#
+                    + #"<NavigationPropertyBinding Path="Motto" Target="Tags"/>"#)
+        }
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        func put(_ tag: String) async throws {
+            _ = try await store.execute(
+                ODataRequest(.replace, try ODataURL(parsing: "Albums(1)/Motto/$ref"), body: .reference(tag)))
+        }
+        try await put("Tags(1)")
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.link])
+        isRefusing.clear()
+        try await put("Tags(2)")
+        #expect(try await store.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
+        #expect(try await store.upload().accepted.map(\.kind) == [.link])
+        #expect(try await studio.service.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
+        #expect(try await store.status().failed.isEmpty)
+    }
+}
+
+extension ODataProvider {
+    /// Takes a relation away.
+    fileprivate func unlink(_ navigation: String, from target: String) async throws {
+        var request = ODataRequest(.delete, try ODataURL(parsing: navigation + "/$ref"))
+        request.url.options.id = target
+        _ = try await execute(request)
+    }
+}
