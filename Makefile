@@ -62,9 +62,7 @@ faults: setup ## power and wire fail at every operation of a database, every ope
 	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
 
 simulate: setup ## a service and its clients, everything failing: make simulate SEEDS=10000 FIRST_SEED=0
-	swift build $(SWIFT_FLAGS) -c release --product simulate
-	"$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/simulate" --seeds $(or $(SEEDS),10000) \
-		--first-seed $(or $(FIRST_SEED),0)
+	SCRATCH=$(SCRATCH) SEEDS=$(or $(SEEDS),10000) FIRST_SEED=$(or $(FIRST_SEED),0) scripts/simulate.sh
 
 soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
 	swift build $(SWIFT_FLAGS) -c release --product Soak

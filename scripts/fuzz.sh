@@ -28,25 +28,45 @@ if [ ! -f "Fuzz/Targets/$target.swift" ]; then
     echo "usage: scripts/fuzz.sh TARGET [SECONDS], TARGET one of ${targets//.swift/}" >&2
     exit 2
 fi
-build=${SCRATCH:-.build}/fuzz
+scratch=${SCRATCH:-.build}
+checkouts=$scratch/checkouts
+build=$scratch/fuzz
 mkdir -p "$build/$target/corpus"
+work=$(cd "$build/$target" && pwd)
 build=$(cd "$build" && pwd)
+level=-O
+package=outpost
+if [ "$target" = tables ]; then
+    # What stands beneath the engine is taken as the tests have built it: nothing to do where they have. It must not be
+    # mixed with what is built here, and what it has for its package alone is seen by that name: the folder's.
+    build=$work
+    level=-Onone
+    swift build --scratch-path "$scratch" --target OfflineOData -j "${JOBS:-2}" >&2
+    products=$(swift build --scratch-path "$scratch" --show-bin-path)
+    package=$(sed -n '/"-module-name","OfflineOData",/{s/.*"-package-name","\([^"]*\)".*/\1/p;q;}' "$scratch/debug.yaml")
+    : "${package:?"SwiftPM does not say in $scratch/debug.yaml which package OfflineOData is of"}"
+    # Whenever SwiftPM has built the engine again, what it stands on may have changed.
+    if [ -n "$(find "$products/OfflineOData.build" -name '*.o' -newer "$build/OfflineOData.o" 2>/dev/null | head -1)" ]; then
+        rm -f "$build/OfflineOData.o"
+    fi
+fi
 
 # The libraries on the floors that parse, each instrumented for coverage. The linker that the toolchain takes by
 # default hangs on the instrumented code.
-flags=(-O -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -I "$build" -package-name outpost
+flags=("$level" -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -I "$build" -package-name "$package"
     -Xcc -fmodule-map-file="$PWD/Sources/CLibXML2/module.modulemap")
 # shellcheck disable=SC2046 # words are wanted
 flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
-libraries=(ODataModel ODataQuery ODataFormat)
+# All begin with the same one: each is compiled again where the one before it is newer.
+libraries=(ErrorCodes ODataModel ODataQuery ODataFormat)
 support=(Fuzz/Support/*.swift)
 if [ "$target" = store ]; then
     # Encrypted files. What the encryption stands on is built as always, and not instrumented.
     libraries=(ErrorCodes Secrets EncryptedSQLite)
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
-    swift build -c release --scratch-path "${SCRATCH:-.build}" --target EncryptedSQLite -j "${JOBS:-2}" >&2
-    products=$(swift build -c release --scratch-path "${SCRATCH:-.build}" --show-bin-path)
+    swift build -c release --scratch-path "$scratch" --target EncryptedSQLite -j "${JOBS:-2}" >&2
+    products=$(swift build -c release --scratch-path "$scratch" --show-bin-path)
     flags+=(-I "$products/Modules" -Xcc -fmodule-map-file="$PWD/Sources/CSQLite/module.modulemap"
         -Xcc -fmodule-map-file="$products/CLinux.build/module.modulemap"
         -Xcc -fmodule-map-file="$products/CAESGCM.build/module.modulemap" -lsqlite3 -lstdc++)
@@ -60,8 +80,22 @@ elif [ "$target" = queue ]; then
     support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift)
 elif [ "$target" = delta ]; then
     libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
+elif [ "$target" = tables ]; then
+    libraries=(OfflineOData)
+    flags+=(-enable-testing -I "$products/Modules"
+        -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
+        -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include")
+    for map in Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
+        "$products/CAESGCM.build"; do
+        flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
+    done
+    for library in ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore EncryptedSQLite \
+        Secrets GRDB CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP \
+        CXKCPShims SwiftASN1; do
+        while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
+    done
+    flags+=(-lsqlite3 -lstdc++)
 fi
-checkouts=${SCRATCH:-.build}/checkouts
 # shellcheck source=scripts/library.sh
 source scripts/library.sh
 for library in "${libraries[@]}"; do
@@ -71,11 +105,11 @@ for library in "${libraries[@]}"; do
 done
 # shellcheck disable=SC2046
 swiftc "${flags[@]}" -use-ld=lld -module-name fuzz "Fuzz/Targets/$target.swift" "${support[@]}" "${objects[@]}" \
-    $(pkg-config --libs libxml-2.0) -o "$build/$target/run"
+    $(pkg-config --libs libxml-2.0) -o "$work/run"
 
 # Whoever catches the signal first has it: libFuzzer, which writes the input down, and not Swift's backtracer.
 export SWIFT_BACKTRACE=enable=no
-if [ -n "${INPUT:-}" ]; then exec "$build/$target/run" "$INPUT"; fi
+if [ -n "${INPUT:-}" ]; then exec "$work/run" "$INPUT"; fi
 
 seeds=("Fuzz/Seeds/$target")
 corpus=${OUTPOST_CORPUS:-../shared/corpus}
@@ -95,7 +129,7 @@ for folder in ${folders[@]+"${folders[@]}"}; do
 done
 # A file that grows without end is a finding, and must not fill what files lie in.
 ulimit -f 262144
-cd "$build/$target"
+cd "$work"
 absolute=()
 for seed in "${seeds[@]}"; do absolute+=("$(cd "$OLDPWD" && cd "$seed" && pwd)"); done
 exec ./run -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -12,49 +12,111 @@ struct PromiseTests {
                 "Sources/OfflineOData/Documentation.docc/WhatOutpostPromises.md"), encoding: .utf8)
     }
 
-    /// Every test of the package, as the page names them: suite, slash, function.
-    private static func tests() throws -> Set<String> {
-        var found: Set<String> = []
-        let files = FileManager.default.enumerator(
-            at: root.appendingPathComponent("Tests"), includingPropertiesForKeys: nil)
-        while let file = files?.nextObject() as? URL {
-            guard file.pathExtension == "swift" else { continue }
-            var suite = ""
-            var isTest = false
-            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                if let match = line.firstMatch(of: /^(?:@Suite )?(?:private )?(?:struct|extension|enum) (\w+Tests)\b/) {
-                    suite = String(match.1)
-                }
-                if line.contains("@Test") { isTest = true }
-                if isTest, let match = line.firstMatch(of: /\bfunc (\w+)\(/) {
-                    found.insert("\(suite)/\(match.1)")
-                    isTest = false
-                }
+    /// Every test of the package as `swift test` names it: target, dot, suite, slash, function.
+    private static func tests() throws -> [String] {
+        let folder = root.appendingPathComponent("Tests")
+        var found: [String] = []
+        for target in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let files = FileManager.default.enumerator(
+                at: folder.appendingPathComponent(target), includingPropertiesForKeys: nil)
+            while let file = files?.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                found += try tests(in: String(contentsOf: file, encoding: .utf8)).map { "\(target).\($0)" }
             }
         }
         return found
     }
 
-    @Test("Every test that the page names is there, and every line of a table names one")
+    /// The tests of a file: suite, slash, function.
+    private static func tests(in source: String) -> [String] {
+        var found: [String] = []
+        // A suite is a type that begins a line; what is within it does not.
+        var suite = ""
+        var isTest = false
+        for line in source.split(separator: "\n") {
+            let type = /^(?:@Suite(?:\(.*\))? )?(?:\w+ )*(?:struct|extension|enum|class|actor) (\w+)/
+            if let match = line.prefixMatch(of: type) { suite = String(match.1) }
+            if line.drop(while: { $0 == " " }).hasPrefix("@Test") { isTest = true }
+            if isTest, let match = line.firstMatch(of: /\bfunc (\w+|`[^`]+`)/) {
+                found.append("\(suite)/\(match.1)")
+                isTest = false
+            }
+        }
+        return found
+    }
+
+    /// What a page names: every suite with a function of it, and perhaps its target.
+    private static func names(in page: String) -> [String] {
+        page.matches(of: /`([\w.]+\/\w+)`/).map { String($0.1) }
+    }
+
+    /// The tests that a name stands for.
+    private static func tests(named name: String, of tests: [String]) -> [String] {
+        tests.filter { $0 == name || $0.hasSuffix(".\(name)") }
+    }
+
+    @Test("Every test that the page names is there, once, and every line of a table names one")
     func named() throws {
         let page = try Self.page()
         let tests = try Self.tests()
         #expect(tests.count > 500, "tests were found at all")
-        let named = page.matches(of: /`(\w+Tests\/\w+)`/).map { String($0.1) }
+        #expect(Set(tests).count == tests.count, "no two tests of a target have one name")
+        let named = Self.names(in: page)
         #expect(named.count > 40)
-        for name in named { #expect(tests.contains(name), "\(name) is no test") }
+        for name in named {
+            let meant = Self.tests(named: name, of: tests)
+            #expect(meant.count == 1, "\(name) is \(meant.isEmpty ? "no test" : meant.joined(separator: " and "))")
+        }
         for line in page.split(separator: "\n") where line.hasPrefix("| ") {
             guard !line.hasPrefix("| promise"), !line.hasPrefix("| ---") else { continue }
-            #expect(line.contains(/`(\w+Tests\/\w+|make \w+)/), "no test: \(line)")
+            #expect(line.contains(/`([\w.]+\/\w+|make \w+)/), "no test: \(line)")
         }
     }
 
-    @Test("Every command that the page names is in the Makefile")
+    @Test("A name is that of one test: with its target where two have the same")
+    func exact() {
+        let tests = ["A.FileTests/opens", "B.FileTests/opens", "B.OtherFileTests/opens", "B.FileTests/opensAgain"]
+        #expect(Self.tests(named: "FileTests/opens", of: tests).count == 2)
+        #expect(Self.tests(named: "B.FileTests/opens", of: tests) == ["B.FileTests/opens"])
+        #expect(Self.tests(named: "OtherFileTests/opens", of: tests) == ["B.OtherFileTests/opens"])
+        #expect(Self.tests(named: "FileTests/closes", of: tests) == [])
+        #expect(Self.names(in: "`FileTests/opens`, `make fuzz` and `B.FileTests/opens`").count == 2)
+    }
+
+    @Test("The tests of a file are found in their suites, however these are written")
+    func found() {
+        // Else this would hold tests itself.
+        let test = "@Test"
+        let source = """
+            @Suite("One (rule 1)") struct OneTests {
+                /// As \(test) has it.
+                func first() {}
+                \(test) func second() {}
+                \(test)(
+                    "A third", arguments: [1])
+                func third(number: Int) {}
+            }
+            private final class Other {
+                func none() {}
+            }
+            extension OneTests {
+                \(test)("A fourth") func `in words`() {}
+            }
+            """
+        #expect(Self.tests(in: source) == ["OneTests/second", "OneTests/third", "OneTests/`in words`"])
+    }
+
+    @Test("Every command that the page names is in the Makefile, and every target of the fuzzers is there")
     func commands() throws {
         let rules = try String(contentsOf: Self.root.appendingPathComponent("Makefile"), encoding: .utf8)
             .split(separator: "\n").compactMap { $0.firstMatch(of: /^(\w+):/).map { String($0.1) } }
-        let named = try Self.page().matches(of: /`make (\w+)/).map { String($0.1) }
+        let page = try Self.page()
+        let named = page.matches(of: /`make (\w+)/).map { String($0.1) }
         #expect(!named.isEmpty)
         for name in named { #expect(rules.contains(name), "make \(name) is no rule") }
+        for target in page.matches(of: /`make fuzz TARGET=([\w-]+)`/).map({ String($0.1) }) {
+            let file = Self.root.appendingPathComponent("Fuzz/Targets/\(target).swift")
+            #expect(FileManager.default.fileExists(atPath: file.path), "there is no fuzzer \(target)")
+        }
     }
 }

@@ -38,10 +38,13 @@ public struct Simulation: Sendable {
     public let ability: ServiceAbility
     /// How many clients there are.
     public let clients: Int
+    /// Whether changes of one entity are folded before they are sent.
+    public let folds: Bool
+    /// Whether what is kept offline is filtered, in parts that share rows.
+    public let hasFilters: Bool
+    /// Whether disks fail, besides wires and processes.
+    public let hasDiskFaults: Bool
     private let keepsLines: Bool
-    private let folds: Bool
-    private let hasFilters: Bool
-    private let hasDiskFaults: Bool
     private let isCareful: Bool
     /// What all that happens follows from.
     private let runSeed: UInt64

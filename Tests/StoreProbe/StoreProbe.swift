@@ -2,7 +2,9 @@ import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
+import ODataStore
 import OfflineOData
+import Secrets
 
 /// A service that never answers: whoever synchronises with it holds the store's lock until the end.
 private struct SilentService: ODataProvider {
@@ -16,26 +18,28 @@ private struct SilentService: ODataProvider {
     }
 }
 
-// Works on an unencrypted store from a process of its own.
+// Works on a store from a process of its own. It is not encrypted where - stands in the place of the key file.
 //
-//     StoreProbe DIRECTORY edit TAG COUNT    makes customers, the keys of which begin with TAG
-//     StoreProbe DIRECTORY sync              synchronises with a service that never answers
+//     StoreProbe DIRECTORY KEYFILE edit TAG COUNT    makes customers, the keys of which begin with TAG
+//     StoreProbe DIRECTORY KEYFILE sync              synchronises with a service that never answers
 @main
 enum StoreProbe {
     nonisolated static func main() async throws {
         let arguments = CommandLine.arguments
+        let protection: StoreProtection =
+            try arguments[2] == "-" ? .unencrypted : .encrypted(KeySource(keyFile: arguments[2]))
         let store = try await OfflineODataProvider.open(
-            at: arguments[1], protection: .unencrypted, connect: { @Sendable _, _ in SilentService() })
-        if arguments[2] == "sync" {
+            at: arguments[1], protection: protection, connect: { @Sendable _, _ in SilentService() })
+        if arguments[3] == "sync" {
             try await store.sync()
             return
         }
-        guard let shape = store.model.shape(ofSet: "Customers"), let count = Int(arguments[4]) else { exit(2) }
+        guard let shape = store.model.shape(ofSet: "Customers"), let count = Int(arguments[5]) else { exit(2) }
         for number in 1...count {
             let customer = Entity(
                 shape: shape,
                 [
-                    "CustomerID": .string("\(arguments[3])\(number)"), "CompanyName": "Made in a process",
+                    "CustomerID": .string("\(arguments[4])\(number)"), "CompanyName": "Made in a process",
                     "Country": "Norway",
                 ])
             _ = try await store.execute(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Simulation
 
 @main
@@ -16,7 +17,8 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(help: "How many seeds, 1 or more.") var seeds = 100
     @Option(help: "The first seed.") var firstSeed: UInt64 = 0
-    @Option(help: "How many runs at the same time, 1 or more.") var jobs = 2
+    @Option(help: "How many runs at the same time, 1 or more; as many as there are processors unless given.")
+    var jobs = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what happened in each run.") var trace = false
 
     func validate() throws {

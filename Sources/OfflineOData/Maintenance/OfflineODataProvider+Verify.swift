@@ -18,8 +18,9 @@ extension OfflineODataProvider {
     /// Reads a whole store and finds what is damaged: every byte of its files, then the rows and indexes, then the queue.
     ///
     /// A store with damaged files is not opened, as that would let SQLite end the log at the damage: what can still be
-    /// read stays as it is. Of an unencrypted store, SQLite's own check is all there is. Nothing is changed either way,
-    /// but for the log that is moved into the database when the last connection to a whole store closes.
+    /// read stays as it is. Of an unencrypted store, SQLite's own check is all there is. Nothing of the store is written
+    /// either way: one of an earlier version is not brought up to date, and a log is not moved into the database. All that
+    /// may be made anew is the index of a log (`-shm`), which SQLite makes of the log whenever it is missing.
     ///
     /// - Parameters:
     ///   - directory: Where the store was made.
@@ -33,29 +34,21 @@ extension OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         var found = StoreVerification()
-        if case .encrypted(let source) = protection {
-            do throws(EncryptedDatabaseError) {
+        var isEncrypted = false
+        do throws(EncryptedDatabaseError) {
+            isEncrypted = try EncryptedDatabase.isEncrypted(at: path)
+            if case .encrypted(let source) = protection {
                 try EncryptedDatabase.unlock(at: path, with: source)
                 found.damages = try EncryptedDatabase.verify(at: path)
-            } catch {
-                throw StoreError(error, path: path)
             }
-            guard found.damages.isEmpty else { return found }
+        } catch {
+            throw StoreError(error, path: path)
         }
-        let store = try await open(at: directory, protection: protection)
-        defer { try? store.close() }
-        found.problems = try await store.database.read { database in
-            do {
-                return try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-            } catch let error as DatabaseError {
-                return [error.message ?? "SQLite cannot read the database (\(error.extendedResultCode.rawValue))."]
-            }
+        if case .unencrypted = protection, isEncrypted {
+            throw StoreError.protectionMismatch(path: path, isEncrypted: true)
         }
-        do {
-            _ = try await store.status()
-        } catch let error as OfflineError {
-            found.problems.append(error.description)
-        }
+        guard found.damages.isEmpty else { return found }
+        found.problems = try await StoreInspection.problems(at: path, in: directory, isEncrypted: isEncrypted)
         return found
     }
 }

@@ -59,7 +59,9 @@ struct Containment {
                 SELECT DISTINCT entity_set, json_extract(detail, '$.parentRow') FROM outpost_queue
                 WHERE substr(entity_set, 1, ?) = ? AND row_id <> 0
                 """, arguments: [table.set.count + 1, table.set + "/"])
-        return try related.union(rows.compactMap { try container(in: table, ofRowIn: $0[0], $0[1], database) })
+        // What a stranger has made of the detail may be no number.
+        return try related.union(
+            rows.compactMap { try container(in: table, ofRowIn: $0[0], Int64.fromDatabaseValue($0[1]), database) })
     }
 
     /// Whether the rows of a table contain others.

@@ -6,7 +6,10 @@ enum EngineSchema {
     static let version = 5
 
     /// What makes the tables of a new store.
-    static let statements = firstVersion + upgrades.flatMap { $0 }
+    static let statements = tables(of: version)
+
+    /// What makes the tables as a version had them.
+    static func tables(of version: Int) -> [String] { firstVersion + upgrades.prefix(version - 1).joined() }
 
     /// Brings the tables of an older version up to date.
     static func upgrade(from version: Int, in database: Database) throws {

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import ODataModel
+import ODataQuery
 import ODataService
 import ODataStore
 import OfflineOData
@@ -166,5 +168,36 @@ struct DamagedStoreTests {
         }
         #expect(damaged > 10)
         try database.close()
+    }
+
+    @Test(
+        "Whatever stands in the detail of a change, downloads and uploads go on, or are refused with an error of their own",
+        arguments: [
+            "{\"parentRow\":\"x\"}", "{\"parentRow\":1.5}", "{\"parentRow\":1e300}", "{\"parentRow\":[1]}",
+            "{\"parentRow\":-1}", "[]", "{", "null",
+        ])
+    func strangeDetail(detail: String) async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([DefiningQuery("albums", "Albums?$expand=Pages")])
+        let page = Entity(
+            shape: try #require(store.model.shape(QualifiedName("Studio", "Page"))), ["Title": "Mine"])
+        _ = try await store.execute(
+            ODataRequest(.update, try ODataURL(parsing: "Albums(1)/Pages(1)"), body: .entity(page)))
+        try store.close()
+        let database = try DatabaseQueue(path: store.directory + "/store.db")
+        try await database.write { try $0.execute(sql: "UPDATE outpost_queue SET detail = ?", arguments: [detail]) }
+        try database.close()
+        let client = try studio.client()
+        for uploads in [false, true] {
+            let again = try await OfflineODataProvider.open(
+                at: store.directory, protection: .unencrypted, connect: { _, _ in client })
+            do {
+                if uploads { try await again.upload() }
+                try await again.download()
+            } catch {
+                #expect(error is OfflineError || error is ODataError || error is StoreError, "\(error)")
+            }
+            try again.close()
+        }
     }
 }

@@ -1,6 +1,8 @@
 import EncryptedSQLite
 import Foundation
 import GRDB
+import ODataModel
+import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
@@ -11,59 +13,192 @@ struct VerifyTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
 
+    // MARK: Stores
+
     /// A store with rows and a change that waits; closed.
-    private func store(_ shop: Shop) async throws -> String {
+    private func store(_ shop: Shop, options: OfflineODataProvider.Options = .init()) async throws -> String {
         let directory = shop.directory.appendingPathComponent("clone").path
         let store = try await OfflineODataProvider.create(
-            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [DefiningQuery("customers", "Customers")], options: options)
         try await store.download()
         try await store.update("Customers('C0002')", ["City": "Mine"])
         try store.close()
         return directory
     }
 
-    private func flip(_ path: String, _ place: Int) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(place))
-        let byte = try #require(try file.read(upToCount: 1)?.first)
-        try file.seek(toOffset: UInt64(place))
-        try file.write(contentsOf: Data([byte ^ 0x20]))
+    /// The files of such a store as a crash leaves them, with two more changes that are in its log alone.
+    private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
+        let directory = try await store(shop)
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        for number in 3...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
+        let files = try Self.files(in: directory)
+        try store.close()
+        return files
     }
 
-    @Test("A flipped bit in any page is found at its place, typed, and nothing is made worse")
+    private static func files(
+        in directory: String, named names: [String] = ["store.db", "store.db-wal"]
+    ) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in names { files[name] = try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name)) }
+        return files
+    }
+
+    /// A folder with such files.
+    private func folder(_ name: String, _ files: [String: Data], in shop: Shop) throws -> String {
+        let folder = shop.directory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
+        return folder.path
+    }
+
+    // MARK: Flipped bits
+
+    private static let flip: UInt8 = 0x20
+
+    /// A place in every region of a file, and by turns in every part of a page and of a frame.
+    private static func places(_ name: String, count: Int) -> [Int] {
+        if name == "store.db-wal" {
+            // Page number, mark of the commit, salts, checksum; then the page.
+            let parts = [0, 3, 4, 7, 8, 12, 16, 23, 24, 35, 36, 2000, 4103, 4119]
+            let frames = stride(from: 32, to: count, by: 4120).enumerated().map { $1 + parts[$0 % parts.count] }
+            return Array(0..<32) + frames
+        }
+        // Header, first slot, second slot, and what is between.
+        let block = [0, 15, 16, 17, 18, 24, 39, 511, 512, 1023, 1024, 1100, 1535, 1536, 3071, 3072, 3583, 3584, 4095]
+        // Nonce, content, tag.
+        let parts = [0, 11, 12, 1234, 4067, 4079, 4080, 4095]
+        let pages = stride(from: 4096, to: count, by: 4096).enumerated().map { $1 + parts[$0 % parts.count] }
+        return block + pages
+    }
+
+    /// What verifying must say of a flipped bit: the one region that it is in, or why the key block cannot be read.
+    private static func expected(_ name: String, _ place: Int, at path: String) -> Result<[String], StoreError> {
+        if name == "store.db-wal" {
+            let frame = 32 + (place - 32) / 4120 * 4120
+            return .success([place < 32 ? "\(name) 0 header of the log" : "\(name) \(frame) frame of the log"])
+        }
+        switch place {
+        case 0..<16: return .failure(.notAStore(path: path))
+        case 16: return .failure(.newerVersion(path: path, found: Int(flip) << 8 | 1, supported: 1))
+        case 17: return .failure(.newerVersion(path: path, found: Int(flip) | 1, supported: 1))
+        case 18..<512, 1024..<1536:
+            return .failure(.corrupt(message: "the key block of \(path) is damaged"))
+        case ..<4096: return .success(["\(name) 0 key block"])
+        default: return .success(["\(name) \(place / 4096 * 4096) page"])
+        }
+    }
+
+    private func found(in directory: String) async throws -> Result<[String], StoreError> {
+        do {
+            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            #expect(found.problems == [])
+            return .success(
+                found.damages.map {
+                    "\(URL(fileURLWithPath: $0.path).lastPathComponent) \($0.offset) \($0.expected.rawValue)"
+                })
+        } catch let error as StoreError {
+            return .failure(error)
+        }
+    }
+
+    @Test("A flipped bit in any region of any file is found at its place, typed, and nothing is made worse")
     func flippedBits() async throws {
         let shop = try await Shop()
-        let directory = try await store(shop)
-        let path = directory + "/store.db"
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
-        let size = try Data(contentsOf: URL(fileURLWithPath: path)).count
-        for place in stride(from: 4096 + 37, to: size, by: 4096) {
-            try flip(path, place)
-            let before = try Data(contentsOf: URL(fileURLWithPath: path))
-            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
-            #expect(found.damages.map(\.offset) == [Int64(place / 4096 * 4096)])
-            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-            try flip(path, place)
+        let files = try await crashedFiles(shop)
+        let directory = try folder("flipped", files, in: shop)
+        #expect(try await found(in: directory) == .success([]))
+        #expect(try Self.files(in: directory) == files)
+        for (name, content) in files {
+            let places = Self.places(name, count: content.count)
+            #expect(places.count > 40)
+            for place in places {
+                var flipped = files
+                flipped[name]?[place] ^= Self.flip
+                _ = try folder("flipped", flipped, in: shop)
+                let expected = Self.expected(name, place, at: directory + "/store.db")
+                #expect(try await found(in: directory) == expected, "\(name), byte \(place)")
+                #expect(try Self.files(in: directory) == flipped, "\(name), byte \(place)")
+            }
         }
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+        _ = try folder("flipped", files, in: shop)
+        #expect(try await found(in: directory) == .success([]))
     }
+
+    @Test("A store with a flipped bit shows what was written up to some moment, or refuses with an error of its own")
+    func flippedBitsInUse() async throws {
+        let shop = try await Shop()
+        let files = try await crashedFiles(shop)
+        let cities = try await shop.database.rows("Customers?$orderby=CustomerID").map { $0["City"] }
+        var (refused, shown) = (0, [0, 0, 0, 0])
+        for (name, content) in files {
+            // Opening a store takes much longer than verifying it.
+            for (number, place) in Self.places(name, count: content.count).enumerated() where number % 3 == 0 {
+                var flipped = files
+                flipped[name]?[place] ^= Self.flip
+                let directory = try folder("\(name)-\(place)", flipped, in: shop)
+                do {
+                    let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+                    defer { try? store.close() }
+                    let waiting = try await store.status().pending.map(\.entityText)
+                    let rows = try await store.rows("Customers?$orderby=CustomerID")
+                    var expected = cities
+                    for index in waiting.indices { expected[index + 1] = "Mine" }
+                    #expect(rows.map { $0["City"] } == expected, "\(name), byte \(place)")
+                    #expect(waiting == waiting.indices.map { "Customers('C000\($0 + 2)')" }, "\(name), byte \(place)")
+                    // The first change is in the database, and what is there is whole or refused.
+                    #expect(name == "store.db" ? waiting.count == 3 : (1...3).contains(waiting.count))
+                    shown[min(waiting.count, 3)] += 1
+                } catch {
+                    #expect(
+                        error is StoreError || error is OfflineError || error is ODataError,
+                        "\(name), byte \(place): \(error)")
+                    // A log ends where one of its frames is damaged, and what is before it is there.
+                    #expect(name == "store.db" || place < 32, "byte \(place) of the log: \(error)")
+                    refused += 1
+                }
+            }
+        }
+        #expect(refused > 5)
+        #expect(shown.dropFirst().allSatisfy { $0 > 0 }, "\(shown)")
+    }
+
+    // MARK: Refusals
 
     @Test("A wrong key, a later format, a file that is none and a missing one are errors of their own")
     func refusals() async throws {
         let shop = try await Shop()
         let directory = try await store(shop)
         let path = directory + "/store.db"
-        await #expect(throws: StoreError.wrongKey(path: path)) {
-            try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(.generate())))
+        let whole = try Self.files(in: directory, named: ["store.db"])
+        for wrong: KeySource in [.key(.generate()), .passphrase(Secret("correct horse"))] {
+            await #expect(throws: StoreError.wrongKey(path: path)) {
+                try await OfflineODataProvider.verify(at: directory, protection: .encrypted(wrong))
+            }
+            await #expect(throws: StoreError.wrongKey(path: path)) {
+                try await OfflineODataProvider.open(at: directory, protection: .encrypted(wrong))
+            }
+        }
+        await #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
+            try await OfflineODataProvider.verify(at: directory, protection: .unencrypted)
+        }
+        #expect(try Self.files(in: directory, named: ["store.db"]) == whole)
+        var later = whole
+        later["store.db"]?[17] = 33
+        _ = try folder("clone", later, in: shop)
+        await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
+            try await OfflineODataProvider.verify(at: directory, protection: protection)
         }
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
-            try flip(path, 17)
-            defer { try? flip(path, 17) }
-            return try await OfflineODataProvider.verify(at: directory, protection: protection)
+            try await OfflineODataProvider.open(at: directory, protection: protection)
         }
-        await #expect(throws: OfflineError.self) {
+        #expect(try Self.files(in: directory, named: ["store.db"]) == later)
+        await #expect {
             try await OfflineODataProvider.verify(at: directory + "x", protection: protection)
+        } throws: {
+            guard case OfflineError.noStore(directory + "x")? = $0 as? OfflineError else { return false }
+            return true
         }
         try Data("nothing of ours".utf8).write(to: URL(fileURLWithPath: path))
         await #expect(throws: StoreError.notAStore(path: path)) {
@@ -71,15 +206,79 @@ struct VerifyTests {
         }
     }
 
+    // MARK: Content
+
+    private func open(_ directory: String, _ key: KeySource) throws -> DatabaseQueue {
+        try EncryptedDatabase.unlock(at: directory + "/store.db", with: key)
+        return try DatabaseQueue(path: EncryptedDatabase.uri(forPath: directory + "/store.db"))
+    }
+
     @Test("Pages that are sealed and make no sense are found by SQLite's check, a damaged queue by the engine's")
     func content() async throws {
         let shop = try await Shop()
         let directory = try await store(shop)
-        try EncryptedDatabase.unlock(at: directory + "/store.db", with: .key(key))
-        let queue = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: directory + "/store.db"))
+        let queue = try open(directory, .key(key))
         try await queue.write { try $0.execute(sql: "UPDATE outpost_queue SET changes = x'00'") }
+        // It is in the log alone: the log is read, and stays where it is.
+        let crashed = try folder("crashed", Self.files(in: directory), in: shop)
         try queue.close()
+        for place in [directory, crashed] {
+            let names = place == crashed ? ["store.db", "store.db-wal"] : ["store.db"]
+            let before = try Self.files(in: place, named: names)
+            let found = try await OfflineODataProvider.verify(at: place, protection: protection)
+            #expect(found.damages.isEmpty && found.problems.count == 1, "\(found)")
+            #expect(try Self.files(in: place, named: names) == before)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).contains("store.db-wal") == false)
+    }
+
+    @Test("A database that was cut to nothing is named, and its log stays: opened, it would go")
+    func cutToNothing() async throws {
+        let shop = try await Shop()
+        var files = try await crashedFiles(shop)
+        files["store.db"] = files["store.db"]?.prefix(4096)
+        let directory = try folder("cut", files, in: shop)
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
-        #expect(found.damages.isEmpty && found.problems.count == 1)
+        #expect(found.problems == ["The database was cut to nothing; its log is there."])
+        #expect(try Self.files(in: directory) == files)
+    }
+
+    @Test(
+        "A store of an earlier version is read as it is, its queue too, and stays at that version",
+        arguments: UpgradeTests.kept)
+    func earlierVersions(fixture: String) async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: UpgradeTests.fixtures.appendingPathComponent(fixture), to: directory)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let key = try KeySource(keyFile: directory.appendingPathComponent("key").path)
+        func files() throws -> [String: Data] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            return try Self.files(in: directory.path, named: names)
+        }
+        func problems() async throws -> [String] {
+            let before = try files()
+            let found = try await OfflineODataProvider.verify(at: directory.path, protection: .encrypted(key))
+            #expect(found.damages == [])
+            #expect(try files() == before, "nothing changes, and nothing is left beside the store")
+            return found.problems
+        }
+        #expect(try await problems() == [])
+        let database = try open(directory.path, key)
+        try await database.write { try $0.execute(sql: "UPDATE outpost_queue SET changes = x'00' WHERE id = 1") }
+        try database.close()
+        #expect(try await problems().count == 1)
+    }
+
+    @Test("A store with sets of the app's own is whole also for who does not name them, and keeps them")
+    func ownSets() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.localDrafts = ["Drafts": "Customers"]
+        let directory = try await store(shop, options: options)
+        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+        let again = try await OfflineODataProvider.open(at: directory, protection: protection, options: options)
+        #expect(again.model.entitySet("Drafts") != nil)
+        #expect(try await again.status().pending.count == 1)
+        try again.close()
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import ODataQuery
+import ODataStore
 import OfflineOData
+import Secrets
 import Testing
 
 /// The executable `StoreProbe`, which stands beside the tests.
@@ -8,9 +10,9 @@ private struct Probe {
     let process = Process()
     private let output = Pipe()
 
-    init(_ store: OfflineODataProvider, _ arguments: String...) throws {
+    init(_ site: SharedStore, _ arguments: String...) throws {
         process.executableURL = Executables.url("StoreProbe")
-        process.arguments = [store.directory] + arguments
+        process.arguments = [site.store.directory, site.keyFile ?? "-"] + arguments
         process.standardOutput = output
         try process.run()
     }
@@ -31,16 +33,43 @@ private struct Probe {
     }
 }
 
+/// A store that several processes work on, downloaded.
+private struct SharedStore {
+    let store: OfflineODataProvider
+    let protection: StoreProtection
+    /// The file from which other processes read the key; `nil` where there is none.
+    let keyFile: String?
+
+    init(_ shop: Shop, isEncrypted: Bool) async throws {
+        if isEncrypted {
+            let file = shop.directory.appendingPathComponent("key")
+            try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: file)
+            keyFile = file.path
+            protection = .encrypted(try KeySource(keyFile: file.path))
+        } else {
+            keyFile = nil
+            protection = .unencrypted
+        }
+        store = try await OfflineODataProvider.create(
+            at: shop.directory.appendingPathComponent("shared").path, protection: protection,
+            serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try await store.download()
+    }
+}
+
 @Suite("A store of several processes (rule 10)", .serialized)
 struct StoreProcessTests {
-    @Test("Processes that edit while another synchronises and observes lose nothing", Patience.limit)
-    func edits() async throws {
+    @Test(
+        "Processes that edit while another synchronises and observes lose nothing", Patience.limit,
+        arguments: [false, true])
+    func edits(isEncrypted: Bool) async throws {
         let shop = try await Shop()
-        let store = try await shop.clone()
+        let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
+        let store = shared.store
         let query = try ODataURL(parsing: "Customers?$filter=startswith(CustomerID,'P')&$orderby=CustomerID")
         var results = store.observe(query).makeAsyncIterator()
         #expect(try await results.next()?.isEmpty == true)
-        let probes = try ["PA", "PB"].map { try Probe(store, "edit", $0, "15") }
+        let probes = try ["PA", "PB"].map { try Probe(shared, "edit", $0, "15") }
         var seen = 0
         while seen < 30 {
             seen = try await results.next()?.count ?? .max
@@ -56,13 +85,16 @@ struct StoreProcessTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("A process that is killed while it edits leaves every edit that it was told of", Patience.limit)
-    func killed() async throws {
+    @Test(
+        "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
+        arguments: [false, true])
+    func killed(isEncrypted: Bool) async throws {
         let shop = try await Shop()
-        let store = try await shop.clone()
+        let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
+        let store = shared.store
         var committed = 0
         for round in 1...3 {
-            let probe = try Probe(store, "edit", "K\(round)", "10000")
+            let probe = try Probe(shared, "edit", "K\(round)", "10000")
             var text = ""
             while text.split(separator: "\n").count < 5 * round { text += probe.read() }
             text += try probe.kill()
@@ -72,14 +104,17 @@ struct StoreProcessTests {
             #expect(pending >= committed && pending <= committed + round, "an edit is whole or not there")
         }
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted).isWhole)
+        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: shared.protection).isWhole)
     }
 
-    @Test("The second to synchronise is told which process does, and may when that one was killed", Patience.limit)
-    func synchronising() async throws {
+    @Test(
+        "The second to synchronise is told which process does, and may when that one was killed", Patience.limit,
+        arguments: [false, true])
+    func synchronising(isEncrypted: Bool) async throws {
         let shop = try await Shop()
-        let store = try await shop.clone()
-        let probe = try Probe(store, "sync")
+        let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
+        let store = shared.store
+        let probe = try Probe(shared, "sync")
         #expect(probe.read().hasPrefix("syncing"))
         await #expect {
             try await store.sync()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A store of an earlier version")
 struct UpgradeTests {
-    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures")
 
     /// The stores that are kept, `store-` and the version of the engine's tables in each.
