@@ -67,12 +67,15 @@ struct MendingTests {
 
     // MARK: Options
 
-    @Test("joins header fields and tags, and takes the category of the edit (§3.6)")
-    func options() async throws {
+    @Test(
+        "joins header fields and tags, and takes the category of the edit and the higher priority (§3.6)",
+        arguments: [(2, 0), (0, 2)])
+    func options(first: Int, second: Int) async throws {
         let shop = try await Shop()
-        let store = try await refused(shop, ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"], priority: 2))
-        try await store.changing(ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"])).update(
-            "Products(6)", ["Stock": 4])
+        let store = try await refused(
+            shop, ChangeOptions(category: "first", tag: "a", headers: ["X": "1", "Y": "1"], priority: first))
+        let edit = ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"], priority: second)
+        try await store.changing(edit).update("Products(6)", ["Stock": 4])
         let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
         let sent = try #require(report.accepted.first)
         #expect(sent.options.tag == "a#b")
@@ -178,9 +181,11 @@ struct MendingTests {
         let pending = try await store.status().pending
         #expect(pending.map(\.kind) == [.create, .create, .update, .update])
         let changeSets = try await store.rows("RequestQueue").compactMap { $0["ChangeSet"] }
+        await shop.wire.mend()
         #expect(changeSets.count == 4 && Set(changeSets).count == 1 && changeSets.first != .null)
         #expect(try await sent(store).count == 4)
         let quantity = "SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201 AND ProductID = 4"
+        #expect(await shop.wire.requests.contains { $0.path?.hasSuffix("$batch") == true } == hasBatches)
         #expect(try await shop.count(quantity) == 3)
         try await expectSettled(store, shop)
     }
