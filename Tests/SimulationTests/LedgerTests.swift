@@ -115,7 +115,7 @@ struct LedgerTests {
 
 @Suite("A client's clock in the simulation")
 struct ClientClockTests {
-    @Test("jumps for whoever reads it already, as an open store does")
+    @Test("jumps for whoever holds it already")
     func jumps() {
         let time = VirtualTime()
         let clock = ClientClock(time)

@@ -102,8 +102,7 @@ struct EngineRows {
         case .create, .update: break
         }
         var writer = JSONWriter(reservingCapacity: 256)
-        let sent = request.changes.only(where: { request.kind != .create || !request.omitted.contains($0) })
-        writer.value(.complex(sent), type: .entity(sent.shape.name), model: model)
+        writer.value(.complex(request.changes), type: .entity(request.changes.shape.name), model: model)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 

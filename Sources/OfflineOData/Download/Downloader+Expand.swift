@@ -50,6 +50,7 @@ extension Downloader {
         try await clearStage(query)
         var seen = RowSet()
         var link: String?
+        var followed: Set<String> = []
         repeat {
             var page = try await fullPage(query, table, link: link)
             for index in page.entities.indices { try await complete(&page.entities[index]) }
@@ -59,6 +60,7 @@ extension Downloader {
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
+            try Self.follow(link, in: &followed)
         } while link != nil
         try await stageMissing(query, table, seen: &seen)
         for counts in try await applyStage(query, table, deltaLink: nil) { report.add(counts) }
@@ -66,19 +68,23 @@ extension Downloader {
     }
 
     /// Follows the links to the further pages of what is expanded, at whatever depth.
-    private func complete(_ entity: inout Entity) async throws {
+    ///
+    /// - Parameter outer: the links that led to the entity itself.
+    private func complete(_ entity: inout Entity, behind outer: Set<String> = []) async throws {
         for (name, related) in entity.related {
             switch related {
             case .many(var entities, _, var next):
+                var followed = outer
                 while let link = next {
+                    try Self.follow(link, in: &followed)
                     let page = try await fetch(ODataRequest(following: link))
                     entities += page.entities
                     next = page.nextLink
                 }
-                for index in entities.indices { try await complete(&entities[index]) }
+                for index in entities.indices { try await complete(&entities[index], behind: followed) }
                 entity.related[name] = .many(entities)
             case .one(var other):
-                try await complete(&other)
+                try await complete(&other, behind: outer)
                 entity.related[name] = .one(other)
             case .none, .references: continue
             }

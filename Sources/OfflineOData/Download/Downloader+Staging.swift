@@ -129,10 +129,12 @@ extension Downloader {
         var found: Set<EntityKey> = []
         do {
             var link: String?
+            var followed: Set<String> = []
             repeat {
                 let page = try await fetch(link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
                 found.formUnion(page.entities.compactMap(\.key))
                 link = page.nextLink
+                try Self.follow(link, in: &followed)
             } while link != nil
         } catch let error as ODataError where Self.refusals.contains(error.status) {
             return nil

@@ -130,7 +130,7 @@ struct Downloader: Sendable {
             report.add(written.counts)
             report.received += written.received
             link = written.nextLink
-            if let link, !followed.insert(link).inserted { throw Self.leadsNowhere }
+            try Self.follow(link, in: &followed)
         } while link != nil
         return report
     }
@@ -169,7 +169,9 @@ struct Downloader: Sendable {
             return report
         }
         // Several pages are staged, so that they are applied as one.
+        var followed: Set = [link]
         while true {
+            try Self.follow(page.nextLink, in: &followed)
             try await stage(page.entities, query)
             try await stage(removed: removed, query, table)
             guard let next = page.nextLink else { break }
@@ -217,7 +219,7 @@ struct Downloader: Sendable {
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
-            if let link, !followed.insert(link).inserted { throw Self.leadsNowhere }
+            try Self.follow(link, in: &followed)
             deltaLink = page.deltaLink
         } while link != nil
         try await stageMissing(query, table, seen: &seen)
@@ -389,9 +391,7 @@ struct Downloader: Sendable {
 
     func fetch(_ request: ODataRequest) async throws -> EntityPage {
         try Task.checkCancellation()
-        let page = try Self.page(of: try await remote.execute(request))
-        guard page.nextLink == nil || page.nextLink != request.link else { throw Self.leadsNowhere }
-        return page
+        return try Self.page(of: try await remote.execute(request))
     }
 
     /// The decoded collection that a service answered with.
@@ -406,9 +406,13 @@ struct Downloader: Sendable {
         }
     }
 
-    /// A link that would never end if it were followed.
-    private static var leadsNowhere: ODataError {
-        ODataError(
+    /// Notes that a read follows a link to its next page; the last page has none.
+    ///
+    /// - Parameter followed: the links that led to the pages before.
+    /// - Throws: `ODataError` where it is one of those: the pages lead in a circle, and would never end.
+    static func follow(_ link: String?, in followed: inout Set<String>) throws {
+        guard let link, !followed.insert(link).inserted else { return }
+        throw ODataError(
             status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads back to an earlier one.")
     }
 }

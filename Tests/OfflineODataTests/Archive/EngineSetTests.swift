@@ -44,7 +44,9 @@ struct EngineSetTests {
         #expect(first["RequestURL"] == "Orders")
         #expect(first["CustomTag"] == "visit 12")
         #expect(first["HTTPStatusCode"].map { $0 != .null } == true)
-        #expect(first["Message"] != .null)
+        let failure = try #require(try await store.status().failed.first?.failure)
+        #expect(!failure.message.isEmpty)
+        #expect(first["Message"] == .string(failure.message))
         #expect(first["IsInDoubt"] == false)
         guard case .string(let body)? = first["RequestBody"] else { throw ODataError.notFound("RequestBody") }
         #expect(body.contains("\"CustomerID\":\"NOBODY\""))
@@ -194,25 +196,60 @@ struct EngineSetTests {
         #expect(sent["Stock"] == -4 && sent["Name"] == nil)
         let id = try number(entry["RequestID"])
         #expect(try await store.rows("ErrorArchive(\(id))/AffectedEntity").first?["ProductID"] == 6)
-        let method: ODataValue = store.serviceModel.version < .v3 ? "MERGE" : "PATCH"
-        #expect(entry["RequestMethod"] == method)
+        #expect(entry["RequestMethod"] == "MERGE")
+        let shape = try #require(store.model.shape(ofSet: "ErrorArchive"))
+        #expect(["AffectedEntity", "RequestEntity"].allSatisfy { shape.navigationProperty($0) != nil })
         let metadata = String(decoding: CSDLWriter.xml(store.model, version: .v2), as: UTF8.self)
         #expect(metadata.contains("DependentRequests") && !metadata.contains("AffectedEntity"))
     }
 
-    @Test("a failure of communication is never put into the archive, and is an event")
-    func communication() async throws {
+    /// How a change does not get to the service, or its answer not back.
+    enum Failure: CaseIterable, Sendable {
+        case noConnection
+        case answerLost
+        case busy
+        case gatewayTimeout
+
+        func before() throws {
+            switch self {
+            case .noConnection: throw TransportError.cannotConnect(host: "shop.test", reason: "the wire is cut")
+            case .busy: throw ODataError(status: 503, code: "Busy", message: "Come again.")
+            case .gatewayTimeout: throw ODataError(status: 504, code: "Gateway", message: "The service did not answer.")
+            case .answerLost: break
+            }
+        }
+
+        func after() throws {
+            guard self == .answerLost else { return }
+            throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+        }
+    }
+
+    @Test("a failure of communication is never put into the archive, and is an event", arguments: Failure.allCases)
+    func communication(failure: Failure) async throws {
         let shop = try await Shop()
-        let store = try await shop.clone()
+        let isCut = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { _ in
+                if isCut.isSet { try failure.before() }
+                return nil
+            },
+            after: { _, response in
+                if isCut.isSet { try failure.after() }
+                return response
+            })
+        let store = try await shop.clone(through: service)
         try await store.update("Products(1)", ["Stock": 4])
-        await shop.wire.cut { _, _ in .lostOnTheWay }
-        _ = try? await store.upload()
-        await shop.wire.mend()
+        isCut.set()
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        isCut.clear()
         #expect(try await store.rows("ErrorArchive").isEmpty)
         let event = try #require(try await store.rows("EventLog?$orderby=ID desc&$top=1").first)
         #expect(event["Type"] == "Upload")
         #expect(event["Failures"] == 1)
         #expect(try await store.upload().accepted.count == 1)
+        #expect(try await store.rows("ErrorArchive").isEmpty)
     }
 
     @Test("EventLog tells of downloads and uploads with counts, failures and bytes (§3.12)")
@@ -226,25 +263,33 @@ struct EngineSetTests {
         try await store.download(["Products"])
         try await store.update("Products(6)", ["Stock": -4])
         try await store.update("Products(7)", ["Stock": 4])
+        try await store.update("Products(8)", ["Stock": -4])
+        let before = meter.total
         try await store.upload()
+        let transferred = meter.total - before
         let download = try #require(try await store.rows("EventLog?$filter=Type eq 'Download'").first)
         #expect(download["Details"] == "Products")
         guard case .integer(let bytes)? = download["Bytes"] else { throw ODataError.notFound("Bytes") }
         #expect(bytes > 1000)
         let upload = try #require(try await store.rows("EventLog?$filter=Type eq 'Upload'").first)
-        #expect(upload["Requests"] == 2)
-        #expect(upload["Failures"] == 1)
+        #expect(upload["Requests"] == 3)
+        #expect(upload["Failures"] == 2)
+        #expect(transferred > 0)
+        #expect(upload["Bytes"] == .integer(transferred))
     }
 
-    @Test("are not what a store is cloned with")
+    @Test("are not what a store is cloned with, whatever is in them")
     func notCloned() async throws {
         let shop = try await Shop()
-        let store = try await shop.clone()
+        let store = try await refused(shop)
+        #expect(try await store.rows("RequestQueue").count == 3)
+        #expect(try await store.rows("EventLog").count > 2)
         let second = try await shop.clone(named: "second", through: store)
         #expect(try await second.definingQueries().count == shop.database.model.container.entitySets.count)
         #expect(second.serviceModel.entitySet("ErrorArchive") == nil)
         #expect(try await second.rows("ErrorArchive").isEmpty)
-        #expect(try await second.rows("EventLog").count == 2)
+        #expect(try await second.rows("RequestQueue").isEmpty)
+        #expect(try await second.rows("EventLog?$orderby=ID").map { $0["Type"] } == ["Created", "Download"])
     }
 }
 

@@ -26,7 +26,7 @@ struct ServiceDraftTests {
             <EntitySet Name="Offers" EntityType="Sales.Offer">
               <Annotation Term="com.sap.vocabularies.Common.v1.DraftRoot"><Record>
                 <PropertyValue Property="ActivationAction" String="Sales.finish"/>
-                <PropertyValue Property="EditAction" String="Sales.draftEdit"/>
+                <PropertyValue Property="EditAction" String="Sales.begin"/>
               </Record></Annotation>
             </EntitySet>
           </EntityContainer>
@@ -37,7 +37,7 @@ struct ServiceDraftTests {
         var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
         let offer = QualifiedName("Sales", "Offer")
         try definition.action(
-            "draftEdit", on: .entity(offer), [.init("PreserveChanges", .primitive(.boolean))], returns: .entity(offer),
+            "begin", on: .entity(offer), [.init("PreserveChanges", .primitive(.boolean))], returns: .entity(offer),
             in: "Offers"
         ) { call in
             let active = try call.boundEntity()
@@ -78,15 +78,19 @@ struct ServiceDraftTests {
         #expect(draft["Title"] == "first" && draft["IsActiveEntity"] == .boolean(false))
         let address = "Offers(ID=7,IsActiveEntity=false)"
         try await store.update(address, ["Title": "second"])
-        await #expect(throws: ODataError.self) { try await store.activateServiceDraft(ODataURL(parsing: address)) }
+        let waiting = await #expect(throws: ODataError.self) {
+            try await store.activateServiceDraft(ODataURL(parsing: address))
+        }
+        #expect(waiting?.status == 409 && waiting?.code == "ChangesWait")
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await store.activateServiceDraft(ODataURL(parsing: address))["Title"] == "second")
         #expect(try await store.rows("Offers").map { $0["Title"] } == ["second"])
         try await store.download()
         #expect(try await store.rows("Offers").map { $0["Title"] } == ["second"])
         #expect(try await store.status().pending.isEmpty)
-        await #expect(throws: ODataError.self) {
+        let without = await #expect(throws: ODataError.self) {
             try await store.editServiceDraft(of: ODataURL(parsing: "Plains(1)"))
         }
+        #expect(without?.status == 501)
     }
 }

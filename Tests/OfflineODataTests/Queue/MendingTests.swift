@@ -48,6 +48,11 @@ struct MendingTests {
         return report.accepted
     }
 
+    /// Whether anything was sent in a batch since the wire was mended.
+    private func usesBatches(_ shop: Shop) async -> Bool {
+        await shop.wire.requests.contains { $0.path?.hasSuffix("$batch") == true }
+    }
+
     /// Both sides are the same, and no work is left.
     private func expectSettled(
         _ store: OfflineODataProvider, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
@@ -67,12 +72,15 @@ struct MendingTests {
 
     // MARK: Options
 
-    @Test("joins header fields and tags, and takes the category of the edit (§3.6)")
-    func options() async throws {
+    @Test(
+        "joins header fields and tags, and takes the category of the edit and the higher priority (§3.6)",
+        arguments: [(2, 0), (0, 2)])
+    func options(first: Int, second: Int) async throws {
         let shop = try await Shop()
-        let store = try await refused(shop, ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"], priority: 2))
-        try await store.changing(ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"])).update(
-            "Products(6)", ["Stock": 4])
+        let store = try await refused(
+            shop, ChangeOptions(category: "first", tag: "a", headers: ["X": "1", "Y": "1"], priority: first))
+        let edit = ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"], priority: second)
+        try await store.changing(edit).update("Products(6)", ["Stock": 4])
         let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
         let sent = try #require(report.accepted.first)
         #expect(sent.options.tag == "a#b")
@@ -162,7 +170,9 @@ struct MendingTests {
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Orders(-1)", ["CustomerID": "NEWCO"])
         }
+        await shop.wire.mend()
         #expect(try await sent(store).map(\.entitySet) == ["Customers", "Orders"])
+        #expect(await usesBatches(shop) == hasBatches)
         try await expectSettled(store, shop)
     }
 
@@ -179,7 +189,9 @@ struct MendingTests {
         #expect(pending.map(\.kind) == [.create, .create, .update, .update])
         let changeSets = try await store.rows("RequestQueue").compactMap { $0["ChangeSet"] }
         #expect(changeSets.count == 4 && Set(changeSets).count == 1 && changeSets.first != .null)
+        await shop.wire.mend()
         #expect(try await sent(store).count == 4)
+        #expect(await usesBatches(shop) == hasBatches)
         let quantity = "SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201 AND ProductID = 4"
         #expect(try await shop.count(quantity) == 3)
         try await expectSettled(store, shop)

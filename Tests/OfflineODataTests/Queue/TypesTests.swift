@@ -1,7 +1,10 @@
 import Foundation
+import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
+import ODataStore
 import OfflineOData
 import Testing
 
@@ -77,15 +80,47 @@ struct TypesTests {
         #expect(try await store.rows("Plans('a')").first?["Size"] == 4)
     }
 
-    @Test("takes keys as they are: empty, with a slash, a quote, a percent sign, or beyond ASCII")
-    func keys() async throws {
-        let (store, _, path) = try await store()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let keys = ["", "a/b", "it's", "50%", "日本", "a b?c#d", "e\u{301}"]
-        for key in keys { try await store.create("Plans", ["ID": .string(key), "Title": "A"]) }
-        #expect(try await store.status().pending.map { $0.key.parts[0].value } == keys.map { .string($0) })
-        #expect(try await store.upload().failed.map(\.entityText) == [])
-        #expect(try await store.rows("Plans").count == keys.count)
+    /// The URL of a plan.
+    private static func address(_ key: String) -> String {
+        ODataURL(path: ResourcePath([.name("Plans", .key(.single(.literal(Literal(.string(key))))))])).description
     }
 
+    /// The keys of plans in bytes: Swift takes texts for the same that are only equivalent.
+    private static func bytes(_ keys: [ODataValue?]) throws -> [[UInt8]] {
+        try keys.map { key in
+            guard case .string(let text)? = key else { throw ODataError.notFound("a text") }
+            return Array(text.utf8)
+        }
+    }
+
+    @Test("takes keys as they are: empty, with a slash, a quote, a percent sign, or beyond ASCII")
+    func keys() async throws {
+        let root = "http://plans.test/"
+        let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try await OfflineODataProvider.create(
+            at: path, protection: .unencrypted, serviceRoot: root,
+            remote: try ODataClient(
+                serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
+        try await store.download()
+        let keys = ["", "a/b", "it's", "50%", "日本", "a b?c#d", "e\u{301}"]
+        let given = keys.map { Array($0.utf8) }
+        for key in keys { try await store.create("Plans", ["ID": .string(key), "Title": "A"]) }
+        #expect(try await Self.bytes(store.status().pending.map { $0.key.parts[0].value }) == given)
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        #expect(try await Set(Self.bytes(service.rows("Plans").map { $0["ID"] })) == Set(given))
+        // And what they address is found, here and there.
+        for key in keys { try await store.update(Self.address(key), ["Title": .string("of \(key)")]) }
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        for key in keys {
+            #expect(try await service.rows(Self.address(key)).map { $0["Title"] } == [.string("of \(key)")])
+        }
+        try await store.download()
+        #expect(try await Set(Self.bytes(store.rows("Plans").map { $0["ID"] })) == Set(given))
+        for key in keys { try await store.delete(Self.address(key)) }
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        #expect(try await service.rows("Plans").isEmpty)
+    }
 }

@@ -2,6 +2,7 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 import ODataModel
+import ODataQuery
 import ODataStore
 import OfflineOData
 import Secrets
@@ -49,6 +50,10 @@ struct UpgradeTests {
                 ])
             try await store.changing(ChangeOptions(tag: "new")).update("Products(3)", ["Name": .string("\(UUID())")])
             #expect(try await store.status().pending.last?.options.tag == "new")
+            try await store.delete("Products(4)")
+            #expect(try await store.rows("Products").count == 3)
+            #expect(try await store.undo([ODataURL(parsing: "Products(4)")]) == 1)
+            #expect(try await store.rows("Products").count == 4)
             try store.close()
         }
     }
@@ -63,7 +68,8 @@ struct UpgradeTests {
         #expect(missing == [], "OUTPOST_FIXTURE=make scripts/test.sh --filter UpgradeTests/makes makes the present one")
     }
 
-    /// Makes what ``opens(fixture:)`` reads, once for each version: what was made is kept and never made again.
+    /// Makes what ``opens(fixture:)`` reads, once for each version: what was made is kept and never made again. A tool
+    /// and no test: it proves nothing, and runs where it is asked for alone.
     @Test(
         "is made of the present one, to be kept",
         .enabled(if: ProcessInfo.processInfo.environment["OUTPOST_FIXTURE"] == "make", "OUTPOST_FIXTURE=make"))

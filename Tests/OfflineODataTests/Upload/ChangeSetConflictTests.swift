@@ -132,10 +132,14 @@ struct ChangeSetConflictTests {
             for product in 1...8 { try changes.update("Products(\(product))", ["Stock": 500]) }
         }
         try await shop.sql("\(Self.theirs) <= 8")
+        await shop.wire.mend()
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.count == 8)
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 500") == 8)
+        let requests = await shop.wire.requests
+        #expect(requests.filter { $0.path?.hasSuffix("$batch") == true }.count == 1)
+        #expect(requests.filter { $0.method == .get }.count == 16, "each is looked at before the round and after it")
     }
 
     @Test("is given up where theirs wins: what they have not changed is as it was, and stays")

@@ -47,12 +47,15 @@ struct ChangeSetRelationTests {
         let studio = try await Studio()
         var options = OfflineODataProvider.Options()
         options.service.supportsBatch = hasBatches
-        options.service.supportsBind = false
+        options.service.supportsBind = !hasBatches
         let store = try await studio.clone(options: options)
         try await relatedAlbum(store)
+        await studio.wire.mend()
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.kind) == [.create, .create, .link, .link])
+        let changes = await studio.wire.requests.filter { $0.method == .post }
+        #expect(changes.map { $0.path?.hasSuffix("$batch") } == [false, false, false, false])
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
         #expect(try await store.status().pending.isEmpty)
     }
@@ -168,14 +171,19 @@ struct ChangeSetRelationTests {
     func removed() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        let leaving = store.changing(ChangeOptions(removesCreatedEntity: true))
+        let leaving = store.changing(ChangeOptions(category: "now", removesCreatedEntity: true))
         try await leaving.create("Albums", ["Name": "Autumn"])
         try await leaving.create("Tags", ["Name": "new"])
         try await store.link("Albums(-1)/Tags", to: "Tags(3)")
         try await store.link("Albums(2)/Tags", to: "Tags(-1)")
+        #expect(
+            try await store.upload(options: UploadOptions(categories: ["now"])).accepted.map(\.kind)
+                == [.create, .create])
+        #expect(try await store.rows("Albums?$orderby=ID").map { $0["ID"] } == [1, 2])
+        #expect(try await store.rows("Tags?$orderby=ID").map { $0["ID"] } == [1, 2, 3])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
-        #expect(report.accepted.map(\.kind) == [.create, .create, .link, .link])
+        #expect(report.accepted.map(\.kind) == [.link, .link])
         #expect(try await tags(studio.service, of: 3) == ["green"])
         #expect(try await tags(studio.service, of: 2) == ["new"])
     }

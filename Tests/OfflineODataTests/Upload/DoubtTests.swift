@@ -59,19 +59,37 @@ struct DoubtTests {
     @Test("finds what was created by a correlation property that the app names (rule 1)", arguments: [true, false])
     func correlation(hasActed: Bool) async throws {
         let shop = try await Shop()
-        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        let isCut = LockedFlag()
+        // Before or after the service has acted: nobody can tell which.
+        let lose: @Sendable (ODataRequest) throws -> Void = { request in
+            guard isCut.isSet, request.method == .create else { return }
+            throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+        }
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                if !hasActed { try lose(request) }
+                return nil
+            },
+            after: { request, response in
+                if hasActed { try lose(request) }
+                return response
+            })
+        let store = try await shop.clone(through: service)
         try await store.create("Categories", ["Name": "Correlated-1"])
         try await store.create(
             "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
-        await shop.wire.cut { number, request in
-            guard request.method == .post else { return nil }
-            return hasActed ? .answerLost : .lostOnTheWay
-        }
-        _ = try? await store.upload()
+        isCut.set()
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        isCut.clear()
+        #expect(try await store.status().pending.map(\.state) == [.sending, .pending])
         await shop.wire.mend()
         var options = UploadOptions()
         options.correlationProperties = ["Categories": "Name"]
         #expect(try await store.upload(options: options).accepted.map(\.entitySet) == ["Categories", "Products"])
+        let requests = await shop.wire.requests
+        #expect(requests.contains { $0.method == .get && $0.path?.contains("Correlated-1") == true })
+        #expect(requests.filter { $0.method == .post }.count == (hasActed ? 1 : 2))
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories WHERE Name = 'Correlated-1'") == 1)
         try await store.download()
         try await shop.expectEqual(store)
@@ -87,10 +105,14 @@ struct DoubtTests {
         #expect(try await store.upload(options: options).accepted.count == 1)
         try await store.update("Products(1)", ["Stock": 6])
         options.expiresAfter = -1
+        await shop.wire.mend()
         #expect(try await store.upload(options: options).accepted.isEmpty)
+        #expect(await shop.wire.requests.isEmpty)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 5)
         #expect(try await store.rows("ErrorArchive").map { $0["Code"] } == ["Expired"])
         try await store.retry()
         #expect(try await store.upload().accepted.count == 1)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 6)
     }
 
     @Test("does not take a delete for done that met another's change (rule 5)")
@@ -263,16 +285,15 @@ struct DoubtTests {
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Orders", Self.order)
-        try await store.transaction { changes in try changes.update("Products(1)", ["Stock": 5]) }
         await shop.wire.cut { _, _ in .lostOnTheWay }
         await #expect(throws: TransportError.self) { try await store.upload() }
-        #expect(try await store.status().pending.map(\.firstSent) == [nil, nil])
+        #expect(try await store.status().pending.map(\.firstSent) == [nil])
         await shop.wire.mend()
         isLater.set()
         // Never sent, so that it is folded with what comes after it.
         try await store.update("Orders(-1)", ["Freight": .decimal(ODataDecimal(9))])
         let report = try await store.upload(options: UploadOptions(foldsRequests: true))
-        #expect(report.accepted.map(\.kind) == [.create, .update])
+        #expect(report.accepted.map(\.kind) == [.create])
         let posts = await shop.wire.requests.filter { $0.method == .post }
         let name = try #require(HTTPField.Name("Repeatability-First-Sent"))
         let sent = try #require(posts.first?.headerFields[name])
@@ -282,6 +303,25 @@ struct DoubtTests {
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
         let date = try #require(formatter.date(from: sent))
         #expect(abs(date.timeIntervalSince1970 - Environment.system.now()) < 3600)
+    }
+
+    @Test("Rule 2: a change set for which no connection could be made was not on its way, nor any of it")
+    func firstSentTogether() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 7])
+        }
+        await shop.wire.cut { _, _ in .lostOnTheWay }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        #expect(await shop.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
+        let pending = try await store.status().pending
+        #expect(pending.map(\.state) == [.pending, .pending])
+        #expect(pending.map(\.firstSent) == [nil, nil])
+        #expect(pending.map(\.requestID) == [nil, nil])
+        await shop.wire.mend()
+        #expect(try await store.upload().accepted.count == 2)
     }
 
     @Test("takes a relation for made that the service says is there already")

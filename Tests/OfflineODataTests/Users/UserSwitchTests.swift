@@ -73,7 +73,15 @@ struct UserSwitchTests {
         let store = try await shop.clone()
         try await store.switchUser(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
-        #expect(try await store.switchUser(to: "ben", pending: .upload(through: shop.client())))
+        let sent = LockedList()
+        let asAda = Gateway(
+            base: try shop.client(),
+            before: { request in
+                sent.append(request)
+                return nil
+            })
+        #expect(try await store.switchUser(to: "ben", pending: .upload(through: asAda)))
+        #expect(sent.requests.map(\.url.description) == ["Orders(1001)"], "not over the connection of the store")
         #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
         try await store.download()
         try await shop.expectEqual(store)
@@ -118,9 +126,10 @@ struct UserSwitchTests {
         try await store.download()
         try await store.switchUser(to: "ada")
         try await store.update("Products(1)", ["Stock": 4711])
-        await #expect(throws: UserSwitchError.self) {
+        let error = await #expect(throws: UserSwitchError.self) {
             try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
         }
+        #expect(error?.code == -10_425)
         #expect(try await store.currentUser() == "ada")
         #expect(try await store.status().failed.map { $0.failure?.code } == ["Expired"])
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 4711") == 0)
@@ -139,6 +148,12 @@ struct UserSwitchTests {
         #expect(error?.code == -10_425)
         #expect(error?.previousUser == "ada")
         #expect(try await store.currentUser() == "ada")
+        #expect(try await store.status().pending.map(\.entityText) == ["Orders(1001)"])
+        #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(9)))
+        for set in store.serviceModel.container.entitySets {
+            let theirs = try await shop.database.rows(set.name).count
+            #expect(try await store.rows(set.name).count == theirs, "\(set.name)")
+        }
         await shop.wire.mend()
         #expect(try await store.upload().accepted.count == 1)
         try await store.download()
@@ -159,7 +174,9 @@ struct UserSwitchTests {
             Issue.record("\(String(describing: error))")
             return
         }
+        #expect(error?.code == -10_425)
         #expect(remaining == 1)
+        #expect(try await store.currentUser() == "ada")
         #expect(try await store.status().failed.count == 1)
     }
 
