@@ -198,6 +198,7 @@ struct Failure: Error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
         case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        case .inChangeSet: advice = "Take all of it back with --with-others."
         case .keyNeeded(let request):
             advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):

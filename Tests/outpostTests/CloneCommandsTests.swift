@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import Testing
 
@@ -40,6 +41,32 @@ struct CloneCommandsTests {
         #expect(try await tool.run("undo", clone, "--all").output == "There was nothing to take back.\n")
         #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
         #expect(try await tool.run("undo", clone).code == 2)
+    }
+
+    @Test("undo takes what was changed together back as a whole, or not at all")
+    func undoTogether() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        site.stop()
+        try await site.serve(path: clone)
+        let answer = try await Command.curl(
+            "--header", "Content-Type: application/json", "--data",
+            #"""
+            {"requests":[{"id":"1","atomicityGroup":"a","method":"PATCH","url":"Products(6)","body":{"Stock":4711},
+            "headers":{"content-type":"application/json"}},{"id":"2","atomicityGroup":"a","method":"PATCH",
+            "url":"Products(7)","body":{"Stock":4712},"headers":{"content-type":"application/json"}}]}
+            """#, site.url + "$batch")
+        #expect(!answer.contains("error"), "\(answer)")
+        site.stop()
+        let part = try await tool.run("undo", clone, "Products(6)")
+        #expect(part.code == 1 && part.errors.contains("--with-others"), "\(part.errors)")
+        #expect(try await tool.run("query", clone, "Products(6)/Stock/$value").output == "4711\n")
+        let all = try await tool.run("undo", clone, "Products(6)", "--with-others")
+        #expect(all.code == 0, "\(all.errors)")
+        #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
     }
 
     @Test("watch shows changes made by another process")

@@ -16,7 +16,7 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public var category: String?
     /// Header fields that are sent with the request. In their values, an entity in braces stands for the entity's
     /// URL as it is when the request is sent, so that one created here has its own key by then:
-    /// `["X-Parent": "{Orders(-1)}"]`.
+    /// `["X-Parent": "{Orders(-1)}"]`. The request waits for an entity that is created here.
     public var headers: [String: String]
     /// Requests of a higher priority are sent first, unless they depend on others. 0 unless given.
     public var priority: Int

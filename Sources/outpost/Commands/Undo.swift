@@ -8,7 +8,8 @@ struct Undo: AsyncParsableCommand {
         abstract: "Take back changes that the service does not have yet.",
         discussion: """
             A changed entity is again what the last pull brought, a created one is gone, a deleted one is back. What
-            was made for it, such as the lines of a created order, is taken back with it.
+            was made for it, such as the lines of a created order, is taken back with it. What was changed together is
+            taken back together: a part of it is refused unless --with-others is given.
 
             EXAMPLE
               outpost undo shop 'Orders(10248)'
@@ -19,6 +20,7 @@ struct Undo: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entities, by key.") var entities: [String] = []
     @Flag(help: "Everything that is not pushed yet.") var all = false
+    @Flag(help: "Also what was changed together with them.") var withOthers = false
     @Flag(help: "Report as JSON.") var json = false
 
     func validate() throws {
@@ -30,7 +32,7 @@ struct Undo: AsyncParsableCommand {
         let provider = try await store.open()
         let undone: Int
         do {
-            undone = try await all ? provider.undoAll() : provider.undo(urls)
+            undone = try await all ? provider.undoAll() : provider.undo(urls, withAllOthers: withOthers)
             try provider.close()
         } catch {
             try? provider.close()
