@@ -1,3 +1,4 @@
+import EncryptedSQLite
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -58,12 +59,14 @@ public final class StoreDatabase: Sendable {
     ///   - path: the file.
     ///   - protection: how the file is protected; a plain file has to be asked for by name.
     ///   - options: sizes and times.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError``; ``StoreError/corrupt(message:)`` where the file was cut to nothing beside its log, which
+    ///   is left as it is.
     public static func open(
         path: String, protection: StoreProtection, options: Options = Options()
     ) throws(StoreError) -> StoreDatabase {
         let exists = FileManager.default.fileExists(atPath: path)
         guard exists || options.createsFile else { throw .notFound(path: path) }
+        if let damage = damageOfCutFile(path, isEncrypted: protection.isEncrypted) { throw .corrupt(message: damage) }
         let access = try protection.access(to: path, exists: exists)
         var configuration = Configuration()
         // Orders may come without their customers (rule 13): constraints are never enforced here.
@@ -88,6 +91,19 @@ public final class StoreDatabase: Sendable {
         } catch {
             throw .database(code: 1, message: "\(error)")
         }
+    }
+
+    /// What is wrong with a database that has no page left, but a log: SQLite deletes that as soon as it opens the database.
+    ///
+    /// - Returns: `nil` for a file with pages, and where there is no log.
+    package static func damageOfCutFile(_ path: String, isEncrypted: Bool) -> String? {
+        func size(_ path: String) -> Int64 {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+        }
+        // The key block takes as much room as a page.
+        let isCut = size(path) <= (isEncrypted ? Int64(EncryptedDatabase.pageSize) : 0) && size(path + "-wal") > 0
+        return isCut ? "the file was cut to nothing; its log is there" : nil
     }
 
     /// A connection that reads several open stores at once, each under its own key.

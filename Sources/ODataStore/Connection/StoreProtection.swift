@@ -10,6 +10,8 @@ public enum StoreProtection: Sendable {
     /// Not at all: whoever has the file can read it. For tests, and for data that is public.
     case unencrypted
 
+    var isEncrypted: Bool { if case .encrypted = self { true } else { false } }
+
     /// What it takes to open a file under this protection; an encrypted file that is missing is made here,
     /// so that SQLite never makes one itself.
     ///

@@ -15,9 +15,8 @@ enum StoreInspection {
     ///   - directory: where the store was made, for messages.
     /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a newer version and where nothing can be read.
     static func problems(at path: String, in directory: String, isEncrypted: Bool) async throws -> [String] {
-        // The key block takes as much room as a page. Whoever opens a database without any page deletes its log.
-        if size(path) <= (isEncrypted ? Int64(EncryptedDatabase.pageSize) : 0), size(path + "-wal") > 0 {
-            return ["The database was cut to nothing; its log is there."]
+        if let damage = StoreDatabase.damageOfCutFile(path, isEncrypted: isEncrypted) {
+            return [StoreError.corrupt(message: damage).description]
         }
         do {
             let database = try open(path, isEncrypted: isEncrypted)

@@ -171,11 +171,14 @@ struct StoreSalvage {
         }
         let tables = kept.filter { $0["type"] == "table" }
         guard !tables.isEmpty else { throw OfflineError.damagedQueue(reason: "no table can be found") }
-        for table in tables { try target.execute(sql: table["sql"]) }
+        // One statement each: whoever wrote into the file may have put others behind it.
+        for table in tables { try target.makeStatement(sql: table["sql"]).execute() }
         let names = tables.map { $0["name"] as String }
         let ordered = Self.first.filter(names.contains) + names.filter { !Self.first.contains($0) }
         for name in ordered { try copy(name) }
-        for statement in kept where statement["type"] != "table" { try target.execute(sql: statement["sql"]) }
+        for statement in kept where statement["type"] != "table" {
+            try target.makeStatement(sql: statement["sql"]).execute()
+        }
         // No internal id is given twice, also of rows that are lost.
         let given = (try? Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence")) ?? []
         for row in given where names.contains(row["name"]) {

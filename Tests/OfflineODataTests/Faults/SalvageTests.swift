@@ -99,6 +99,30 @@ struct SalvageTests {
         try await shop.expectEqual(saved)
     }
 
+    @Test("executes nothing that was written behind the statement of a table")
+    func forged() async throws {
+        let shop = try await Shop()
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try await store.download()
+        try store.close()
+        let file = try DatabaseQueue(path: directory + "/store.db")
+        try await file.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_master SET sql = sql || '; DELETE FROM outpost_queue' WHERE name = 'outpost_setting';
+                    """)
+        }
+        try file.close()
+        await #expect(throws: StoreError.self) {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: .unencrypted)
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(!files.contains { $0.contains("damaged") || $0.contains("saved") }, "the files stay: \(files)")
+    }
+
     /// The pages that a table takes.
     private static func pages(of table: String, at path: String, _ protection: StoreProtection) async throws -> [Int] {
         let database = try StoreDatabase.open(path: path, protection: protection)

@@ -239,7 +239,15 @@ struct VerifyTests {
         files["store.db"] = files["store.db"]?.prefix(4096)
         let directory = try folder("cut", files, in: shop)
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
-        #expect(found.problems == ["The database was cut to nothing; its log is there."])
+        #expect(found.problems == ["The database is damaged: the file was cut to nothing; its log is there."])
+        #expect(try Self.files(in: directory) == files)
+        let damage = StoreError.corrupt(message: "the file was cut to nothing; its log is there")
+        await #expect(throws: damage) {
+            _ = try await OfflineODataProvider.open(at: directory, protection: protection)
+        }
+        await #expect(throws: damage) {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        }
         #expect(try Self.files(in: directory) == files)
     }
 
