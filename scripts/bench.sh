@@ -57,7 +57,7 @@ products=(json-bench EncryptionBenchmarks ModelBenchmarks QueryBenchmarks Server
     SyncBenchmarks)
 for product in "${products[@]}"; do build "$product"; done
 if is_wanted startup; then
-    swift build -c release --scratch-path "$scratch" --product outpost -j "${JOBS:-2}" >&2
+    SCRATCH=$scratch scripts/build.sh >&2
 fi
 
 run "JSON" json-bench "$bin/json-bench" $quick

@@ -3,7 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
-swift build -c release --product outpost --scratch-path "$scratch" -j "${JOBS:-2}"
+# With what it uses of Swift's libraries in itself, the tool starts in half the time where nothing is in the kernel's caches.
+flags=()
+if [ "$(uname)" = Linux ]; then flags+=(--static-swift-stdlib); fi
+swift build -c release "${flags[@]}" --product outpost --scratch-path "$scratch" -j "${JOBS:-2}"
 mkdir -p bin
 ln -sf "$(swift build -c release --product outpost --scratch-path "$scratch" --show-bin-path)/outpost" bin/outpost
 echo "Built bin/outpost. Try: bin/outpost --help"
