@@ -70,6 +70,7 @@ struct LayoutBuilder {
                 continue
             }
             tables[index].storage.navigation[path] = link(navigation, path: path, source: index, target: targetIndex)
+            if !navigation.isCollection { tables[index].storage.singleLinks.insert(path) }
         }
     }
 

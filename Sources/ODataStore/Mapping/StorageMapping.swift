@@ -10,6 +10,8 @@ public struct StorageMapping: Sendable {
     public let model: EntityDataModel
     /// The tables by entity set name.
     public let tables: [String: TableStorage]
+    /// What the columns of link tables hold, by table and column.
+    package let linkEnds: [String: [String: LinkEnd]]
     /// What functions without parameters mean that queries call to ask of a row what no property of it tells, by the
     /// functions' names; the binder must know them too (``StoreProvider/Options/functions``).
     public var rowConditions: [String: RowCondition] = [:]
@@ -28,6 +30,7 @@ public struct StorageMapping: Sendable {
             return (table.set, table)
         }
         self.tables = Dictionary(known, uniquingKeysWith: { first, _ in first })
+        linkEnds = LinkEnd.all(of: tables)
     }
 }
 
@@ -52,6 +55,8 @@ public struct TableStorage: Sendable {
     public var discriminator: String?
     /// The joins of the navigation properties, by name.
     public var navigation: [String: NavigationStorage]
+    /// The navigation properties, of those kept in link tables, that lead to one row at most.
+    var singleLinks: Set<String> = []
     /// Where a row's ETag comes from.
     public var etag: ETagStorage
     /// Whether rows can be changed.

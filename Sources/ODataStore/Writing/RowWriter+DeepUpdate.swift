@@ -99,16 +99,12 @@ extension RowWriter {
                 other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan,
                 request: request, database: database)
         }
-        if case .link(_, let table, let source, let column) = relation.storage {
+        if case .link = relation.storage {
             let isNew = try relatedRows(
                 relation.row, relation.name, key: existing.entity.key, limit: 1, database: database
             ).isEmpty
-            try insertLink(table, source, relation.row.rowID, column, existing.rowID, database: database)
             if isNew {
-                try hook?.didLink(
-                    LinkChange(
-                        isAdded: true, source: relation.row, navigation: relation.name, target: existing,
-                        request: request), in: database)
+                try insertLink(from: relation.row, relation.name, to: existing, request: request, database: database)
             }
             guard isGiven else { return existing }
         }

@@ -213,11 +213,8 @@ extension RowWriter {
             }
         }
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
-        if case .link(_, let table, let source, let target) = storage {
-            try insertLink(table, source, written.rowID, target, created.rowID, database: database)
-            try hook?.didLink(
-                LinkChange(isAdded: true, source: written, navigation: name, target: created, request: request),
-                in: database)
+        if case .link = storage {
+            try insertLink(from: written, name, to: created, request: request, database: database)
         }
         return created
     }
@@ -359,11 +356,7 @@ extension RowWriter {
                 target: name)
         }
         switch storage {
-        case .link(_, let table, let source, let target):
-            try insertLink(table, source, written.rowID, target, other.rowID, database: database)
-            try hook?.didLink(
-                LinkChange(isAdded: true, source: written, navigation: name, target: other, request: request),
-                in: database)
+        case .link: try insertLink(from: written, name, to: other, request: request, database: database)
         case .join(_, let pairs):
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
@@ -377,14 +370,17 @@ extension RowWriter {
         }
     }
 
+    /// Relates two rows in a link table, and tells the hook with what that took the place of.
     func insertLink(
-        _ table: String, _ sourceColumn: String, _ source: Int64?, _ targetColumn: String, _ target: Int64?,
-        database: Database
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
     ) throws {
-        guard let source, let target else { throw ODataError.notImplemented("Links of rows without row ids") }
-        let sql = """
-            INSERT OR IGNORE INTO \(quoted(table)) (\(quoted(sourceColumn)), \(quoted(targetColumn))) VALUES (?, ?)
-            """
-        try database.cachedStatement(sql: sql).execute(arguments: [source, target])
+        guard let sourceRow = source.rowID, let targetRow = target.rowID,
+            let relation = mapping.relatedRows(source.set, navigation, from: sourceRow, to: targetRow)
+        else { throw ODataError.notImplemented("Links of rows without row ids") }
+        let replaced = try mapping.relate(relation, in: database)
+        try hook?.didLink(
+            LinkChange(
+                isAdded: true, source: source, navigation: navigation, target: target, replaced: replaced,
+                request: request), in: database)
     }
 }

@@ -129,6 +129,9 @@ public struct LinkChange: Sendable {
     public var navigation: String
     /// The row that it leads to.
     public var target: RowWriter.WrittenRow
+    /// The relations that a new one took the place of, since an end that leads to a single entity has one at most
+    /// (OData Protocol 4.01, 11.4.6.3); and itself, where it was there already. They are gone without being told of.
+    public var replaced: [RelatedRows] = []
     /// The request that caused it.
     public var request: ODataRequest
 }

@@ -341,21 +341,34 @@ struct ApplyingStep: Sendable {
     private let mapping: StorageMapping
     /// The sets of what is read with the query's own rows.
     private let relatedSets: [String]
+    /// Whether it brings relations, too.
+    private let bringsRelations: Bool
 
     init(query: StoredQuery, table: TableStorage, mapping: StorageMapping) {
         self.query = query
         self.table = table
         self.mapping = mapping
         relatedSets = query.sets(in: mapping).filter { $0 != table.set && mapping.model.entitySet($0) != nil }
+        bringsRelations = (try? ODataURL(parsing: query.text))?.options.expand.isEmpty == false
     }
 
     var noRows: Reached {
         Reached(cursors: Dictionary(uniqueKeysWithValues: relatedSets.map { ($0, Int64.min) }))
     }
 
-    /// Applies the next staged rows and takes them off the stage.
+    /// Applies the next staged rows and takes them off the stage. Relations that were changed here stay on top.
     func apply(
         _ reached: inout Reached, limit: Int = .max, in database: Database
+    ) throws -> [RowApplier.Counts] {
+        guard bringsRelations else { return try applyRows(&reached, limit: limit, in: database) }
+        let queue = QueueTable(model: mapping.model)
+        return try Relations(mapping: mapping).beneathWaiting(queue, in: database) {
+            try applyRows(&reached, limit: limit, in: database)
+        }
+    }
+
+    private func applyRows(
+        _ reached: inout Reached, limit: Int, in database: Database
     ) throws -> [RowApplier.Counts] {
         var applier = try TreeApplier(table: table, mapping: mapping, query: query, in: database)
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))

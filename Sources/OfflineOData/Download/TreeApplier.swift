@@ -53,7 +53,8 @@ struct TreeCoder {
     }
 }
 
-/// Applies entities with what is expanded in them: rows, containment, and relations that a link table holds.
+/// Applies entities with what is expanded in them: rows, containment, and relations that a link table holds. These are
+/// made as the service has them: who applies puts what was changed here on top (``Relations``).
 struct TreeApplier {
     private let table: TableStorage
     private let mapping: StorageMapping
@@ -110,7 +111,7 @@ struct TreeApplier {
                 reached[storage.target, default: RowSet()].insert(id)
                 try applyRelated(of: other, id, target, &reached)
             }
-            if case .link = storage { try relate(rowID, table.set, storage, to: ids) }
+            if case .link = storage { try relate(rowID, storage, to: ids) }
         }
     }
 
@@ -154,27 +155,21 @@ struct TreeApplier {
         }
     }
 
-    /// Makes a relation as the service has it, with what was changed here on top, from whichever end.
-    private func relate(
-        _ rowID: Int64, _ set: String, _ storage: NavigationStorage, to ids: Set<Int64>
-    ) throws {
+    /// Makes a relation as the service has it.
+    private func relate(_ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>) throws {
         guard case .link(_, let link, let source, let target) = storage else { return }
-        let relations = Relations(mapping: mapping)
-        var wanted = ids
-        for request in try queue.links(set: set, rowID: rowID, in: database) {
-            guard let pair = relations.pair(of: request), pair.table == link, pair.rows[source] == rowID,
-                let other = pair.rows[target]
-            else { continue }
-            if request.kind == .link { wanted.insert(other) } else { wanted.remove(other) }
-        }
         let held = try Set(
             Int64.fetchAll(
                 database,
                 sql: "SELECT \(target.quotedDatabaseIdentifier) FROM \(link.quotedDatabaseIdentifier) "
                     + "WHERE \(source.quotedDatabaseIdentifier) = ?", arguments: [rowID]))
-        for other in wanted.symmetricDifference(held) {
-            try relations.set(
-                wanted.contains(other), .init(table: link, rows: [source: rowID, target: other]), in: database)
+        for other in ids.symmetricDifference(held) {
+            let related = RelatedRows(table: link, rows: [source: rowID, target: other])
+            if ids.contains(other) {
+                try mapping.relate(related, in: database)
+            } else {
+                try mapping.unrelate(related, in: database)
+            }
         }
     }
 }

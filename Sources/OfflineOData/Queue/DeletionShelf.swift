@@ -112,13 +112,23 @@ struct DeletionShelf {
 
     // MARK: Giving back
 
-    /// Puts back what went with a row that is there again.
+    /// Puts back what went with a row that is there again, beneath what was changed of its relations since.
     func restore(set: String, rowID: Int64, in database: Database) throws {
         let rows = try Row.fetchAll(
             database,
             sql: "SELECT table_name, content FROM outpost_shelf WHERE entity_set = ? AND row_id = ? ORDER BY id",
             arguments: [set, rowID])
-        for row in rows { try Self.insert(row["content"], into: row["table_name"], in: database) }
+        guard !rows.isEmpty else { return }
+        let queue = QueueTable(model: mapping.model)
+        let relations = Relations(mapping: mapping)
+        try relations.beneathWaiting(queue, in: database) {
+            let waiting = try Set(queue.relations(in: database).map(\.id))
+            for row in rows { try Self.insert(row["content"], into: row["table_name"], in: database) }
+            // Its relations come back with what waited to be done to them.
+            for request in try queue.relations(in: database).reversed() where !waiting.contains(request.id) {
+                try relations.takeOff(request, in: database)
+            }
+        }
         try drop(set: set, rowID: rowID, in: database)
     }
 

@@ -126,6 +126,8 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var targetRow: Int64?
     /// The URL of the entity that a relation leads to, as it was.
     var target: String?
+    /// The relations that it took the place of, by the rows at their ends; itself, where it was there already.
+    var replaced: [Related]?
     /// The URL of a call.
     var url: String?
     /// Its parameters as a JSON object.
@@ -136,6 +138,12 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var container: String?
     /// What the request was, once the model has no place for it.
     var former: FormerRequest?
+
+    /// Two rows that the navigation property relates.
+    struct Related: Codable, Hashable, Sendable {
+        var source: Int64
+        var target: Int64
+    }
 
     /// Whether the request carries nothing but properties.
     var isOfPropertiesAlone: Bool {

@@ -23,8 +23,7 @@ struct Undo {
         for request in requests { try queue.remove(request.id, in: database) }
         for link in try keepsRelations ? [] : queue.links(set: set, rowID: rowID, in: database) {
             guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }
-            try Relations(mapping: mapping).revert(link, in: database)
-            try queue.remove(link.id, in: database)
+            try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         try StreamTable.removeLocal(set: set, rowID: rowID, in: database)
         try undoDependents(of: Set(requests.map(\.id)), in: database)
@@ -61,8 +60,7 @@ struct Undo {
 
     /// Takes a request back that changes no row: a relation, a call.
     func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
-        try Relations(mapping: mapping).revert(request, in: database)
-        try queue.remove(request.id, in: database)
+        try Relations(mapping: mapping).remove(request, queue, in: database)
         try undoDependents(of: [request.id], in: database)
     }
 

@@ -127,19 +127,33 @@ struct KeyRewriter {
             guard let contained = mapping.tables[navigation.target] else { continue }
             try move(contained.table, OfflineLayout.parentColumn)
         }
-        for other in mapping.tables.values {
-            for case .link(let target, let link, let source, let end) in other.navigation.values {
-                if other.set == table.set { try move(link, source) }
-                if target == table.set { try move(link, end) }
+        try Relations(mapping: mapping).beneathWaiting(queue, in: database) {
+            for other in mapping.tables.values {
+                for case .link(let target, let link, let source, let end) in other.navigation.values {
+                    if other.set == table.set { try move(link, source) }
+                    if target == table.set { try move(link, end) }
+                }
             }
+            try moveRequests(from: twin, to: rowID, table, in: database)
         }
         try database.execute(
             sql: "UPDATE outpost_stream SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
+    }
+
+    /// Lets the requests that are about the twin besides their own row be about the row that stays.
+    private func moveRequests(
+        from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
+    ) throws {
         for request in try queue.requests(in: database) {
             var detail = request.detail
             if request.entitySet == table.set, detail.sourceRow == twin { detail.sourceRow = rowID }
             if detail.targetSet == table.set, detail.targetRow == twin { detail.targetRow = rowID }
+            detail.replaced = request.detail.replaced?.map { rows in
+                RequestDetail.Related(
+                    source: request.entitySet == table.set && rows.source == twin ? rowID : rows.source,
+                    target: request.detail.targetSet == table.set && rows.target == twin ? rowID : rows.target)
+            }
             if detail.parentRow == twin, request.entitySet.hasPrefix(table.set + "/"),
                 !request.entitySet.dropFirst(table.set.count + 1).contains("/")
             {

@@ -9,7 +9,7 @@ import Testing
 struct WaitingRelationTests {
     /// A store of albums with their tags, whose service refuses to change relations while a flag is set.
     private func clone(
-        _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
+        _ studio: Studio, expanding relation: String = "Tags", refusing flag: LockedFlag = LockedFlag()
     ) async throws -> OfflineODataProvider {
         let service = Gateway(
             base: try studio.client(),
@@ -22,7 +22,8 @@ struct WaitingRelationTests {
                 throw error
             })
         return try await studio.clone(
-            [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")], through: service)
+            [try DefiningQuery("albums", "Albums?$expand=\(relation)"), DefiningQuery(entitySet: "Tags")],
+            through: service)
     }
 
     private func names(_ provider: any ODataProvider, _ relation: String) async throws -> [ODataValue?] {
@@ -167,31 +168,171 @@ struct WaitingRelationTests {
 
     @Test("to the only one that there can be is mended by another one")
     func other() async throws {
-        let studio = try await Studio { metadata in
-            metadata.replacingOccurrences(
-                of: #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#,
-                with: #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
-                    + #"<NavigationProperty Name="Motto" Type="Studio.Tag"/>"#
-            ).replacingOccurrences(
-                of: #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#,
-                with: #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#
-                    + #"<NavigationPropertyBinding Path="Motto" Target="Tags"/>"#)
-        }
+        let studio = try await Studio(Self.withMotto)
         let isRefusing = LockedFlag()
         let store = try await clone(studio, refusing: isRefusing)
-        func put(_ tag: String) async throws {
-            _ = try await store.execute(
-                ODataRequest(.replace, try ODataURL(parsing: "Albums(1)/Motto/$ref"), body: .reference(tag)))
-        }
-        try await put("Tags(1)")
+        try await setMotto(of: 1, to: 1, in: store)
         isRefusing.set()
         #expect(try await store.upload().failed.map(\.kind) == [.link])
         isRefusing.clear()
-        try await put("Tags(2)")
+        try await setMotto(of: 1, to: 2, in: store)
         #expect(try await store.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
         #expect(try await store.upload().accepted.map(\.kind) == [.link])
         #expect(try await studio.service.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
         #expect(try await store.status().failed.isEmpty)
+    }
+
+    // MARK: In the place of another
+
+    /// Adds to what the service has that an album has one tag as its motto, which may be that of many.
+    private static func withMotto(_ metadata: String) -> String {
+        let pictures = #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
+        let albums = #"<NavigationProperty Name="Albums" Type="Collection(Studio.Album)" Partner="Tags"/>"#
+        let tagsBinding = #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#
+        let albumsBinding = #"<NavigationPropertyBinding Path="Albums" Target="Albums"/>"#
+        let additions = [
+            pictures: #"<NavigationProperty Name="Motto" Type="Studio.Tag" Partner="MottoOf"/>"#,
+            albums: #"<NavigationProperty Name="MottoOf" Type="Collection(Studio.Album)" Partner="Motto"/>"#,
+            tagsBinding: #"<NavigationPropertyBinding Path="Motto" Target="Tags"/>"#,
+            albumsBinding: #"<NavigationPropertyBinding Path="MottoOf" Target="Albums"/>"#,
+        ]
+        return additions.reduce(metadata) { $0.replacingOccurrences(of: $1.key, with: $1.key + $1.value) }
+    }
+
+    /// A service whose first album has the first tag as its motto.
+    private func studioWithMotto() async throws -> Studio {
+        let studio = try await Studio(Self.withMotto)
+        try await setMotto(of: 1, to: 1, in: studio.service)
+        return studio
+    }
+
+    private func setMotto(of album: Int, to tag: Int, in provider: any ODataProvider) async throws {
+        let url = try ODataURL(parsing: "Albums(\(album))/Motto/$ref")
+        _ = try await provider.execute(ODataRequest(.replace, url, body: .reference("Tags(\(tag))")))
+    }
+
+    /// Every relation between an album and its motto, such as `1:2`.
+    private func mottoes(_ provider: any ODataProvider) async throws -> [String] {
+        func number(_ entity: Entity) -> String {
+            if case .integer(let number)? = entity["ID"] { "\(number)" } else { "?" }
+        }
+        return try await provider.rows("Tags?$orderby=ID&$expand=MottoOf($orderby=ID)").flatMap { tag -> [String] in
+            guard case .many(let albums, _, _)? = tag.related["MottoOf"] else { return [] }
+            return albums.map { "\(number($0)):\(number(tag))" }
+        }
+    }
+
+    /// How the motto of an album becomes another one.
+    enum Way: CaseIterable, Sendable {
+        case put, bind, otherEnd
+    }
+
+    /// Gives the first album the second tag as its motto.
+    private func replaceMotto(in store: OfflineODataProvider, by way: Way) async throws {
+        switch way {
+        case .put: try await setMotto(of: 1, to: 2, in: store)
+        case .bind:
+            var patch = Entity(shape: try #require(store.model.shape(ofSet: "Albums")))
+            patch.related["Motto"] = .references(["Tags(2)"])
+            _ = try await store.execute(ODataRequest(.update, try ODataURL(parsing: "Albums(1)"), body: .entity(patch)))
+        case .otherEnd: try await store.link("Tags(2)/MottoOf", to: "Albums(1)")
+        }
+    }
+
+    @Test("in the place of another one is read alone, and sent as one request", arguments: Way.allCases)
+    func replaced(way: Way) async throws {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        #expect(try await mottoes(store) == ["1:1"])
+        try await replaceMotto(in: store, by: way)
+        #expect(try await mottoes(store) == ["1:2"])
+        #expect(try await store.upload().accepted.map(\.kind) == [.link])
+        #expect(try await mottoes(studio.service) == ["1:2"])
+        try await store.download()
+        #expect(try await mottoes(store) == ["1:2"])
+    }
+
+    @Test("in the place of another one gives that back when it is taken back", arguments: Way.allCases, [true, false])
+    func replacedAndTakenBack(way: Way, isCancelled: Bool) async throws {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        try await replaceMotto(in: store, by: way)
+        if isCancelled {
+            try await store.cancel(try await store.status().pending.map(\.id))
+        } else {
+            try await store.undo([ODataURL(parsing: "Albums(1)")])
+        }
+        #expect(try await mottoes(store) == ["1:1"])
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test(
+        "in the place of another one stays on top of what a download brings, and gives that back",
+        arguments: Way.allCases, [1, 3])
+    func replacedAndDownloaded(way: Way, theirs: Int) async throws {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        try await replaceMotto(in: store, by: way)
+        try await setMotto(of: 1, to: theirs, in: studio.service)
+        try await studio.service.update("Albums(1)", ["Name": "Theirs"])
+        for _ in 1...2 { try await store.download() }
+        #expect(try await store.rows("Albums(1)").first?["Name"] == "Theirs")
+        #expect(try await mottoes(store) == ["1:2"])
+        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        #expect(try await mottoes(store) == ["1:\(theirs)"])
+    }
+
+    @Test(
+        "in the place of one that was not sent, or was refused, gives back what the service has",
+        arguments: [true, false])
+    func replacedAgain(isRefused: Bool) async throws {
+        let isRefusing = LockedFlag()
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto", refusing: isRefusing)
+        try await setMotto(of: 1, to: 2, in: store)
+        if isRefused {
+            isRefusing.set()
+            #expect(try await store.upload().failed.map(\.kind) == [.link])
+            isRefusing.clear()
+        }
+        try await setMotto(of: 1, to: 3, in: store)
+        #expect(try await mottoes(store) == ["1:3"])
+        let status = try await store.status()
+        #expect(status.pending.map(\.kind) == [.link] && status.failed.isEmpty, "the last one alone is sent")
+        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        #expect(try await mottoes(store) == ["1:1"])
+    }
+
+    @Test("taken away again takes away what the service has in its place", arguments: [true, false])
+    func replacedAndRemoved(isRefused: Bool) async throws {
+        let isRefusing = LockedFlag()
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto", refusing: isRefusing)
+        try await setMotto(of: 1, to: 2, in: store)
+        if isRefused {
+            isRefusing.set()
+            #expect(try await store.upload().failed.map(\.kind) == [.link])
+            isRefusing.clear()
+        }
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Motto/$ref")))
+        #expect(try await mottoes(store) == [])
+        #expect(try await store.upload().accepted.map(\.kind) == [.unlink])
+        #expect(try await mottoes(studio.service) == [])
+        #expect(try await store.status().failed.isEmpty)
+    }
+
+    @Test("goes with the entity that it leads to, and comes back with it, on top of what it took the place of")
+    func replacedByDeleted() async throws {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        try await setMotto(of: 1, to: 2, in: store)
+        try await store.delete("Tags(2)")
+        #expect(try await mottoes(store) == ["1:1"])
+        try await store.undo([ODataURL(parsing: "Tags(2)")])
+        #expect(try await mottoes(store) == ["1:2"])
+        #expect(try await store.status().pending.map(\.kind) == [.link])
+        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        #expect(try await mottoes(store) == ["1:1"])
     }
 }
 

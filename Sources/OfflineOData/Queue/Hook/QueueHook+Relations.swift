@@ -6,57 +6,143 @@ import ODataStore
 /// Relations that a link table holds, each a request beside those of the entities that it relates.
 extension QueueHook {
     /// Queues a relation that was made or taken away. What takes back one that was not sent, or that the service refused,
-    /// is not sent either; what asks again for one that it refused mends that.
+    /// or takes its place, is sent without that one; what asks again for one that it refused, or for another one in its
+    /// place, mends that.
     func didLink(_ change: LinkChange, in database: Database) throws {
         guard !isClientOnly(change.source.set) else { return }
-        let relations = Relations(mapping: mapping)
-        guard let source = mapping.tables[change.source.set], let sourceRow = change.source.rowID,
-            let targetRow = change.target.rowID, mapping.model.entitySet(change.source.set) != nil,
-            let key = change.source.entity.key, let targetKey = change.target.entity.key,
-            let pair = relations.pair(source.set, change.navigation, from: sourceRow, to: targetRow)
+        guard let source = mapping.tables[change.source.set], mapping.model.entitySet(source.set) != nil,
+            let from = change.source.rowID, let to = change.target.rowID,
+            let asked = try AskedRelation(change.navigation, of: source, from, to, mapping, in: database)
         else { throw ODataError.notImplemented("Linking \(change.navigation) offline") }
-        let detail = RequestDetail(
-            navigation: change.navigation, sourceRow: sourceRow, targetSet: change.target.set,
-            targetRow: targetRow, target: KeyURL.url(set: change.target.set, key: targetKey).description)
         let options = try ChangeOptions(change.request)
-        let waiting = try queue.links(set: source.set, rowID: sourceRow, in: database)
-        let same = waiting.filter { relations.pair(of: $0) == pair }
-        if let last = same.last, (last.kind == .link) != change.isAdded, isReplaceable(last, by: options) {
-            // One takes the other back; and what the service refused to do is not there to be undone.
-            try queue.remove(last.id, in: database)
-            try queue.replaceDependency(on: last.id, by: nil, in: database)
-            if last.state == .refused { try queue.reviveChangeSet(of: last, in: database) }
+        let relations = Relations(mapping: mapping)
+        if change.isAdded {
+            // It comes on top again with what is queued, which notes what it takes the place of.
+            try relations.takeOff(asked.pair, givingBack: change.replaced, in: database)
+        }
+        try relations.beneathWaiting(around: asked.pair, queue, in: database) {
+            let waiting = try queue.relations(in: database)
+            if let last = waiting.last(where: { relations.pair(of: $0) == asked.pair }),
+                (last.kind == .link) != change.isAdded, change.replaced.isEmpty, isReplaceable(last, by: options)
+            {
+                // One takes the other back; and what the service refused to do is not there to be undone.
+                return try drop(last, for: nil, options, in: database)
+            }
+            guard change.isAdded else { return try append(.unlink, asked, options, in: database) }
+            try add(asked, among: waiting, options, in: database)
+        }
+    }
+
+    /// Queues a relation that was made, in the place of what waits at an end that can have one only.
+    private func add(
+        _ asked: AskedRelation, among waiting: [QueuedRequest], _ options: ChangeOptions, in database: Database
+    ) throws {
+        let relations = Relations(mapping: mapping)
+        var outdated = waiting.filter { request in
+            guard let pair = relations.pair(of: request), isReplaceable(request, by: options) else { return false }
+            return mapping.excludes(pair, asked.pair) || (pair == asked.pair && request.kind == .unlink)
+        }
+        let last = waiting.last { request in
+            guard let pair = relations.pair(of: request) else { return false }
+            return pair == asked.pair || (mapping.excludes(pair, asked.pair) && asked.startsAsDoes(request))
+        }
+        if let refused = last, refused.state == .refused, refused.kind == .link, isReplaceable(refused, by: options),
+            try Mending(of: refused).putBack(
+                joining: options, referringTo: creations(of: asked, in: database), queue, in: database)
+        {
+            outdated.removeAll { $0.id == refused.id }
+            if relations.pair(of: refused) != asked.pair {
+                try queue.setDetail(asked.detail, of: refused.id, in: database)
+            }
+            for request in outdated { try drop(request, for: asked, options, in: database) }
             return
         }
-        let creations = try [(source.set, sourceRow), (change.target.set, targetRow)].flatMap { set, row in
-            try queue.requests(set: set, rowID: row, in: database).filter { $0.kind == .create }.map(\.id)
+        for request in outdated { try drop(request, for: asked, options, in: database) }
+        try append(.link, asked, options, in: database)
+    }
+
+    /// Takes a request for a relation out of the queue. The service still has what that took the place of, and is asked to
+    /// take it away: all but what cannot be with the relation that is asked for now.
+    private func drop(
+        _ request: QueuedRequest, for asked: AskedRelation?, _ options: ChangeOptions, in database: Database
+    ) throws {
+        try queue.remove(request.id, in: database)
+        try queue.replaceDependency(on: request.id, by: nil, in: database)
+        if request.state == .refused { try queue.reviveChangeSet(of: request, in: database) }
+        guard request.kind == .link, let table = mapping.tables[request.entitySet],
+            let navigation = request.detail.navigation
+        else { return }
+        for rows in request.detail.replaced ?? [] {
+            guard
+                let replaced = try AskedRelation(
+                    navigation, of: table, rows.source, rows.target, mapping, in: database)
+            else { continue }
+            if let asked, asked.pair == replaced.pair || mapping.excludes(asked.pair, replaced.pair) { continue }
+            try append(.unlink, replaced, options, in: database)
         }
-        // Where there can be one only, another takes its place.
-        let isSingle = source.shape.navigationProperty(change.navigation)?.isCollection == false
-        let last = waiting.last { request in
-            if relations.pair(of: request) == pair { return true }
-            guard isSingle, change.isAdded, request.entitySet == source.set else { return false }
-            return request.detail.sourceRow == sourceRow && request.detail.navigation == change.navigation
+    }
+
+    /// Appends a request, which waits for those about the same relation, or about one that cannot be with it.
+    private func append(
+        _ kind: QueuedRequest.Kind, _ asked: AskedRelation, _ options: ChangeOptions, in database: Database
+    ) throws {
+        let relations = Relations(mapping: mapping)
+        let earlier = try queue.relations(in: database).filter { request in
+            guard let pair = relations.pair(of: request) else { return false }
+            return pair == asked.pair || mapping.excludes(pair, asked.pair)
         }
-        if let refused = last, refused.state == .refused, (refused.kind == .link) == change.isAdded,
-            isReplaceable(refused, by: options),
-            try Mending(of: refused).putBack(
-                joining: options, referringTo: Set(creations), queue, in: database)
-        {
-            guard relations.pair(of: refused) != pair else { return }
-            try relations.revert(refused, in: database)
-            return try queue.setDetail(detail, of: refused.id, in: database)
-        }
+        let shape = asked.source.shape
         _ = try queue.append(
-            change.isAdded ? .link : .unlink, set: source.set, rowID: 0, key: Entity(shape: source.shape, key: key),
-            changes: Entity(shape: source.shape), base: nil, etag: nil, omitted: [],
-            dependsOn: Set(same.map(\.id) + creations).sorted(), createdAt: environment.instant.description,
-            options: options, detail: detail, in: database)
+            kind, set: asked.source.set, rowID: 0, key: Entity(shape: shape, key: asked.key),
+            changes: Entity(shape: shape), base: nil, etag: nil, omitted: [],
+            dependsOn: creations(of: asked, in: database).union(earlier.map(\.id)).sorted(),
+            createdAt: environment.instant.description, options: options, detail: asked.detail, in: database)
+    }
+
+    /// The queued creations of the entities at both ends.
+    private func creations(of asked: AskedRelation, in database: Database) throws -> Set<Int64> {
+        let ends = [(asked.source.set, asked.detail.sourceRow), (asked.detail.targetSet ?? "", asked.detail.targetRow)]
+        let requests = try ends.flatMap { set, row in
+            try row.map { try queue.requests(set: set, rowID: $0, in: database) } ?? []
+        }
+        return Set(requests.filter { $0.kind == .create }.map(\.id))
     }
 
     /// Whether an edit may take the place of a request: one that was never sent, or that the service refused.
     func isReplaceable(_ request: QueuedRequest, by options: ChangeOptions) -> Bool {
         guard !options.isUnmodifiable, !request.options.isUnmodifiable else { return false }
         return request.state == .refused || (request.state == .pending && request.firstSent == nil)
+    }
+}
+
+/// A relation that a request is to make or to take away.
+private struct AskedRelation {
+    let source: TableStorage
+    let key: EntityKey
+    let pair: RelatedRows
+    let detail: RequestDetail
+
+    /// - Returns: `nil` where no link table holds it, and where one of the entities is not there.
+    init?(
+        _ navigation: String, of source: TableStorage, _ from: Int64, _ to: Int64, _ mapping: StorageMapping,
+        in database: Database
+    ) throws {
+        guard let set = source.navigation[navigation]?.target,
+            let pair = mapping.relatedRows(source.set, navigation, from: from, to: to),
+            let key = try BulkLoader(set: source.set, mapping: mapping, in: database).read(from)?.key,
+            let target = try BulkLoader(set: set, mapping: mapping, in: database).read(to)?.key
+        else { return nil }
+        self.source = source
+        self.key = key
+        self.pair = pair
+        detail = RequestDetail(
+            navigation: navigation, sourceRow: from, targetSet: set, targetRow: to,
+            target: KeyURL.url(set: set, key: target).description)
+    }
+
+    /// Whether a request starts from the same entity by the same navigation property.
+    func startsAsDoes(_ request: QueuedRequest) -> Bool {
+        request.entitySet == source.set && request.detail.sourceRow == detail.sourceRow
+            && request.detail.navigation == detail.navigation
     }
 }

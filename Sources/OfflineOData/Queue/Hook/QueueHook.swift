@@ -186,8 +186,8 @@ struct QueueHook: WriteHook {
             rest.removeAll { $0.id == refused.id }
         }
         for link in try queue.links(set: change.table.set, rowID: rowID, in: database) where link.state != .sending {
-            // The service takes relations away with the entity.
-            try queue.remove(link.id, in: database)
+            // The service takes relations away with the entity; what they were to take the place of, it still has.
+            try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
             first.firstSent == nil

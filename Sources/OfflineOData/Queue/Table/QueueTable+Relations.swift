@@ -32,6 +32,11 @@ extension QueueTable {
         return ends
     }
 
+    /// The requests for relations, in order.
+    func relations(in database: Database) throws -> [QueuedRequest] {
+        try fetch("WHERE \(Self.isRelation) ORDER BY id", [], in: database)
+    }
+
     /// The requests for relations to and from a row, in order.
     func links(set: String, rowID: Int64, in database: Database) throws -> [QueuedRequest] {
         try fetch(
