@@ -125,6 +125,24 @@ struct StatedCapabilityTests {
 
     // MARK: Batches
 
+    /// A store of two queries whose first pages may go together, after two changes that belong together were sent.
+    private func synchronised(
+        _ shop: Shop, _ options: OfflineODataProvider.Options, through service: Gateway
+    ) async throws -> OfflineODataProvider {
+        var options = options
+        options.batchesDefiningQueries = true
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
+            through: service)
+        try await store.download()
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 501])
+            try changes.update("Products(2)", ["Stock": 502])
+        }
+        #expect(try await store.upload().accepted.count == 2)
+        return store
+    }
+
     @Test(
         "No batches: none is sent, neither for first pages nor for what belongs together; else what is refused goes singly",
         arguments: [false, true])
@@ -138,17 +156,8 @@ struct StatedCapabilityTests {
                 batches.append("")
                 throw ODataError(status: 501, code: "NotImplemented", message: "There are no batches.")
             })
-        var options = stated { if isStated { $0.supportsBatch = false } }
-        options.batchesDefiningQueries = true
-        let store = try await shop.store(
-            [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
-            through: service)
-        try await store.download()
-        try await store.transaction { changes in
-            try changes.update("Products(1)", ["Stock": 501])
-            try changes.update("Products(2)", ["Stock": 502])
-        }
-        #expect(try await store.upload().accepted.count == 2)
+        let store = try await synchronised(
+            shop, stated { if isStated { $0.supportsBatch = false } }, through: service)
         #expect(batches.names.count == (isStated ? 0 : 2))
         #expect(try await store.rows("Customers").count == 40)
     }
@@ -164,17 +173,7 @@ struct StatedCapabilityTests {
                 batches.append(items.contains { $0.atomicityGroup != nil } ? "change set" : "reads")
                 return nil
             })
-        var options = stated { $0.supportsChangeSets = false }
-        options.batchesDefiningQueries = true
-        let store = try await shop.store(
-            [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
-            through: service)
-        try await store.download()
-        try await store.transaction { changes in
-            try changes.update("Products(1)", ["Stock": 501])
-            try changes.update("Products(2)", ["Stock": 502])
-        }
-        #expect(try await store.upload().accepted.count == 2)
+        _ = try await synchronised(shop, stated { $0.supportsChangeSets = false }, through: service)
         #expect(batches.names == ["reads"])
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock IN (501, 502) AND ProductID < 3") == 2)
     }
