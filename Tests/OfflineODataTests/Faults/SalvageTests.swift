@@ -112,7 +112,7 @@ struct SalvageTests {
             try database.execute(
                 sql: """
                     PRAGMA writable_schema = ON;
-                    UPDATE sqlite_master SET sql = sql || '; DELETE FROM outpost_queue' WHERE name = 'outpost_setting';
+                    UPDATE sqlite_master SET sql = sql || '; CREATE TABLE forged (x)' WHERE name = 'outpost_setting';
                     """)
         }
         try file.close()
