@@ -86,29 +86,43 @@ extension StoreService {
                 // It acted, whatever the caller may see of the result.
                 return ODataResponse(status: 204)
             }
-        case .response(var response):
-            let restriction = AccessRestriction(core: core, principal: request.principal)
-            let options = request.url.options
-            if case .entity(let entity) = response.body, let id = entity.control.id,
-                !options.select.isEmpty || !options.expand.isEmpty, var url = try? ODataURL(parsing: id)
-            {
-                url.options.select = options.select
-                url.options.expand = options.expand
-                let reading = ODataRequest(.read, url, format: request.format)
-                let again = try await read(restriction.restrict(provider.bind(reading)), reading, provider)
-                response.body = again.body
-                return response
-            }
-            switch response.body {
-            case .entity(let entity): response.body = .entity(try restriction.hide(in: entity))
-            case .page(var page):
-                page.entities = try page.entities.map(restriction.hide)
-                response.body = .page(page)
-            default: return response
-            }
-            response.body = try await withStreams(response.body, root: "")
-            return response
+        case .response(let response):
+            if let again = try await readAgain(response, request, provider) { return again }
+            return try await shown(response, request)
         }
+    }
+
+    /// The answer read again where the request says by `$select` and `$expand` what it wants of it; `nil` where it does
+    /// not.
+    private func readAgain(
+        _ response: ODataResponse, _ request: ODataRequest, _ provider: StoreProvider
+    ) async throws -> ODataResponse? {
+        let options = request.url.options
+        guard case .entity(let entity) = response.body, let id = entity.control.id,
+            !options.select.isEmpty || !options.expand.isEmpty, var url = try? ODataURL(parsing: id)
+        else { return nil }
+        url.options.select = options.select
+        url.options.expand = options.expand
+        let reading = ODataRequest(.read, url, format: request.format)
+        let restriction = AccessRestriction(core: core, principal: request.principal)
+        var response = response
+        response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider).body
+        return response
+    }
+
+    /// The answer as it was made, with streams described and hidden properties left out.
+    private func shown(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
+        let restriction = AccessRestriction(core: core, principal: request.principal)
+        var response = response
+        switch response.body {
+        case .entity(let entity): response.body = .entity(try restriction.hide(in: entity))
+        case .page(var page):
+            page.entities = try page.entities.map(restriction.hide)
+            response.body = .page(page)
+        default: return response
+        }
+        response.body = try await withStreams(response.body, root: "")
+        return response
     }
 
     // MARK: Transactions
@@ -273,11 +287,13 @@ extension StoreService {
         }
         var responses: [ODataResponse] = []
         for (request, performed) in zip(prepared, outcome.performed) {
-            guard case .response(var response) = performed else { continue }
-            if case .entity(let entity) = response.body {
-                response.body = .entity(
-                    try AccessRestriction(core: core, principal: request.principal).hide(in: entity))
-                response.body = try await withStreams(response.body, root: "")
+            guard case .response(let made) = performed else { continue }
+            var response: ODataResponse
+            // It was made, whatever can be read of it by now.
+            if let again = try? await readAgain(made, request, provider) {
+                response = again
+            } else {
+                response = try await shown(made, request)
             }
             for case .after(let body) in core.definition.requestInterceptors { try await body(request, &response) }
             responses.append(response)

@@ -142,6 +142,13 @@ extension RowWriter {
                 navigation.constraints.isEmpty || navigation.isCollection
             else { continue }
             guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
+            if !navigation.isCollection {
+                switch related {
+                case .references(let ids) where ids.count > 1: throw tooMany(name)
+                case .many: throw tooMany(name)
+                default: break
+                }
+            }
             let relation = Relation(row: written, name: name, storage: storage, plan: plan)
             if request.method != .create, rules.updatesRelated, !written.isNew {
                 let isDelta = entity.control.annotations[name + Self.deltaMark] != nil
@@ -312,17 +319,7 @@ extension RowWriter {
                 }
                 return
             }
-            let dependent = try self.plan(targetSet)
-            var patch = Entity(shape: dependent.storage.shape)
-            for pair in pairs {
-                guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil else {
-                    throw ODataError.notImplemented("Taking away \(name)")
-                }
-                patch[path] = .null
-            }
-            // The condition of the request was about this row, not about the one that holds the foreign key.
-            _ = try update(
-                patch, key: target.key, in: targetSet, request: unconditional(request), database: database)
+            try takeForeignKey(pairs, of: name, from: target.key, in: targetSet, request: request, database: database)
             return
         }
         try hook?.didWrite(
@@ -330,6 +327,23 @@ extension RowWriter {
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
                 after: written.entity, changedProperties: [name], request: request, parent: written.parent),
             in: database)
+    }
+
+    /// Takes from an entity the foreign key that relates it by a navigation property of another one.
+    private func takeForeignKey(
+        _ pairs: [NavigationStorage.ColumnPair], of name: String, from key: EntityKey?, in set: String,
+        request: ODataRequest, database: Database
+    ) throws {
+        let dependent = try plan(set)
+        var patch = Entity(shape: dependent.storage.shape)
+        for pair in pairs {
+            guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil else {
+                throw ODataError.notImplemented("Taking away \(name)")
+            }
+            patch[path] = .null
+        }
+        // The condition of the request was about the other row, not about the one that holds the foreign key.
+        _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
     }
 
     /// Tells the hook which relations are about to go.
@@ -358,6 +372,13 @@ extension RowWriter {
         switch storage {
         case .link: try insertLink(from: written, name, to: other, request: request, database: database)
         case .join(_, let pairs):
+            let isSingle = written.entity.shape.navigationProperty(name)?.isCollection == false
+            for former in isSingle ? try relatedRows(written, name, database: database) : [] where former.id != other.id
+            {
+                // The one that comes takes its place (OData Protocol 4.01, 11.4.6.3).
+                try takeForeignKey(
+                    pairs, of: name, from: former.entity.key, in: set, request: request, database: database)
+            }
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
             for pair in pairs {

@@ -69,9 +69,10 @@ extension ServedDatabase {
         try await BatchRun(
             model: model, single: { try await self.execute($0) },
             changeSet: { requests, resolve in
-                try await self.transact(requests) { [writing = self.writing] database in
+                let responses = try await self.transact(requests) { [writing = self.writing] database in
                     try resolve { try writing.perform($0, try writing.bind($0), in: database) }
                 }
+                return await self.writing.completed(responses, to: requests)
             }, observer: request.batchObserver
         ).run(items, continueOnError: request.preferences.continueOnError)
     }

@@ -1,0 +1,56 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("11.7.4 A request of a change set is answered as it would be alone")
+struct ChangeSetAnswerTests {
+    /// The entity that a provider answers a creation with, sent alone or in a change set.
+    private func answer(
+        to request: ODataRequest, isAlone: Bool, _ provider: any ODataProvider
+    ) async throws -> Entity {
+        var response: ODataResponse
+        if isAlone {
+            response = try await provider.execute(request)
+        } else {
+            let batch = ODataRequest(
+                .create, try ODataURL(parsing: "$batch"),
+                body: .batch([BatchItem(id: "1", request: request, atomicityGroup: "g")]))
+            response = try await provider.execute(batch)
+            guard case .batch(let results) = response.body else { throw ODataError.notFound("$batch") }
+            let result = try #require(results.first)
+            response = try result.result.get()
+        }
+        #expect(response.status == 201)
+        guard case .entity(let entity) = response.body else { throw ODataError.notFound("entity") }
+        return entity
+    }
+
+    @Test("by a service, with what $select and $expand want of it", arguments: [true, false])
+    func service(isAlone: Bool) async throws {
+        let bazaar = try await Bazaar()
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        let request = try bazaar.request(
+            .create, "Products?$select=Name&$expand=Category", #"{"Name":"Mug","CategoryID":1}"#)
+        let mug = try await answer(to: request, isAlone: isAlone, bazaar.service)
+        #expect(mug["Name"] == "Mug" && mug["Price"] == nil)
+        guard case .one(let category)? = mug.related["Category"] else {
+            Issue.record("not expanded")
+            return
+        }
+        #expect(category["Name"] == "Kitchen")
+    }
+
+    @Test("by a served database, with what $select wants of it", arguments: [true, false])
+    func database(isAlone: Bool) async throws {
+        let fixture = try ForeignFixture(ServedDatabaseTests.people)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let request = try database.request(
+            .create, "person?$select=name", try database.entity("person", ["name": "Dan", "age": 50]))
+        let dan = try await answer(to: request, isAlone: isAlone, database)
+        #expect(dan["name"] == "Dan" && dan["age"] == nil)
+        try await database.close()
+    }
+}

@@ -1,0 +1,138 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("11.4.6.3 A relation by a foreign key that leads to a single entity takes the place of the one before")
+struct SingleDependentTests {
+    /// A service whose categories have one product each; the products know it by a foreign key.
+    private func service(foreignKey: String = #"<Property Name="CategoryID" Type="Edm.Int32"/>"#) async throws -> Bazaar
+    {
+        let bazaar = try await Bazaar(replacing: [
+            #"<Property Name="CategoryID" Type="Edm.Int32"/>"#: foreignKey,
+            #"<NavigationProperty Name="Category" Type="Bazaar.Category" Partner="Products">"#:
+                #"<NavigationProperty Name="Category" Type="Bazaar.Category" Partner="Product">"#,
+            #"<NavigationProperty Name="Products" Type="Collection(Bazaar.Product)" Partner="Category"/>"#:
+                #"<NavigationProperty Name="Product" Type="Bazaar.Product" Partner="Category"/>"#,
+            #"<NavigationPropertyBinding Path="Products" Target="Products"/>"#:
+                #"<NavigationPropertyBinding Path="Product" Target="Products"/>"#,
+        ])
+        for name in ["Garden", "Office"] { try await bazaar.create("Categories", #"{"Name":"\#(name)"}"#) }
+        return bazaar
+    }
+
+    /// The names of the products of each category.
+    private func products(_ bazaar: Bazaar) async throws -> [[String]] {
+        [
+            try await bazaar.names("Products?$filter=CategoryID eq 1&$orderby=Name"),
+            try await bazaar.names("Products?$filter=CategoryID eq 2&$orderby=Name"),
+        ]
+    }
+
+    /// How a product comes to be the one of a category.
+    enum Way: CaseIterable, Sendable {
+        case reference, bound, within
+    }
+
+    private func relate(_ id: String, _ bazaar: Bazaar, by way: Way) async throws {
+        switch way {
+        case .reference: try await bazaar.send(.replace, "Categories(1)/Product/$ref", #"{"id":"\#(id)"}"#)
+        case .bound: try await bazaar.send(.update, "Categories(1)", #"{"Product@odata.bind":"\#(id)"}"#)
+        case .within:
+            let key = id.dropFirst("Products(".count).dropLast()
+            try await bazaar.send(.update, "Categories(1)", #"{"Product":{"ID":"\#(key)","Name":"Cup"}}"#)
+        }
+    }
+
+    @Test("when it is made from that end, and the one before is another version without it", arguments: Way.allCases)
+    func replaced(way: Way) async throws {
+        let bazaar = try await service()
+        let mug = try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
+        let cup = try await bazaar.create("Products", #"{"Name":"Cup","CategoryID":2}"#)
+        try await relate(try #require(cup.control.id), bazaar, by: way)
+        #expect(try await products(bazaar) == [["Cup"], []])
+        #expect(try await bazaar.entity("Categories(1)/Product")?["Name"] == "Cup")
+        let former = try await bazaar.entity(try #require(mug.control.id))
+        #expect(former?["CategoryID"] == .null)
+        #expect(former?["Version"] == 2, "who has read it sees that it is another")
+    }
+
+    @Test("The one that it leads to already stays as it is")
+    func again() async throws {
+        let bazaar = try await service()
+        let mug = try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
+        try await relate(try #require(mug.control.id), bazaar, by: .reference)
+        #expect(try await products(bazaar) == [["Mug"], []])
+    }
+
+    private static let neededForeignKey = #"<Property Name="CategoryID" Type="Edm.Int32" Nullable="false"/>"#
+
+    @Test("is refused where the one before cannot be without it", arguments: [Way.reference, .bound])
+    func needed(way: Way) async throws {
+        let bazaar = try await service(foreignKey: Self.neededForeignKey)
+        try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
+        let cup = try await bazaar.create("Products", #"{"Name":"Cup","CategoryID":2}"#)
+        let error = await #expect(throws: ODataError.self) {
+            try await relate(try #require(cup.control.id), bazaar, by: way)
+        }
+        #expect(error?.status == 400 && error?.target == "CategoryID")
+        #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
+    }
+
+    @Test("11.4.3.1 An entity within an update takes the one before away that cannot be without")
+    func neededWithin() async throws {
+        let bazaar = try await service(foreignKey: Self.neededForeignKey)
+        try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
+        let cup = try await bazaar.create("Products", #"{"Name":"Cup","CategoryID":2}"#)
+        try await relate(try #require(cup.control.id), bazaar, by: .within)
+        #expect(try await bazaar.names("Products") == ["Cup"])
+        #expect(try await products(bazaar) == [["Cup"], []])
+    }
+
+    @Test("also in a database of others that has a unique foreign key")
+    func database() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE desk (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE lamp (id INTEGER PRIMARY KEY, desk_id INTEGER UNIQUE REFERENCES desk(id));
+            INSERT INTO desk VALUES (1, 'left'), (2, 'right');
+            INSERT INTO lamp VALUES (1, 1), (2, 2);
+            """)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let navigation = try #require(database.model.shape(ofSet: "desk")?.navigationProperties.first)
+        #expect(!navigation.isCollection)
+        let url = try ODataURL(parsing: "desk(1)/\(navigation.name)/$ref")
+        _ = try await database.execute(ODataRequest(.replace, url, body: .reference("lamp(2)")))
+        #expect(try fixture.value("SELECT id FROM lamp WHERE desk_id = 1") == 2)
+        #expect(try fixture.value("SELECT COUNT(*) FROM lamp WHERE desk_id IS NULL") == 1)
+        try await database.close()
+    }
+
+    // MARK: One at most
+
+    @Test("Two entities for a property that leads to one are refused, whatever holds the relation")
+    func two() async throws {
+        let bazaar = try await Bazaar(replacing: [
+            #"<NavigationProperty Name="Invoice" Type="Bazaar.Invoice" ContainsTarget="true"/>"#:
+                #"<NavigationProperty Name="Topic" Type="Bazaar.Category"/>"#,
+            #"<EntitySet Name="Orders" EntityType="Bazaar.Order"/>"#:
+                #"<EntitySet Name="Orders" EntityType="Bazaar.Order">"#
+                + #"<NavigationPropertyBinding Path="Topic" Target="Categories"/></EntitySet>"#,
+        ])
+        for name in ["Garden", "Office"] { try await bazaar.create("Categories", #"{"Name":"\#(name)"}"#) }
+        try await bazaar.create("Orders", #"{"ID":1}"#)
+        let mug = try await bazaar.create("Products", #"{"Name":"Mug"}"#)
+        for (url, set, name) in [
+            ("Orders(1)", "Orders", "Topic"), (try #require(mug.control.id), "Products", "Category"),
+        ] {
+            var patch = Entity(shape: try #require(bazaar.service.model.shape(ofSet: set)))
+            patch.related[name] = .references(["Categories(1)", "Categories(2)"])
+            let request = ODataRequest(.update, try ODataURL(parsing: url), body: .entity(patch))
+            let error = await #expect(throws: ODataError.self) { try await bazaar.service.execute(request) }
+            #expect(error?.status == 400 && error?.code == "InvalidValue" && error?.target == name)
+            #expect(try await bazaar.send(.read, "\(url)/\(name)").status == 204, "nothing was related")
+        }
+    }
+}

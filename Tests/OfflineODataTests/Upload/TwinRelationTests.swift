@@ -1,0 +1,86 @@
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite(
+    "Rule 11: relations in the place of others follow an entity that a download has brought before its key was known")
+struct TwinRelationTests {
+    /// Adds to what the service has that an album has one tag as its motto.
+    private static func withMotto(_ metadata: String) -> String {
+        let pictures = #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
+        let binding = #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#
+        return
+            metadata
+            .replacingOccurrences(
+                of: pictures, with: pictures + #"<NavigationProperty Name="Motto" Type="Studio.Tag"/>"#
+            )
+            .replacingOccurrences(
+                of: binding, with: binding + #"<NavigationPropertyBinding Path="Motto" Target="Tags"/>"#)
+    }
+
+    private func setMotto(of album: Int, to tag: Int, in provider: any ODataProvider) async throws {
+        let url = try ODataURL(parsing: "Albums(\(album))/Motto/$ref")
+        _ = try await provider.execute(ODataRequest(.replace, url, body: .reference("Tags(\(tag))")))
+    }
+
+    private func motto(_ provider: any ODataProvider, of album: Int = 3) async throws -> [ODataValue?] {
+        try await provider.rows("Albums(\(album))/Motto").map { $0["Name"] }
+    }
+
+    /// A store with an album that was made here and got the red tag as its motto. The answer to its making was lost; the
+    /// service gave it the blue one since, which a download has brought, and then here it got the green one, under its key.
+    private func twins() async throws -> (Studio, OfflineODataProvider) {
+        let studio = try await Studio(Self.withMotto)
+        let store = try await studio.clone([
+            try DefiningQuery("albums", "Albums?$expand=Motto"), DefiningQuery(entitySet: "Tags"),
+        ])
+        try await store.changing(ChangeOptions(category: "now")).create("Albums", ["Name": "Autumn"])
+        try await setMotto(of: -1, to: 1, in: store)
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.upload(options: UploadOptions(categories: ["now"])) }
+        await studio.wire.mend()
+        try await setMotto(of: 3, to: 2, in: studio.service)
+        try await store.download()
+        #expect(try await motto(store) == ["blue"])
+        try await setMotto(of: 3, to: 3, in: store)
+        #expect(try await motto(store, of: -1) == ["red"], "not known to be one yet")
+        let report = try await store.upload(options: UploadOptions(categories: ["now"]))
+        #expect(report.accepted.map(\.kind) == [.create])
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
+        return (studio, store)
+    }
+
+    @Test("They are what the last of them made, and each gives back what it took the place of")
+    func takenBack() async throws {
+        let (_, store) = try await twins()
+        #expect(try await motto(store) == ["green"])
+        let waiting = try await store.status().pending
+        #expect(waiting.map(\.kind) == [.link, .link])
+        try await store.cancel([try #require(waiting.last).id])
+        #expect(try await motto(store) == ["red"])
+        try await store.cancel([try #require(waiting.first).id])
+        #expect(try await motto(store) == ["blue"], "what the service has")
+    }
+
+    @Test("They come back at once, too, when all changes of the entity are taken back")
+    func undone() async throws {
+        let (_, store) = try await twins()
+        #expect(try await store.undo([ODataURL(parsing: "Albums(3)")]) == 1)
+        #expect(try await motto(store) == ["blue"])
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("They are sent under the key that the service gave")
+    func uploaded() async throws {
+        let (studio, store) = try await twins()
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        for provider in [studio.service, store] as [any ODataProvider] {
+            #expect(try await motto(provider) == ["green"])
+        }
+        #expect(try await store.status().pending.isEmpty)
+    }
+}
