@@ -85,4 +85,27 @@ extension Uploader {
         let isUnchanged = next.etag.map { $0 == theirs.control.etag } ?? next.base.map(theirs.matches) ?? true
         return isUnchanged ? nil : Conflict(theirs: theirs, error: .preconditionFailed(next.entitySet))
     }
+
+    /// The service has found another ETag than an action was called with.
+    ///
+    /// - Throws: what keeps the entity from being looked at; the call waits again then.
+    func refuse(
+        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, rebases: Int
+    ) async throws -> Result {
+        let theirs: Entity?
+        do {
+            theirs = try await current(request, request.key)
+        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            return try await archive(request, .refused, error, message: error.message)
+        } catch {
+            // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
+            try await putBack(request, wasSent: wasSent)
+            throw error
+        }
+        if let theirs, theirs.control.etag == request.etag {
+            // Nobody has changed it: something else is the matter.
+            return try await archive(request, .refused, error, message: error.message)
+        }
+        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
+    }
 }

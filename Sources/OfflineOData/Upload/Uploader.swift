@@ -151,7 +151,7 @@ struct Uploader: Sendable {
     /// Puts back a request that did not act now. One that was sent before may have acted then: it stays marked.
     ///
     /// - Parameter wasTransmitted: whether any of it left: else the first sending is still to come (rule 2).
-    private func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
+    func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
         guard !wasSent else { return }
         try await write {
             try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: $0)
@@ -393,28 +393,7 @@ struct Uploader: Sendable {
         }
     }
 
-    /// The service has found another ETag than an action was called with.
-    private func refuse(
-        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, rebases: Int
-    ) async throws -> Result {
-        let theirs: Entity?
-        do {
-            theirs = try await current(request, request.key)
-        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
-            return try await archive(request, .refused, error, message: error.message)
-        } catch {
-            // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
-            try await putBack(request, wasSent: wasSent)
-            throw error
-        }
-        if let theirs, theirs.control.etag == request.etag {
-            // Nobody has changed it: something else is the matter.
-            return try await archive(request, .refused, error, message: error.message)
-        }
-        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
-    }
-
-    private func archive(
+    func archive(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ error: ODataError, message: String,
         theirs: Entity? = nil
     ) async throws -> Result {
@@ -454,7 +433,7 @@ struct Uploader: Sendable {
         }
     }
 
-    private func resolve(
+    func resolve(
         conflict: Conflict, _ request: QueuedRequest, rebases: Int
     ) async throws -> Result {
         let decision = await decide(conflict, request)
