@@ -60,7 +60,8 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
 
 /// When an action that an app calls on its store is called at the service.
 public enum OperationMode: String, Hashable, Sendable, Codable {
-    /// By the next upload; its answer is not waited for, and what it changes comes with the next download.
+    /// By the next upload; its answer is not waited for. What it changes of the entity that it is bound to is taken in
+    /// then, what else it changes comes with the next download.
     case queued
     /// At once, over the connection of the store.
     case online

@@ -68,38 +68,62 @@ extension OfflineODataProvider {
         guard plain.method == .create else { throw ODataError.methodNotAllowed(plain.method, allowed: ["POST"]) }
         var parameters: [String: ODataValue] = [:]
         if case .parameters(let given) = plain.body { parameters = given }
+        let way = try rows(onWay: call.steps, in: database)
         let detail = RequestDetail(
             url: plain.url.description,
-            parameters: CallParameters.text(parameters, of: call.operation, model: serviceModel))
+            parameters: CallParameters.text(parameters, of: call.operation, model: serviceModel), bound: way.bound)
         let temporary = parameters.values.reduce(into: Set()) { $0.formUnion(TemporaryKeys.candidates(in: $1)) }
-        var depends = try requests(onWay: call.steps, in: database)
+        var depends: Set<Int64> = []
+        for row in way.rows {
+            depends.formUnion(try queue.requests(set: row.set, rowID: row.row, in: database).map(\.id))
+        }
         depends.formUnion(try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
         _ = try queue.append(
             .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
-            changes: Entity(shape: QueueTable.noShape), dependsOn: depends.sorted(),
+            changes: Entity(shape: QueueTable.noShape), etag: try way.bound.flatMap { try etag(of: $0, in: database) },
+            dependsOn: depends.sorted(),
             createdAt: options.environment.instant.description, options: call.options, detail: detail, in: database)
         return ODataResponse(status: 202)
     }
 
-    /// The requests of every entity on the way to what an operation is bound to (rule 6).
-    private func requests(onWay steps: [BoundSegment], in database: Database) throws -> Set<Int64> {
+    /// The rows of every entity on the way to what an operation is bound to, whose requests it waits for (rule 6).
+    ///
+    /// - Parameter steps: the way, with the operation at its end.
+    /// - Returns: the rows, and that of what it is bound to, where that is an entity which is here.
+    private func rows(
+        onWay steps: [BoundSegment], in database: Database
+    ) throws -> (rows: [RequestDetail.BoundRow], bound: RequestDetail.BoundRow?) {
         let before = BeforeImages(snapshots: queue.snapshots)
-        var found: Set<Int64> = []
+        var rows: [RequestDetail.BoundRow] = []
+        var bound: RequestDetail.BoundRow?
         // From the last set on, within which entities are by keys and containment alone.
         var address: [BoundSegment] = []
-        for step in steps {
+        for step in steps.dropLast() {
             switch step {
             case .cast: continue
             case .navigation(let navigation, set: let set?, let shape) where !navigation.isContainment:
                 address = [.entitySet(set, shape)]
             default: address.append(step)
             }
+            bound = nil
             guard Containment.isAddress(address),
                 let row = try Containment(mapping: mapping).row(at: address, before, queue, in: database)
             else { continue }
-            found.formUnion(try queue.requests(set: row.set, rowID: row.rowID, in: database).map(\.id))
+            let found = RequestDetail.BoundRow(set: row.set, row: row.rowID)
+            rows.append(found)
+            bound = found
         }
-        return found
+        return (rows, bound)
+    }
+
+    /// The ETag that the service gave an entity; what is created here has none yet, and gets it with the answer (rule 5).
+    private func etag(of row: RequestDetail.BoundRow, in database: Database) throws -> String? {
+        guard let table = mapping.tables[row.set] else { return nil }
+        let before = BeforeImages(snapshots: queue.snapshots)
+        guard try queue.hasRequests(set: row.set, rowID: row.row, in: database) else {
+            return try BulkLoader(set: row.set, mapping: mapping, in: database).read(row.row)?.control.etag
+        }
+        return try before.image(set: row.set, rowID: row.row, shape: table.shape, in: database)?.etag
     }
 }
 

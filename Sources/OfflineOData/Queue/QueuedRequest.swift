@@ -132,6 +132,8 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var url: String?
     /// Its parameters as a JSON object.
     var parameters: String?
+    /// The row of the entity that the action is bound to, where that was here.
+    var bound: BoundRow?
     /// The row of the entity that contains the one that is changed.
     var parentRow: Int64?
     /// The URL of what that row contains, as it was.
@@ -143,6 +145,12 @@ struct RequestDetail: Codable, Hashable, Sendable {
     struct Related: Codable, Hashable, Sendable {
         var source: Int64
         var target: Int64
+    }
+
+    /// A row of an entity set, or of what its entities contain.
+    struct BoundRow: Codable, Hashable, Sendable {
+        var set: String
+        var row: Int64
     }
 
     /// Whether the request carries nothing but properties.
@@ -165,6 +173,11 @@ struct FormerRequest: Codable, Hashable, Sendable {
 extension QueuedRequest {
     /// Whether it changes the row of an entity; others stand beside the rows.
     var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
+
+    /// The row that it changes, or that the action which it calls is bound to and may change; `nil` for any other request.
+    var touchedRow: RequestDetail.BoundRow? {
+        isOfRow ? RequestDetail.BoundRow(set: entitySet, row: rowID) : detail.bound
+    }
 
     /// Whether its ETag is one of the same thing as another's: of the entity, or of the same stream of it.
     func isAbout(sameVersionAs other: QueuedRequest) -> Bool {

@@ -31,6 +31,7 @@ struct UploadOutcomes: Sendable {
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             try markRelated(by: request, in: database)
+            try accept(call: request, theirs: theirs, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
@@ -71,6 +72,8 @@ struct UploadOutcomes: Sendable {
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
+        try queue.setETag(
+            etag, ofCallsBoundTo: RequestDetail.BoundRow(set: request.entitySet, row: request.rowID), in: database)
         // A stream has an ETag of its own, and no properties.
         if let next = rest.first(where: { $0.kind != .stream }) {
             if request.kind == .stream {
@@ -78,27 +81,10 @@ struct UploadOutcomes: Sendable {
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
             } else {
                 // The next change is one of what the service made of this one.
-                let base = next.kind == .update ? accepted.only(where: { next.changes[$0] != nil }) : accepted
-                try queue.rewrite(
-                    next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base,
-                    in: database)
-                try queue.setETag(etag, of: next.id, in: database)
+                try put(next, on: accepted, table, in: database)
             }
         }
-        if rest.isEmpty {
-            try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
-            try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, accepted)
-            try Rows.setETag(etag, table, rowID: request.rowID, in: database)
-        } else {
-            try before.save(
-                BeforeImages.Image(entity: accepted, etag: etag, owner: known?.owner ?? 0), set: request.entitySet,
-                rowID: request.rowID, in: database)
-            var current = accepted
-            for later in rest { current = current.merging(later.changes) }
-            if try Rows.owner(table, rowID: request.rowID, in: database) != nil {
-                try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, current)
-            }
-        }
+        try keep(accepted, table, rowID: request.rowID, beneath: rest, owner: known?.owner ?? 0, in: database)
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
     }
 
@@ -176,6 +162,7 @@ struct UploadOutcomes: Sendable {
         }
         try queue.markFailed(request.id, state, failure, in: database)
         guard let theirs = failure.theirs, request.kind != .create else { return }
+        if request.kind == .call { return try fail(call: request, state, theirs, in: database) }
         if request.kind == .stream {
             try removeOutdated(streamOf: request, theirs, in: database)
             // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
@@ -237,6 +224,10 @@ struct UploadOutcomes: Sendable {
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+        if request.kind == .call {
+            try queue.remove(request.id, in: database)
+            return try Events.add("given up", "call \(describe(request))", environment, in: database)
+        }
         if let theirs { try removeOutdated(streamOf: request, theirs, in: database) }
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
@@ -268,6 +259,7 @@ struct UploadOutcomes: Sendable {
 
     /// Puts a change on top of the service's version, to be sent again.
     func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
+        if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
         guard let table = mapping.tables[request.entitySet] else { return }
         try removeOutdated(streamOf: request, theirs, in: database)
         let owner =

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// Requests that carry no properties: streams, relations and calls.
+/// Requests that carry no properties: streams and relations.
 extension Uploader {
     /// The request as the service gets it; `nil` for one that carries properties.
     func requestBesideRows(_ request: QueuedRequest) async throws -> ODataRequest? {
@@ -133,31 +133,8 @@ extension Uploader {
     }
 
     /// The service has nothing any more that the request could be about: it goes to the archive (rule 6).
-    private func modelChanged(_ request: QueuedRequest) -> ODataError {
+    func modelChanged(_ request: QueuedRequest) -> ODataError {
         ODataError(
             status: 0, code: "ModelChanged", message: "The service's model has no \(request.entityText) any more.")
-    }
-
-    private func call(_ request: QueuedRequest) async throws -> ODataRequest {
-        guard let text = request.detail.url else {
-            throw OfflineError.damagedQueue(reason: "request \(request.id) names no action")
-        }
-        var url = try ODataURL(parsing: text)
-        let binder = Binder(model: mapping.model)
-        guard let bound = try? binder.bind(url), case .operation(let operation) = bound.resource.target else {
-            throw modelChanged(request)
-        }
-        let path = url.path
-        let stored = try CallParameters.values(
-            request.detail.parameters ?? "{}", of: operation, model: mapping.model)
-        let (now, parameters) = try await database.read { [mapping] database in
-            let keys = TemporaryKeys(mapping: mapping)
-            return (
-                try Aliases(mapping: mapping).present(path, in: database),
-                try stored.mapValues { try keys.replaced($0, in: database) }
-            )
-        }
-        if let now { url.path = now }
-        return ODataRequest(.create, url, body: .parameters(parameters))
     }
 }

@@ -132,6 +132,7 @@ extension Uploader {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
         var mentions: Set<ChangeSetReferences.Mention> = []
+        var touched: Set<RequestDetail.BoundRow> = []
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let creation = created.first { $0.isOfRow(of: request) }
@@ -144,6 +145,8 @@ extension Uploader {
                     creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
                         .merging(request.changes))
             }
+            // What an earlier one makes of the entity has an ETag that nobody knows yet: the first one guards them all.
+            if let row = request.touchedRow, !touched.insert(row).inserted { message.ifMatch = nil }
             mentions.insert(references.resolve(&message, request))
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }
@@ -171,9 +174,12 @@ extension Uploader {
                 wire.readsAgain || (response.etag == nil && request.etag != nil)
             {
                 theirs = await readAgain(request, request.key)
+            } else if request.kind == .call {
+                theirs = try await boundEntity(after: request, response)
             }
-            if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = response.etag }
-            answers.append((request.id, theirs, theirs?.control.etag ?? response.etag, key))
+            let etag = request.kind == .call ? nil : response.etag
+            if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
+            answers.append((request.id, theirs, theirs?.control.etag ?? etag, key))
         }
         let isAccepted = responses.contains { $0.repeatabilityResult == .accepted }
         let (known, failedAt) = (answers, environment.instant.description)
@@ -293,7 +299,7 @@ extension Uploader {
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.
     private func conflicts(in requests: [QueuedRequest], _ error: ODataError) async throws -> [Int64: Conflict] {
         var conflicts: [Int64: Conflict] = [:]
-        for request in requests where request.kind == .update || request.kind == .delete {
+        for request in requests where [QueuedRequest.Kind.update, .delete, .call].contains(request.kind) {
             guard let etag = request.etag else { continue }
             let theirs: Entity?
             do {

@@ -17,6 +17,7 @@ extension Uploader {
     ///
     /// - Parameter key: the key that it has at the service; the request's own where it is left out.
     func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
+        if request.kind == .call { return try await boundURL(of: request) }
         let key = key ?? request.key
         guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key) }
         let place = try await place(of: request)

@@ -151,7 +151,7 @@ struct Uploader: Sendable {
     /// Puts back a request that did not act now. One that was sent before may have acted then: it stays marked.
     ///
     /// - Parameter wasTransmitted: whether any of it left: else the first sending is still to come (rule 2).
-    private func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
+    func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
         guard !wasSent else { return }
         try await write {
             try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: $0)
@@ -257,13 +257,15 @@ struct Uploader: Sendable {
         } else if request.kind == .stream {
             // The ETag of the answer is the stream's.
             theirs = await readAgain(request, request.key)
+        } else if request.kind == .call {
+            theirs = try await boundEntity(after: request, response)
         }
         guard !isWithoutKey else {
             return try await archive(
                 request, .inDoubt, ODataError(status: response.status, code: "NoKey", message: ""),
                 message: "The service created \(request.entitySet) without saying under which key.")
         }
-        let etag = request.kind == .stream ? nil : response.etag
+        let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
         let current = theirs
         try await write { database in
@@ -333,6 +335,8 @@ struct Uploader: Sendable {
             // Nothing was decided, so it is not for the archive.
             try await putBack(request, wasSent: wasSent)
             throw error
+        case 412 where request.kind == .call && request.etag != nil:
+            return try await refuse(call: request, error, wasSent: wasSent, rebases: rebases)
         case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
@@ -389,10 +393,15 @@ struct Uploader: Sendable {
         }
     }
 
-    private func archive(
+    func archive(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ error: ODataError, message: String,
         theirs: Entity? = nil
     ) async throws -> Result {
+        var theirs = theirs
+        // What it may have changed is the version that the next changes meet.
+        if state == .inDoubt, request.kind == .call, request.etag != nil {
+            theirs = await readAgain(request, request.key)
+        }
         let failure = QueuedRequest.Failure(
             status: error.status, code: error.code, message: message, target: error.target,
             innerError: error.innerError,
@@ -418,12 +427,13 @@ struct Uploader: Sendable {
         case .custom(let decide):
             return await decide(
                 ConflictVersions(
-                    entitySet: request.entitySet, key: request.key, kind: request.kind, base: request.base,
-                    mine: request.changes, theirs: conflict.theirs))
+                    entitySet: request.detail.bound?.set ?? request.entitySet,
+                    key: request.kind == .call ? conflict.theirs?.key ?? request.key : request.key,
+                    kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs))
         }
     }
 
-    private func resolve(
+    func resolve(
         conflict: Conflict, _ request: QueuedRequest, rebases: Int
     ) async throws -> Result {
         let decision = await decide(conflict, request)
@@ -463,6 +473,7 @@ struct Uploader: Sendable {
     /// Where no ETag is known, as at services without: what the service has now, when it differs from what the change was based
     /// on (rule 8).
     func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
+        if request.kind == .call { return try await difference(behind: request) }
         guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
         else { return nil }
         // A change on top of one of our own has no back-end version to compare with.

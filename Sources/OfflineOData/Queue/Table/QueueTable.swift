@@ -135,6 +135,17 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
+    /// Sets the ETag of the calls of actions that are bound to a row.
+    func setETag(_ etag: String?, ofCallsBoundTo row: RequestDetail.BoundRow, in database: Database) throws {
+        // No entity set and no row of their own: an index has them together.
+        let statement = try database.cachedStatement(
+            sql: """
+                UPDATE outpost_queue SET etag = ? WHERE entity_set = '' AND row_id = 0 AND kind = 'call'
+                    AND json_extract(detail, '$.bound.set') = ? AND json_extract(detail, '$.bound.row') = ?
+                """)
+        try statement.execute(arguments: [etag, row.set, row.row])
+    }
+
     /// Keeps a request that the model has no place for as what it was, apart from any row.
     func markWithoutPlace(_ request: QueuedRequest, as former: FormerRequest, in database: Database) throws {
         var detail = request.detail

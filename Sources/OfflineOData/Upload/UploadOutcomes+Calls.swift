@@ -1,0 +1,120 @@
+import GRDB
+import ODataModel
+import ODataStore
+
+/// What the call of an action does to the entity that it is bound to, as far as that is here: it is our own doing, and what
+/// waits for the entity is made of it (rule 5).
+extension UploadOutcomes {
+    /// The next change of the entity that an action is bound to.
+    func next(behind call: QueuedRequest, in database: Database) throws -> QueuedRequest? {
+        guard let bound = call.detail.bound else { return nil }
+        return try queue.requests(set: bound.set, rowID: bound.row, in: database).first {
+            $0.id > call.id && ($0.kind == .update || $0.kind == .delete)
+        }
+    }
+
+    /// Whether an entity is the one that an action is bound to.
+    func isBound(_ call: QueuedRequest, to entity: Entity, in database: Database) throws -> Bool {
+        guard let bound = call.detail.bound, let table = mapping.tables[bound.set], let key = entity.key,
+            isOfType(entity.shape, table.shape.name)
+        else { return false }
+        return try version(of: bound, table, in: database)?.key == key
+    }
+
+    private func isOfType(_ shape: Shape, _ name: QualifiedName) -> Bool {
+        var type: Shape? = shape
+        while let current = type {
+            if current.name == name { return true }
+            type = current.baseType.flatMap { mapping.model.shape($0) }
+        }
+        return false
+    }
+
+    /// The version of a row that the service has, as far as is known here.
+    private func version(
+        of row: RequestDetail.BoundRow, _ table: TableStorage, in database: Database
+    ) throws -> Entity? {
+        try before.image(set: row.set, rowID: row.row, shape: table.shape, in: database)?.entity
+            ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.row)
+    }
+
+    /// Stores what an action has made of the entity that it is bound to; nothing happens for any other request.
+    ///
+    /// - Parameter theirs: the entity as the service has it now. Where that is not known, neither is its ETag: the values
+    ///   tell whether the next change meets what it was made of (rule 8).
+    func accept(call request: QueuedRequest, theirs: Entity?, in database: Database) throws {
+        guard let bound = request.detail.bound, let table = mapping.tables[bound.set],
+            var version = try version(of: bound, table, in: database),
+            // Another entity may be in its place by now.
+            theirs == nil || theirs?.key == version.key
+        else { return }
+        let next = try next(behind: request, in: database)
+        guard let theirs else {
+            try queue.setETag(nil, ofCallsBoundTo: bound, in: database)
+            if let next { try queue.setETag(nil, of: next.id, in: database) }
+            return
+        }
+        version = version.merging(theirs)
+        version.control.etag = theirs.control.etag
+        try queue.setETag(version.control.etag, ofCallsBoundTo: bound, in: database)
+        if let next { try put(next, on: version, table, in: database) }
+        let rest = try queue.requests(set: bound.set, rowID: bound.row, in: database)
+        let image = try before.image(set: bound.set, rowID: bound.row, shape: table.shape, in: database)
+        guard rest.isEmpty || image != nil else { return }
+        try keep(version, table, rowID: bound.row, beneath: rest, owner: image?.owner ?? 0, in: database)
+    }
+
+    /// Called again, an action that was refused for another's change, or that may have acted, is called on what the service
+    /// has now. One that may have acted may have changed the entity: what waits for that is sent on top, unless the
+    /// service has other values than it was made of.
+    func fail(
+        call request: QueuedRequest, _ state: QueuedRequest.State, _ theirs: Entity, in database: Database
+    ) throws {
+        let etag = theirs.control.etag
+        guard state == .inDoubt, let bound = request.detail.bound else {
+            return try queue.setETag(etag, of: request.id, in: database)
+        }
+        try queue.setETag(etag, ofCallsBoundTo: bound, in: database)
+        guard let next = try next(behind: request, in: database), next.base.map(theirs.matches) ?? true else { return }
+        try queue.setETag(etag, of: next.id, in: database)
+    }
+
+    /// Puts a call on top of the service's version, to be sent again. Without an ETag, it was the next change that told of
+    /// the conflict, which goes along.
+    func rebase(call request: QueuedRequest, onto theirs: Entity, in database: Database) throws {
+        try queue.setETag(theirs.control.etag, of: request.id, in: database)
+        try queue.markPending(request.id, forgetsIdentification: true, in: database)
+        guard request.etag == nil, let next = try next(behind: request, in: database),
+            let table = mapping.tables[next.entitySet]
+        else { return }
+        try put(next, on: theirs, table, in: database)
+    }
+
+    /// Makes a change that waits one of a version that the service has.
+    func put(
+        _ next: QueuedRequest, on version: Entity, _ table: TableStorage, in database: Database
+    ) throws {
+        let base = next.kind == .update ? version.only(where: { next.changes[$0] != nil }) : version
+        try queue.rewrite(
+            next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base, in: database)
+        try queue.setETag(version.control.etag, of: next.id, in: database)
+    }
+
+    /// Keeps the version of a row that the service has now, with what still waits for the row on top.
+    func keep(
+        _ version: Entity, _ table: TableStorage, rowID: Int64, beneath rest: [QueuedRequest], owner: Int64,
+        in database: Database
+    ) throws {
+        let etag = version.control.etag
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        guard !rest.isEmpty else {
+            try before.remove(set: table.set, rowID: rowID, in: database)
+            try loader.update(rowID, version)
+            return try Rows.setETag(etag, table, rowID: rowID, in: database)
+        }
+        try before.save(
+            BeforeImages.Image(entity: version, etag: etag, owner: owner), set: table.set, rowID: rowID, in: database)
+        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
+        try loader.update(rowID, rest.reduce(version) { $0.merging($1.changes) })
+    }
+}

@@ -1,0 +1,111 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+
+/// Calls of actions, and what they make of the entities that they are bound to.
+extension Uploader {
+    /// The call as the service gets it. The ETag of what it is bound to is told to the service: it acts on what the caller
+    /// has seen, or not at all (OData Protocol 4.01, 11.5.5.1).
+    func call(_ request: QueuedRequest) async throws -> ODataRequest {
+        guard let text = request.detail.url else {
+            throw OfflineError.damagedQueue(reason: "request \(request.id) names no action")
+        }
+        var url = try ODataURL(parsing: text)
+        let binder = Binder(model: mapping.model)
+        guard let bound = try? binder.bind(url), case .operation(let operation) = bound.resource.target else {
+            throw modelChanged(request)
+        }
+        let path = url.path
+        let stored = try CallParameters.values(
+            request.detail.parameters ?? "{}", of: operation, model: mapping.model)
+        let (now, parameters) = try await database.read { [mapping] database in
+            let keys = TemporaryKeys(mapping: mapping)
+            return (
+                try Aliases(mapping: mapping).present(path, in: database),
+                try stored.mapValues { try keys.replaced($0, in: database) }
+            )
+        }
+        if let now { url.path = now }
+        return ODataRequest(.create, url, body: .parameters(parameters), ifMatch: request.etag)
+    }
+
+    /// The URL of what an action is bound to, under the keys that the entities on the way have by now.
+    func boundURL(of call: QueuedRequest) async throws -> ODataURL {
+        var path = try ODataURL(parsing: call.detail.url ?? "").path
+        guard path.segments.count > 1 else {
+            throw OfflineError.damagedQueue(reason: "request \(call.id) names no bound action")
+        }
+        path.segments.removeLast()
+        let bound = path
+        let now = try await database.read { [mapping] database in
+            try Aliases(mapping: mapping).present(bound, in: database)
+        }
+        return ODataURL(path: now ?? bound)
+    }
+
+    /// The entity that an action is bound to as the action has left it: by its answer, or read again where what is here or
+    /// waits is of another version now (rule 5).
+    ///
+    /// - Returns: `nil` where nothing here needs it, or where it cannot be read.
+    func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
+        guard call.detail.bound != nil else { return nil }
+        if case .entity(var entity) = response.body {
+            if entity.control.etag == nil { entity.control.etag = response.etag }
+            let answer = entity
+            let isBound = try await database.read { try outcomes.isBound(call, to: answer, in: $0) }
+            if isBound, answer.control.etag != nil || call.etag == nil { return answer }
+        }
+        let isNeeded = try await database.read { database in
+            try call.etag != nil || outcomes.next(behind: call, in: database) != nil
+        }
+        return isNeeded ? await readAgain(call, call.key) : nil
+    }
+
+    /// Where no ETag is known, as at services without: what the service has of the entity that an action is bound to, when
+    /// it differs from what the next change of it was made of (rule 8). Once the action has acted, nobody can tell what is
+    /// its work and what another's.
+    func difference(behind call: QueuedRequest) async throws -> Conflict? {
+        guard call.etag == nil, options.comparesWithoutETags else { return nil }
+        let change = try await database.read { database -> QueuedRequest? in
+            guard let next = try outcomes.next(behind: call, in: database) else { return nil }
+            // One on top of another of our own has no version of the service to compare with.
+            return try outcomes.isFirst(next, in: database) ? next : nil
+        }
+        guard let next = change else { return nil }
+        let found: Entity?
+        do {
+            found = try await current(call, call.key)
+        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            return nil
+        }
+        // That it is gone, the service says itself.
+        guard let theirs = found else { return nil }
+        let isUnchanged = next.etag.map { $0 == theirs.control.etag } ?? next.base.map(theirs.matches) ?? true
+        return isUnchanged ? nil : Conflict(theirs: theirs, error: .preconditionFailed(next.entitySet))
+    }
+
+    /// The service has found another ETag than an action was called with.
+    ///
+    /// - Throws: what keeps the entity from being looked at; the call waits again then.
+    func refuse(
+        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, rebases: Int
+    ) async throws -> Result {
+        let theirs: Entity?
+        do {
+            theirs = try await current(request, request.key)
+        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            return try await archive(request, .refused, error, message: error.message)
+        } catch {
+            // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
+            try await putBack(request, wasSent: wasSent)
+            throw error
+        }
+        if let theirs, theirs.control.etag == request.etag {
+            // Nobody has changed it: something else is the matter.
+            return try await archive(request, .refused, error, message: error.message)
+        }
+        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
+    }
+}

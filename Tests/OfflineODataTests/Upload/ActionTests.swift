@@ -1,0 +1,311 @@
+import Foundation
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import ODataStore
+import OfflineOData
+import Testing
+
+/// A service of tickets with actions that change what they are bound to.
+private final class Desk: Sendable {
+    let service: StoreService
+    let wire: Wire
+    /// The actions that acted, in order.
+    let calls = LockedNames()
+    private let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("outpost-\(UUID().uuidString)")
+
+    init() async throws {
+        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
+        let ticket = QualifiedName("Desk", "Ticket")
+        let calls = calls
+        try definition.action("Close", on: .entity(ticket)) { call in
+            let ticket = try call.boundEntity()
+            if ticket["Text"] == "" { throw ODataError(status: 400, code: "NoText", message: "Say why.") }
+            _ = try call.transaction.update(ticket, ["State": "closed"])
+            calls.append("Close")
+            return .none
+        }
+        try definition.action("Reopen", on: .entity(ticket), returns: .entity(ticket), in: "Tickets") { call in
+            let ticket = try call.transaction.update(call.boundEntity(), ["State": "reopened"])
+            calls.append("Reopen")
+            return .entity(ticket)
+        }
+        service = try await StoreService.open(definition, at: .memory)
+        wire = Wire(LoopbackTransport(ODataHandler(provider: service)))
+        try await service.create("Tickets", ["ID": 1, "State": "open", "Text": "first"])
+        try await service.create("Tickets", ["ID": 2, "State": "open", "Text": ""])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    func client() throws -> ODataClient {
+        let root = "http://desk.test/"
+        let session = try HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none))
+        return try ODataClient(serviceRoot: root, transport: session)
+    }
+
+    /// - Parameter isPlain: whether the service does not recognise repeated requests.
+    func clone(hasETags: Bool = true, isPlain: Bool = false) async throws -> OfflineODataProvider {
+        var remote: any ODataProvider = try client()
+        if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
+        let store = try await OfflineODataProvider.create(
+            at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
+            serviceRoot: "http://desk.test/", remote: remote, queries: [])
+        try await store.download()
+        await wire.mend()
+        return store
+    }
+
+    func ticket(_ id: Int = 1) async throws -> Entity { try #require(try await service.rows("Tickets(\(id))").first) }
+
+    private static let metadata = """
+        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+        <Schema Namespace="Desk" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+          <EntityType Name="Ticket">
+            <Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int64" Nullable="false"/>
+            <Property Name="State" Type="Edm.String"/>
+            <Property Name="Text" Type="Edm.String"/>
+          </EntityType>
+          <EntityContainer Name="Container"><EntitySet Name="Tickets" EntityType="Desk.Ticket"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+}
+
+/// What an action changes of the entity that it is bound to is our own doing (rule 5).
+@Suite("A change that is queued behind an action on its entity")
+struct ActionTests {
+    private static func request(_ action: String, on ticket: Int = 1) throws -> ODataRequest {
+        ODataRequest(
+            .create, try ODataURL(parsing: "Tickets(\(ticket))/Desk.\(action)"), body: .parameters([:]))
+    }
+
+    private func call(_ action: String, on ticket: Int = 1, _ store: OfflineODataProvider) async throws {
+        #expect(try await store.execute(Self.request(action, on: ticket)).status == 202)
+    }
+
+    private func methods(_ desk: Desk) async -> [HTTPRequest.Method] { await desk.wire.requests.map(\.method) }
+
+    // MARK: Own changes
+
+    @Test("is sent with the ETag that the entity has after the action, which is read where no answer tells it")
+    func unanswered() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await call("Close", store)
+        try await store.update("Tickets(1)", ["Text": "mine"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.call, .update])
+        #expect(desk.calls.names == ["Close"])
+        let ticket = try await desk.ticket()
+        #expect(ticket["State"] == "closed" && ticket["Text"] == "mine")
+        #expect(await methods(desk) == [.post, .get, .patch])
+        let here = try #require(try await store.rows("Tickets(1)").first)
+        #expect(here["State"] == "closed" && here["Text"] == "mine")
+        #expect(here.control.etag == ticket.control.etag)
+    }
+
+    @Test("needs no request more where the action answers with the entity")
+    func answered() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await call("Reopen", store)
+        try await store.update("Tickets(1)", ["Text": "mine"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.call, .update])
+        #expect(await methods(desk) == [.post, .patch])
+        let ticket = try await desk.ticket()
+        #expect(ticket["State"] == "reopened" && ticket["Text"] == "mine")
+    }
+
+    @Test("is no conflict between several actions and changes, each with the ETag that the one before has left")
+    func chain() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        let first = try await desk.ticket().control.etag
+        try await store.update("Tickets(1)", ["Text": "before"])
+        try await call("Close", store)
+        try await call("Reopen", store)
+        try await store.update("Tickets(1)", ["State": "done"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.update, .call, .call, .update])
+        #expect(desk.calls.names == ["Close", "Reopen"])
+        #expect(try await desk.ticket()["State"] == "done")
+        let guards = await desk.wire.requests.compactMap { $0.headerFields[.ifMatch] }
+        #expect(guards.first == first)
+        #expect(Set(guards).count == 4, "each has made another version")
+    }
+
+    @Test("is no conflict either where it is made after the upload, before the next download")
+    func afterUpload() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await call("Close", store)
+        try await store.upload()
+        #expect(try await store.rows("Tickets(1)").first?["State"] == "closed")
+        try await store.update("Tickets(1)", ["State": "done"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await desk.ticket()["State"] == "done")
+    }
+
+    @Test("goes on without an action that is refused, which is called again on what it has made")
+    func refused() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await call("Close", on: 2, store)
+        try await store.update("Tickets(2)", ["Text": "why"])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.kind) == [.call])
+        #expect(report.accepted.map(\.kind) == [.update])
+        try await store.retry()
+        #expect(try await store.upload().accepted.map(\.kind) == [.call])
+        #expect(try await desk.ticket(2)["State"] == "closed")
+    }
+
+    @Test("is guarded by the action where both are in one change set")
+    func changeSet() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await store.transaction { changes in
+            try changes.perform(Self.request("Close"))
+            try changes.update("Tickets(1)", ["State": "done"])
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.call, .update])
+        #expect(desk.calls.names == ["Close"])
+        let changes = await desk.wire.requests.filter { $0.method != .get }
+        #expect(changes.map { $0.path?.hasSuffix("$batch") } == [true])
+        let ticket = try await desk.ticket()
+        #expect(ticket["State"] == "done")
+        #expect(try await store.rows("Tickets(1)").first?.control.etag == ticket.control.etag)
+    }
+
+    @Test("Rule 8: is compared with what the action has made, at a service without ETags")
+    func withoutETags() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(hasETags: false)
+        try await call("Close", store)
+        try await store.update("Tickets(1)", ["State": "done"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.call, .update])
+        #expect(desk.calls.names == ["Close"])
+        #expect(try await desk.ticket()["State"] == "done")
+    }
+
+    // MARK: Conflicts
+
+    @Test(
+        "is in conflict with another's, and so is the action: neither acts",
+        arguments: zip([true, true, false], [false, true, false]))
+    func conflict(hasETags: Bool, isSet: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(hasETags: hasETags)
+        if isSet {
+            try await store.transaction { changes in
+                try changes.perform(Self.request("Close"))
+                try changes.update("Tickets(1)", ["Text": "mine"])
+            }
+        } else {
+            try await call("Close", store)
+            try await store.update("Tickets(1)", ["Text": "mine"])
+        }
+        try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty)
+        #expect(report.failed.map(\.kind) == [.call, .update])
+        #expect(report.failed.map { $0.failure?.isConflict } == [true, true])
+        #expect(desk.calls.names.isEmpty)
+        let ticket = try await desk.ticket()
+        #expect(ticket["State"] == "open" && ticket["Text"] == "theirs")
+    }
+
+    @Test("is sent on top of another's version with the action, where ours wins", arguments: [true, false])
+    func clientWins(hasETags: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(hasETags: hasETags)
+        try await call("Close", store)
+        try await store.update("Tickets(1)", ["Text": "mine"])
+        try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.call, .update])
+        #expect(desk.calls.names == ["Close"])
+        let ticket = try await desk.ticket()
+        #expect(ticket["State"] == "closed" && ticket["Text"] == "mine")
+    }
+
+    @Test("is given up with the action, where theirs wins", arguments: [true, false])
+    func serverWins(hasETags: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(hasETags: hasETags)
+        try await call("Close", store)
+        try await store.update("Tickets(1)", ["Text": "mine"])
+        try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.givenUp.map(\.kind) == [.call, .update])
+        #expect(report.failed.isEmpty && report.accepted.isEmpty)
+        #expect(desk.calls.names.isEmpty)
+        #expect(try await store.rows("Tickets(1)").first?["Text"] == "theirs")
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("is decided on by who knows which entity the action is bound to")
+    func custom() async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await call("Close", store)
+        try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        let asked = LockedNames()
+        let policy = ConflictPolicy.custom { versions in
+            asked.append("\(versions.entitySet) \(versions.kind) \(versions.key == versions.theirs?.key)")
+            return .mine
+        }
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
+        #expect(asked.names == ["Tickets call true"])
+        #expect(report.accepted.map(\.kind) == [.call])
+    }
+
+    // MARK: Doubt
+
+    /// A store whose action acted, and whose answer was lost.
+    private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineODataProvider {
+        let store = try await desk.clone(isPlain: true)
+        try await call("Close", store)
+        try await store.update("Tickets(1)", change)
+        await desk.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        await desk.wire.mend()
+        return store
+    }
+
+    @Test("Rule 1: goes on behind an action in doubt, as far as the values are those that it was made of")
+    func doubt() async throws {
+        let desk = try await Desk()
+        let store = try await doubtful(desk, ["Text": "mine"])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt])
+        #expect(report.accepted.map(\.kind) == [.update])
+        #expect(desk.calls.names == ["Close"])
+        #expect(try await desk.ticket()["Text"] == "mine")
+    }
+
+    @Test("Rule 1: is a conflict behind an action in doubt where the values are others: nobody can tell whose they are")
+    func doubtfulValues() async throws {
+        let desk = try await Desk()
+        let store = try await doubtful(desk, ["State": "done"])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt, .refused])
+        #expect(report.failed.last?.failure?.isConflict == true)
+        #expect(try await desk.ticket()["State"] == "closed")
+    }
+}
