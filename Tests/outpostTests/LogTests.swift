@@ -95,14 +95,22 @@ struct LogTests {
         try await site.serve()
         let clone = site.path("clone")
         #expect(try await tool.run("clone", site.url, clone).code == 0)
-        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4").code == 0)
-        #expect(try await tool.run("sync", clone).code == 0)
+        for length in [1, 80] {
+            let name = String(repeating: "n", count: length)
+            #expect(try await tool.run("update", clone, "Products(6)", "Name=\(name)").code == 0)
+            #expect(try await tool.run("sync", clone).code == 0)
+        }
         let log = try await tool.run("log", clone, "--json")
         let transfers = try JSONDecoder().decode([Event].self, from: Data(log.output.utf8))
             .filter { ["upload", "download"].contains($0.kind) }
-        #expect(transfers.map(\.kind) == ["download", "upload", "download"])
-        #expect(transfers.dropFirst().map(\.requests) == [1, 679])
+        #expect(transfers.map(\.kind) == ["download", "upload", "download", "upload", "download"])
+        #expect(transfers.last?.requests == 679)
         #expect(transfers.allSatisfy { $0.bytes ?? 0 > 0 }, "\(log.output)")
+        let uploads = transfers.filter { $0.kind == "upload" }
+        #expect(uploads.map(\.requests) == [1, 1])
+        // What is sent has the name, and so has what is answered.
+        let more = (uploads.first?.bytes ?? 0) - (uploads.last?.bytes ?? 0)
+        #expect(more > 79 + 40, "\(log.output)")
         #expect(try await tool.run("log", clone).output.contains(" kB)"))
         let query = "EventLog?$filter=Type eq 'Download' and Bytes gt 10000"
         let event = try await tool.run("query", clone, query, "--json")

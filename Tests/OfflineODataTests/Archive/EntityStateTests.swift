@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -88,42 +89,56 @@ struct EntityStateTests {
         #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
     }
 
-    @Test("One whose relation was changed is pending, failed where that is refused, and uploaded, at either end")
+    @Test(
+        "One whose relation was changed is pending, failed where that is refused or in doubt, and uploaded, at either "
+            + "end")
     func related() async throws {
         let studio = try await Studio()
-        let isRefusing = LockedFlag()
+        let (isRefusing, isUnreadable) = (LockedFlag(), LockedFlag())
         let service = Gateway(
             base: try studio.client(),
             before: { request in
                 guard isRefusing.isSet, request.url.path.segments.last == .reference else { return nil }
                 throw ODataError(status: 403, code: "No", message: "No.")
+            },
+            after: { request, response in
+                guard isUnreadable.isSet, request.url.path.segments.last == .reference else { return response }
+                throw InvalidResponseError(status: 200, problem: .malformed("at byte 1"), url: "Albums(2)/Tags/$ref")
             })
         let store = try await studio.clone(through: service)
-        func expect(_ state: OfflineState, found: [ODataValue?], by function: String) async throws {
-            for url in ["Albums(2)", "Tags(3)"] {
-                let end = try await entity(url, of: store)
+        func expect(_ state: OfflineState, isFound: Bool, by function: String) async throws {
+            for (set, id) in [("Albums", 2), ("Tags", 3)] {
+                let end = try await entity("\(set)(\(id))", of: store)
                 let flags: ChangeFlags = end.hasPendingChanges ? .updated : []
-                #expect(end.offlineState == state && end.changeFlags == flags, "\(url)")
+                #expect(end.offlineState == state && end.changeFlags == flags, "\(set)")
+                let found = try await store.rows("\(set)?$filter=outpost.\(function)()").map { $0["ID"] }
+                let wanted: [ODataValue?] = isFound ? [.integer(Int64(id))] : []
+                #expect(found == wanted, "\(set) by \(function)")
             }
-            let albums = try await store.rows("Albums?$filter=outpost.\(function)()").map { $0["ID"] }
-            #expect(albums == found, "\(function)")
         }
         try await store.link("Albums(2)/Tags", to: "Tags(3)")
-        try await expect(.pending, found: [2], by: "hasPendingChanges")
-        try await expect(.pending, found: [], by: "inErrorState")
+        try await expect(.pending, isFound: true, by: "hasPendingChanges")
+        try await expect(.pending, isFound: false, by: "inErrorState")
         let others = try await store.rows("Tags?$filter=not sap.haspendingchanges()&$orderby=ID")
         #expect(others.map { $0["ID"] } == [1, 2])
         isRefusing.set()
         #expect(try await store.upload().failed.map(\.kind) == [.link])
-        try await expect(.failed, found: [2], by: "inErrorState")
-        try await expect(.failed, found: [2], by: "hasPendingChanges")
+        #expect(try await store.status().failed.map(\.state) == [.refused])
+        try await expect(.failed, isFound: true, by: "inErrorState")
+        try await expect(.failed, isFound: true, by: "hasPendingChanges")
         isRefusing.clear()
         try await store.retry()
+        isUnreadable.set()
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        try await expect(.failed, isFound: true, by: "inErrorState")
+        try await expect(.failed, isFound: true, by: "hasPendingChanges")
+        isUnreadable.clear()
+        try await store.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.link])
-        try await expect(.uploaded, found: [2], by: "isLocal")
-        try await expect(.uploaded, found: [], by: "hasPendingChanges")
+        try await expect(.uploaded, isFound: true, by: "isLocal")
+        try await expect(.uploaded, isFound: false, by: "hasPendingChanges")
         try await store.download()
-        try await expect(.unchanged, found: [], by: "isLocal")
+        try await expect(.unchanged, isFound: false, by: "isLocal")
     }
 
     @Test("A draft says that it is one")

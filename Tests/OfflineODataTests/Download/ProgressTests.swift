@@ -15,10 +15,24 @@ struct ProgressTests {
         func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) { note(progress) }
     }
 
-    /// What was reported, and what the file of the store had at that moment.
+    /// What was reported, and what a statement found in the file of the store at that moment.
     private struct Report: Sendable {
         var progress: SyncProgress
-        var stock: Int?
+        var found: Int?
+    }
+
+    /// What a download of a store reports.
+    private func reports(of store: OfflineODataProvider, finding sql: String) async throws -> [Report] {
+        let path = store.directory + "/store.db"
+        let heard = Mutex<[Report]>([])
+        let listener = Listener { progress in
+            let found = try? DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: sql) }
+            heard.withLock { $0.append(Report(progress: progress, found: found)) }
+        }
+        store.setDelegate(listener)
+        try await store.download()
+        withExtendedLifetime(listener) {}
+        return heard.withLock { $0 }
     }
 
     private static func text(_ progress: SyncProgress) -> String {
@@ -59,29 +73,41 @@ struct ProgressTests {
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Products")], options: options, through: service)
         try await store.download()
-        let path = store.directory + "/store.db"
-        let heard = Mutex<[Report]>([])
-        let listener = Listener { progress in
-            let stock = try? DatabaseQueue(path: path).read { database in
-                try Int.fetchOne(database, sql: "SELECT Stock FROM Products WHERE ProductID = 1")
-            }
-            heard.withLock { $0.append(Report(progress: progress, stock: stock)) }
-        }
-        store.setDelegate(listener)
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID = 1")
-        try await store.download()
-        withExtendedLifetime(listener) {}
-        let reports = heard.withLock { $0 }
+        let reports = try await reports(of: store, finding: "SELECT Stock FROM Products WHERE ProductID = 1")
         let begun = reports.filter { $0.progress.done == 0 }.map(\.progress.phase)
         #expect(begun == [.downloading, .applying, .finished])
         #expect(reports.dropLast().allSatisfy { $0.progress.query == "Products" })
         let applying = reports.filter { $0.progress.phase == .applying }
         #expect(applying.map(\.progress.done) == [0, 1])
         #expect(applying.map(\.progress.total) == [1, 1])
-        #expect(applying.map(\.stock) == [19, 4711])
+        #expect(applying.map(\.found) == [19, 4711])
         let bytes = reports.compactMap(\.progress.bytes)
         #expect(bytes.count == reports.count && bytes == bytes.sorted())
         #expect(bytes.first ?? 0 < bytes.last ?? 0)
+    }
+
+    @Test("counts what comes in pages, and what is applied in steps, each when it is done", arguments: [true, false])
+    func largeDownload(hasDeltaLinks: Bool) async throws {
+        let shop = try await Shop(
+            pageSize: 500,
+            with: """
+                CREATE TABLE Readings(ReadingID INTEGER PRIMARY KEY, Value INTEGER);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO Readings SELECT i, i FROM n;
+                """)
+        let client = try shop.client()
+        let service: any ODataProvider
+        if hasDeltaLinks { service = client } else { service = PlainService(base: client) }
+        let store = try await shop.clone([DefiningQuery(entitySet: "Readings")], through: service)
+        try await shop.sql("UPDATE Readings SET Value = -Value")
+        let reports = try await reports(of: store, finding: "SELECT COUNT(*) FROM Readings WHERE Value < 0")
+        let downloading = reports.filter { $0.progress.phase == .downloading }.map(\.progress.done)
+        #expect(downloading.count > 2 && downloading == downloading.sorted() && downloading.last == 1200)
+        let applying = reports.filter { $0.progress.phase == .applying }
+        #expect(applying.map(\.progress.done) == [0, 500, 1000, 1200])
+        #expect(applying.allSatisfy { $0.progress.total == 1200 && $0.progress.query == "Readings" })
+        #expect(applying.map(\.found) == [0, 500, 1000, 1200])
     }
 
     @Test("counts an upload from nothing to all, and is finished once, at the end of all that was asked for")

@@ -38,13 +38,29 @@ struct MediaCreationTests {
     @Test("that is new itself, waits for that, and goes with it when that is taken back", arguments: [true, false])
     func newContainer(isTakenBack: Bool) async throws {
         let studio = try await Studio()
-        let store = try await studio.clone([try DefiningQuery("a", "Albums?$expand=Scans")])
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard isRefusing.isSet, request.method == .create, request.url.description == "Albums" else {
+                    return nil
+                }
+                throw ODataError(status: 400, code: "No", message: "No.")
+            })
+        let store = try await studio.clone([try DefiningQuery("a", "Albums?$expand=Scans")], through: service)
         try await store.create("Albums", ["Name": "Autumn"])
         _ = try await store.createMedia("Albums(-1)/Scans", "scan")
+        isRefusing.set()
+        let report = try await store.upload()
+        #expect(report.failed.map(\.entityText) == ["Albums(-1)"])
+        #expect(report.waiting.map(\.entityText) == ["Albums(-1)/Scans(-1)"])
+        isRefusing.clear()
         if isTakenBack {
             #expect(try await store.undo([ODataURL(parsing: "Albums(-1)")]) == 1)
-            #expect(try await store.status().pending.isEmpty)
+            let status = try await store.status()
+            #expect(status.pending.isEmpty && status.failed.isEmpty)
         } else {
+            #expect(try await store.retry() == 1)
             try await expectSent(store, [.create, .create])
             #expect(try await studio.service.rows("Albums(3)/Scans").count == 1)
         }
@@ -96,8 +112,10 @@ struct MediaCreationTests {
     func missing(path: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
+        let before = try await store.keptStreams()
         await #expect(throws: ODataError.self) { _ = try await store.createMedia(path, "lost") }
         #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.keptStreams() == before)
         #expect(try await store.rows("Pictures").count == 1)
     }
 }

@@ -68,14 +68,41 @@ struct ReplacedStreamTests {
         #expect(try await store.stream(Self.content) == "theirs")
     }
 
-    @Test("is loaded again when a conflict is given up: what was downloaded is out of date")
-    func conflictGivenUp() async throws {
+    /// How a stream that others have replaced too is given up.
+    enum GivingUp: CaseIterable, Sendable {
+        /// From the archive, where its conflict went.
+        case archived
+        /// At once, in favour of theirs.
+        case yielded
+        /// From the archive, where it went when the service refused it on top of theirs.
+        case rebased
+    }
+
+    @Test(
+        "is loaded again when a conflict is given up: what was downloaded is out of date",
+        arguments: GivingUp.allCases)
+    func conflictGivenUp(way: GivingUp) async throws {
         let studio = try await Studio()
-        let store = try await clone(studio)
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
         try await store.replaceStream(Self.content, "mine")
         try await studio.service.replaceStream(Self.content, "theirs")
-        #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
-        try await store.discard()
+        switch way {
+        case .archived:
+            #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
+            try await store.discard()
+        case .yielded:
+            let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+            #expect(report.givenUp.map(\.kind) == [.stream])
+        case .rebased:
+            let policy = ConflictPolicy.custom { _ in
+                isRefusing.set()
+                return .mine
+            }
+            let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
+            #expect(report.failed.map(\.failure?.status) == [415])
+            try await store.discard()
+        }
         #expect(try await !store.isStreamLoaded(ODataURL(parsing: Self.content)))
         try await store.download()
         #expect(try await store.stream(Self.content) == "theirs")
@@ -88,16 +115,9 @@ struct ReplacedStreamTests {
         let store = try await clone(studio)
         try await store.replaceStream(Self.content, "two")
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/Thumb")))
-        func kept() async throws -> [Int?] {
-            try await DatabaseQueue(path: store.directory + "/store.db").read { database in
-                try ["outpost_stream", "outpost_stream_chunk"].map {
-                    try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)")
-                }
-            }
-        }
-        #expect(try await kept() == [3, 3], "until then both are kept")
+        #expect(try await store.keptStreams() == [3, 3], "until then both are kept")
         #expect(try await store.upload().accepted.map(\.kind) == [.stream, .stream])
-        #expect(try await kept() == [1, 1])
+        #expect(try await store.keptStreams() == [1, 1])
         #expect(try await store.stream(Self.content) == "two")
     }
 
@@ -197,5 +217,16 @@ struct ReplacedStreamTests {
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.entityText) == [scan])
         #expect(try await studio.service.stream(scan) == "third")
+    }
+}
+
+extension OfflineODataProvider {
+    /// How many streams the file of the store has, and how many chunks of them.
+    func keptStreams() async throws -> [Int?] {
+        try await DatabaseQueue(path: directory + "/store.db").read { database in
+            try ["outpost_stream", "outpost_stream_chunk"].map {
+                try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)")
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -55,7 +56,8 @@ struct BatchTests {
         guard case .one(let affected)? = entry.related["AffectedEntity"],
             case .count(let events) = try results.response("events").body
         else { throw ODataError.notFound("\(entry.related.keys)") }
-        #expect(events > 0)
+        let logged = try await store.events().map(\.kind)
+        #expect(events == Int64(logged.count) && logged.contains("upload"))
         #expect(entry["Entity"] == "Products(6)")
         #expect(affected["Stock"] == -4 && affected.inErrorState)
         let wrong = try #require(try results.entities("wrong").first)
@@ -118,6 +120,8 @@ struct BatchTests {
             }
         }
         #expect(results.refusals.map { $0.error.status } == [404, 404, 404])
+        let reasons = Set(results.refusals.map { $0.error.target })
+        #expect(reasons == ["ErrorArchive(4711)"], "those before it had been removed")
         #expect(try await store.rows("Products?$filter=Stock eq -4").map { $0["ProductID"] } == [6])
         #expect(try await store.rows("RequestQueue?$orderby=RequestID").map { $0["Status"] } == ["Failed", "NotSent"])
     }
@@ -260,21 +264,50 @@ struct BatchTests {
         #expect(try await store.rows("Tags(1)").first?["Name"] == "red")
     }
 
-    @Test("tell of a service that cannot be asked in the answer to that request alone", arguments: [true, false])
-    func unreachable(isConnected: Bool) async throws {
+    /// Why there is no answer of the service.
+    enum Silence: CaseIterable, Sendable {
+        case notConnected, unsent, answerLost, unreadable
+
+        /// What is told instead.
+        var refusal: (code: String, status: Int) {
+            switch self {
+            case .notConnected: ("NotConnected", 503)
+            case .unsent: ("Unreachable", 503)
+            case .answerLost: ("Unreachable", 502)
+            case .unreadable: ("InvalidResponse", 502)
+            }
+        }
+    }
+
+    @Test(
+        "tell of a service that cannot be asked, and of an answer that is lost or cannot be read, in the answer to that "
+            + "request alone", arguments: Silence.allCases)
+    func unreachable(silence: Silence) async throws {
         let studio = try await Studio()
-        var store = try await studio.clone()
-        if !isConnected {
+        let service = Gateway(
+            base: try studio.client(),
+            after: { request, response in
+                guard silence == .unreadable, request.url.description.hasPrefix("CountAlbums") else { return response }
+                throw InvalidResponseError(status: 200, problem: .malformed("at byte 1"), url: "CountAlbums()")
+            })
+        var store = try await studio.clone(through: service)
+        if silence == .notConnected {
             try store.close()
             store = try await OfflineODataProvider.open(at: store.directory, protection: .unencrypted)
         }
-        await studio.wire.cut { _, _ in .lostOnTheWay }
+        await studio.wire.cut { _, _ in
+            switch silence {
+            case .notConnected, .unsent: .lostOnTheWay
+            case .answerLost: .answerLost
+            case .unreadable: nil
+            }
+        }
         let results = try await DataService(store).batch(continueOnError: true) {
             try read("CountAlbums()", id: "1")
             try read("Tags(1)", id: "2")
         }
-        #expect(results.refusals.map { $0.error.code } == [isConnected ? "Unreachable" : "NotConnected"])
-        #expect(results.refusals.map { $0.error.status } == [503])
+        #expect(results.refusals.map { $0.error.code } == [silence.refusal.code])
+        #expect(results.refusals.map { $0.error.status } == [silence.refusal.status])
         #expect(try results.entity("2")["Name"] == "red")
     }
 
@@ -293,26 +326,40 @@ struct BatchTests {
         guard case .one(let album)? = created.related["Album"] else { throw ODataError.notFound("the album") }
         #expect(album["Name"] == "Summer")
         #expect(created["Text"] == "second")
+        #expect(created["AlbumID"] == nil, "it is not selected")
     }
 
     @Test("take streams, but in no change set, with which they cannot be sent (rule 9)")
     func streams() async throws {
         let studio = try await Studio()
-        let store = try await studio.clone()
-        let picture = ODataRequest(
-            .create, try ODataURL(parsing: "Pictures"),
-            body: .media(ByteStream(Array("two".utf8)), contentType: "image/png"))
-        let results = try await DataService(store).batch(continueOnError: true) {
-            BatchOperation.request(picture, id: "1")
-            try read("Pictures(-1)/$value", id: "2")
-            ChangeSet { BatchOperation.request(picture, id: "3") }
-            try ChangeSet { try deletion("Pictures(-1)/Thumb", id: "4") }
-            try ChangeSet { try deletion("Pictures(-1)/$value", id: "5") }
+        try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
+        let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
+        func sent(_ method: ODataRequest.Method, _ url: String, _ text: String) throws -> ODataRequest {
+            let bytes = ByteStream(Array(text.utf8))
+            return ODataRequest(
+                method, try ODataURL(parsing: url), body: .media(bytes, contentType: "image/png"))
         }
-        guard case .raw(let bytes, _) = try results.response("2").body else { throw ODataError.notFound("the stream") }
-        #expect(String(decoding: try await bytes.collect(limit: 1 << 10), as: UTF8.self) == "two")
-        #expect(results.refusals.map { $0.id } == ["3", "4", "5"])
+        let picture = try sent(.create, "Pictures", "two")
+        let other = try sent(.replace, "Pictures(1)/$value", "other")
+        let results = try await DataService(store).batch(continueOnError: true) {
+            BatchOperation.request(picture, id: "create")
+            try read("Pictures(-1)/$value", id: "created")
+            BatchOperation.request(other, id: "put")
+            try read("Pictures(1)/$value", id: "replaced")
+            try deletion("Pictures(1)/Thumb", id: "delete")
+            try read("Pictures(1)/Thumb", id: "deleted")
+            ChangeSet { BatchOperation.request(picture, id: "1") }
+            ChangeSet { BatchOperation.request(other, id: "2") }
+            try ChangeSet { try deletion("Pictures(-1)/Thumb", id: "3") }
+            try ChangeSet { try deletion("Pictures(-1)/$value", id: "4") }
+        }
+        for (id, text) in [("created", "two"), ("replaced", "other")] {
+            guard case .raw(let bytes, _) = try results.response(id).body else { throw ODataError.notFound(id) }
+            #expect(String(decoding: try await bytes.collect(limit: 1 << 10), as: UTF8.self) == text)
+        }
+        #expect(try results.response("deleted").status == 204)
+        #expect(results.refusals.map { $0.id } == ["1", "2", "3", "4"])
         #expect(Set(results.refusals.map { $0.error.code }) == ["StreamInChangeSet"])
-        #expect(try await store.status().pending.map(\.kind) == [.create])
+        #expect(try await store.status().pending.map(\.kind) == [.create, .stream, .stream])
     }
 }

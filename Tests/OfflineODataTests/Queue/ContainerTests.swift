@@ -1,3 +1,4 @@
+import ODataClient
 import ODataModel
 import ODataQuery
 import ODataService
@@ -81,7 +82,9 @@ struct ContainerTests {
             })
         let store = try await edited(studio, through: service)
         isNewer.set()
-        let refresh = try await store.refreshMetadata { _, _ in service }
+        let refresh = try await store.refreshMetadata { root, model in
+            try ODataClient(serviceRoot: root, transport: studio.wire, model: model)
+        }
         #expect(refresh.isRebuilt && refresh.refused.isEmpty)
         try await expectSent(refresh.store, studio)
     }

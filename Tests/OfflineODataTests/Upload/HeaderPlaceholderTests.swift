@@ -9,9 +9,9 @@ import Testing
 struct HeaderPlaceholderTests {
     private static let category = ChangeOptions(headers: ["X-About": "{Categories(-1)}"])
 
-    private func sentFields(_ shop: Shop) async throws -> [String] {
+    private func sentFields(_ wire: Wire) async throws -> [String] {
         let name = try #require(HTTPField.Name("X-About"))
-        return await shop.wire.requests.compactMap { $0.headerFields[name] }
+        return await wire.requests.compactMap { $0.headerFields[name] }
     }
 
     @Test("is made first; where its making is refused, the request waits with it")
@@ -28,7 +28,7 @@ struct HeaderPlaceholderTests {
         await shop.wire.mend()
         #expect(try await store.upload().accepted.map(\.entitySet) == ["Products", "Customers"])
         let id = try await shop.count("SELECT MAX(ProductID) FROM Products")
-        #expect(try await sentFields(shop) == ["Products(\(id))"])
+        #expect(try await sentFields(shop.wire) == ["Products(\(id))"])
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -44,6 +44,7 @@ struct HeaderPlaceholderTests {
                 .create, try ODataURL(parsing: "Albums(1)/Studio.Rename"), body: .parameters(["Name": "Renamed"])))
         try await store.changing(options).delete("Albums(2)")
         #expect(try await store.upload().accepted.map(\.kind) == [.create, .call, .delete])
+        #expect(try await sentFields(studio.wire) == ["Tags(4)", "Tags(4)"])
     }
 
     @Test("is made before a refused request that an edit with the field has mended")
@@ -56,7 +57,7 @@ struct HeaderPlaceholderTests {
         try await store.changing(Self.category).update("Products(6)", ["Stock": 4])
         await shop.wire.mend()
         #expect(try await store.upload().accepted.map(\.entitySet) == ["Categories", "Products"])
-        #expect(try await sentFields(shop) == ["Categories(6)"])
+        #expect(try await sentFields(shop.wire) == ["Categories(6)"])
     }
 
     @Test("in one transaction with the request is made first all the same: no content id can stand in a header field")
@@ -75,7 +76,7 @@ struct HeaderPlaceholderTests {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.entitySet) == ["Categories", "Products"])
-        #expect(try await sentFields(shop) == ["Categories(6)"])
+        #expect(try await sentFields(shop.wire) == ["Categories(6)"])
         try await store.download()
         try await shop.expectEqual(store)
     }
