@@ -159,6 +159,7 @@ struct KeyRewriter {
             {
                 detail.parentRow = rowID
             }
+            if detail.bound == RequestDetail.BoundRow(set: table.set, row: twin) { detail.bound?.row = rowID }
             if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
         }
     }

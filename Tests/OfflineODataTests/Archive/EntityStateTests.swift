@@ -89,9 +89,7 @@ struct EntityStateTests {
         #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
     }
 
-    @Test(
-        "One whose relation was changed is pending, failed where that is refused or in doubt, and uploaded, at either "
-            + "end")
+    @Test("One whose relation was changed is pending, failed where refused or in doubt, and uploaded, at either end")
     func related() async throws {
         let studio = try await Studio()
         let (isRefusing, isUnreadable) = (LockedFlag(), LockedFlag())

@@ -280,8 +280,8 @@ struct BatchTests {
     }
 
     @Test(
-        "tell of a service that cannot be asked, and of an answer that is lost or cannot be read, in the answer to that "
-            + "request alone", arguments: Silence.allCases)
+        "tell in the answer to a request alone that the service cannot be asked, or its answer was lost or is unreadable",
+        arguments: Silence.allCases)
     func unreachable(silence: Silence) async throws {
         let studio = try await Studio()
         let service = Gateway(
