@@ -129,11 +129,19 @@ struct BoundStatement {
     ///
     /// - Returns: the row id; `nil` when there is no new row.
     func insert() throws -> Int64? {
+        let inserted = try insertAll()
+        return inserted.count == 0 ? nil : inserted.last
+    }
+
+    /// Runs a statement that inserts rows, without those that are there already.
+    ///
+    /// - Returns: how many are new, and the row id of the last new one.
+    func insertAll() throws -> (count: Int, last: Int64) {
         let connection = sqlite3_db_handle(handle)
         let before = sqlite3_total_changes(connection)
         try execute()
-        // Triggers do not run on inserts, so one more change is this row.
-        return sqlite3_total_changes(connection) == before ? nil : sqlite3_last_insert_rowid(connection)
+        // Triggers do not run on inserts, so each change more is a row.
+        return (Int(sqlite3_total_changes(connection) &- before), sqlite3_last_insert_rowid(connection))
     }
 
     /// Steps to the next row of a selection.
