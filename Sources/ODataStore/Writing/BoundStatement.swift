@@ -105,6 +105,12 @@ struct BoundStatement {
             let offset = UInt16(clamping: instant.offsetMinutes + 840)
             try bindBytes(
                 of: (seconds.bigEndian, UInt64(clamping: instant.picoseconds).bigEndian, offset.bigEndian), at: index)
+        case (.decimalBytes, .decimal(let number)):
+            // A key has at least the byte of its sign.
+            try check(
+                DecimalKey.encode(number).withUnsafeBytes { bytes in
+                    sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), transient)
+                })
         default:
             let stored: DatabaseValue
             do throws(StoredValueError) {
