@@ -9,9 +9,18 @@ public protocol CollectionSink {
     ///
     /// - Parameter row: valid during the call.
     mutating func row(_ row: borrowing JSONRow) throws
+    /// Notes that the memory of the rows so far is about to go: whoever kept places in it looks at them for the last time.
+    ///
+    /// It comes before the element that follows the rows, and where their bytes end for now; not after an error.
+    mutating func endOfRows() throws
     /// Takes every other element: entities of derived types or with more than properties, removed entities, links
     /// and, last, the end of the collection.
     mutating func element(_ element: CollectionPayloadReader.Element) throws
+}
+
+extension CollectionSink {
+    /// Does nothing: the rows were taken as they came.
+    public mutating func endOfRows() throws {}
 }
 
 extension CollectionPayloadReader {
@@ -35,6 +44,7 @@ extension CollectionPayloadReader {
                     defer { row.forget() }
                     var pass = makePass(bytes)
                     while pass.next(row) { try sink.row(row) }
+                    try sink.endOfRows()
                     return pass
                 }
                 guard try finishPass(pass) else { continue }

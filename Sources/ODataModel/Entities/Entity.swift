@@ -73,6 +73,12 @@ public struct Entity: Sendable {
         if missing < 0 { self.values.removeLast(-missing) }
     }
 
+    /// Makes an entity as it was read, of which nothing is changed.
+    package init(shape: Shape, values: [ODataValue?], control: ControlInformation) {
+        self.init(shape: shape, values: values)
+        extras = [Extras(control: control)]
+    }
+
     /// Makes an entity from names and values; names the shape lacks become dynamic properties.
     public init(shape: Shape, _ properties: [String: ODataValue]) {
         self.init(shape: shape)

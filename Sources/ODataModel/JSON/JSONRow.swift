@@ -58,6 +58,8 @@ public final class JSONRow: PropertyReader {
     private let types: UnsafeMutablePointer<PrimitiveType?>
     /// Where the row stands, for errors and nested values.
     private var scanner: JSONScanner?
+    /// Where in the scanner's buffer it begins.
+    private var start = 0
 
     /// Makes a row with no values.
     ///
@@ -98,6 +100,7 @@ public final class JSONRow: PropertyReader {
     /// - Throws: ``JSONError`` when it is none, when a property stands twice, or when the text ends; the row then
     ///   has no values.
     public func read(_ scanner: inout JSONScanner) throws(JSONError) {
+        start = scanner.offset
         do throws(JSONError) {
             try readMembers(&scanner)
         } catch {
@@ -147,6 +150,15 @@ public final class JSONRow: PropertyReader {
             }
         }
         self.scanner = scanner
+    }
+
+    /// Where the row stands, for who reads it once more: good as long as the memory is.
+    ///
+    /// - Returns: a scanner that comes to the row next; `nil` for a row with no values.
+    package var place: JSONScanner? {
+        guard var scanner else { return nil }
+        scanner.revisit(at: start)
+        return scanner
     }
 
     // MARK: Values

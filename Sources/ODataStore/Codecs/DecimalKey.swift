@@ -20,7 +20,8 @@ public enum DecimalKey {
     /// The key of a number.
     public static func encode(_ value: ODataDecimal) -> [UInt8] {
         guard value.magnitude != 0 else { return [zero] }
-        var digits = Array(String(value.magnitude).utf8)
+        // Nearly all numbers fit into a word, whose digits are found several times as fast.
+        var digits = Array((UInt64(exactly: value.magnitude).map { String($0) } ?? String(value.magnitude)).utf8)
         let exponent = digits.count - value.scale
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
         let biased = UInt16(clamping: exponent + 32_768)

@@ -43,9 +43,14 @@ struct EntityRenderer: RowRenderer {
     }
 
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
+        let direct = plan.notLoaded.map({ row.isNull($0) }) ?? true ? plan.direct : nil
+        var control = try self.control(row, plan)
+        // What nearly every row is.
+        if let direct, plan.hasKeyInFields {
+            return Entity(shape: plan.shape, values: try values(direct, row, plan), control: control)
+        }
         var entity: Entity
-        var control = ControlInformation()
-        if let direct = plan.direct, plan.notLoaded.map({ row.isNull($0) }) ?? true {
+        if let direct {
             entity = Entity(shape: plan.shape, values: try values(direct, row, plan))
         } else {
             let (derived, fields) = row.variant(plan)
@@ -63,12 +68,18 @@ struct EntityRenderer: RowRenderer {
                 entity.values[ordinal] = try row.decode(slot, plan, model)
             }
         }
-        if case .column(let index) = plan.etag, row.isEntity(plan) { control.etag = row.text(index) }
-        control.id = try row.id(plan, model)
         control.annotations = entity.control.annotations
         entity.control = control
         entity.markUnchanged()
         return entity
+    }
+
+    /// The id of a row and its version.
+    private func control(_ row: StoredRow, _ plan: ResultPlan) throws -> ControlInformation {
+        var control = ControlInformation()
+        if case .column(let index) = plan.etag, row.isEntity(plan) { control.etag = row.text(index) }
+        control.id = try row.id(plan, model)
+        return control
     }
 
     /// The values of a row whose columns are all loaded.

@@ -125,7 +125,9 @@ struct StoredRow {
         switch plan.id {
         case .none: return nil
         case .singleton: return set
-        case .numbered(let start, let column): return "\(start)\(integer(column)))"
+        case .numbered(let start, let column):
+            // For each entity that is read: an interpolation would ask for more room than most ids need.
+            return start + String(integer(column)) + ")"
         case .keyed: return try id(set, plan.shape, plan.key, plan, model)
         case .contained(let containers, let property, let hasKey):
             var place = ""

@@ -105,6 +105,12 @@ struct BoundStatement {
             let offset = UInt16(clamping: instant.offsetMinutes + 840)
             try bindBytes(
                 of: (seconds.bigEndian, UInt64(clamping: instant.picoseconds).bigEndian, offset.bigEndian), at: index)
+        case (.decimalBytes, .decimal(let number)):
+            // A key has at least the byte of its sign.
+            try check(
+                DecimalKey.encode(number).withUnsafeBytes { bytes in
+                    sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), transient)
+                })
         default:
             let stored: DatabaseValue
             do throws(StoredValueError) {
@@ -129,11 +135,19 @@ struct BoundStatement {
     ///
     /// - Returns: the row id; `nil` when there is no new row.
     func insert() throws -> Int64? {
+        let inserted = try insertAll()
+        return inserted.count == 0 ? nil : inserted.last
+    }
+
+    /// Runs a statement that inserts rows, without those that are there already.
+    ///
+    /// - Returns: how many are new, and the row id of the last new one.
+    func insertAll() throws -> (count: Int, last: Int64) {
         let connection = sqlite3_db_handle(handle)
         let before = sqlite3_total_changes(connection)
         try execute()
-        // Triggers do not run on inserts, so one more change is this row.
-        return sqlite3_total_changes(connection) == before ? nil : sqlite3_last_insert_rowid(connection)
+        // Triggers do not run on inserts, so each change more is a row.
+        return (Int(sqlite3_total_changes(connection) &- before), sqlite3_last_insert_rowid(connection))
     }
 
     /// Steps to the next row of a selection.

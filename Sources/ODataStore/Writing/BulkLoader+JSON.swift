@@ -31,7 +31,7 @@ extension BulkLoader {
     }
 
     /// The statement for the properties that a row has; `nil` where the row must become an entity.
-    private func directInsert(_ row: borrowing JSONRow) throws -> DirectInserts.Insert? {
+    func directInsert(_ row: borrowing JSONRow) throws -> DirectInserts.Insert? {
         guard row.shape === plan.storage.shape else { return nil }
         let direct = direct
         switch direct.find(row) {
@@ -47,8 +47,19 @@ extension BulkLoader {
     }
 
     private func execute(_ insert: DirectInserts.Insert, _ row: borrowing JSONRow, owner: Int64) throws -> Int64? {
-        let statement = insert.statement
-        var index: Int32 = 1
+        _ = try bind(insert, row, owner: owner, to: insert.statement, at: 1)
+        return try insert.statement.insert()
+    }
+
+    /// Binds a row.
+    ///
+    /// - Parameter first: the row's first parameter.
+    /// - Returns: the parameter after its last one.
+    func bind(
+        _ insert: DirectInserts.Insert, _ row: borrowing JSONRow, owner: Int64, to statement: BoundStatement,
+        at first: Int32
+    ) throws -> Int32 {
+        var index = first
         func next() -> Int32 {
             defer { index += 1 }
             return index
@@ -76,7 +87,7 @@ extension BulkLoader {
                 }
             }
         }
-        return try statement.insert()
+        return index
     }
 }
 
@@ -111,10 +122,17 @@ final class DirectInserts {
         let notLoaded: DatabaseValue
         /// The properties in the order of their parameters.
         let columns: [Column]
+        /// The slots that the statement has parameters for.
+        let pattern: [Bool]
+        /// The statement for many such rows at once, after it was needed.
+        var many: BoundStatement?
         fileprivate let isThere: [Bool]
 
-        init(_ statement: BoundStatement, notLoaded: DatabaseValue, columns: [Column], isThere: [Bool]) {
+        init(
+            _ statement: BoundStatement, _ pattern: [Bool], notLoaded: DatabaseValue, columns: [Column], isThere: [Bool]
+        ) {
             self.statement = statement
+            self.pattern = pattern
             self.notLoaded = notLoaded
             self.columns = columns
             self.isThere = isThere
@@ -177,7 +195,7 @@ final class DirectInserts {
         }
         let isThere = nodes.indices.map { !row.isMissing($0) }
         let insert = Insert(
-            statement, notLoaded: notLoaded,
+            statement, pattern.map { $0 }, notLoaded: notLoaded,
             columns: pattern.indices.filter { pattern[$0] }.compactMap { bySlot[$0] }, isThere: isThere)
         inserts[isThere] = insert
         last = insert

@@ -56,6 +56,8 @@ public final class BulkLoader {
     var expectsNew = true
     /// How rows of a JSON text go into the table (``load(_:owner:)-(JSONRow,_)``).
     lazy var direct = DirectInserts(plan)
+    /// The rows that go in with the next ones (``load(_:owner:told:)``).
+    let waiting = WaitingRows()
 
     /// Prepares a loader for a table.
     ///
@@ -307,7 +309,8 @@ public final class BulkLoader {
     /// - Returns: the row id; `nil` when the key was there.
     private func insert(_ entity: Entity, owner: Int64, parent: Int64?, rowID: Int64? = nil) throws -> Int64? {
         let rowID = isSingleton ? 1 : rowID
-        let statement = try rowID == nil || isSingleton ? insertStatement() : makeInsertStatement(namesRowID: true)
+        let statement =
+            try rowID == nil || isSingleton ? insertStatement() : makeInsertStatement(pattern, namesRowID: true)
         var index: Int32 = 1
         func next() -> Int32 {
             defer { index += 1 }
@@ -340,7 +343,7 @@ public final class BulkLoader {
 
     func insertStatement() throws -> BoundStatement {
         if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
-        let statement = try inserts[pattern] ?? makeInsertStatement(namesRowID: isSingleton)
+        let statement = try inserts[pattern] ?? makeInsertStatement(pattern, namesRowID: isSingleton)
         // A copy with storage of its own: the pattern at hand changes with each row and is not to be copied then.
         let known = pattern.map { $0 }
         inserts[known] = statement
@@ -348,7 +351,13 @@ public final class BulkLoader {
         return statement
     }
 
-    private func makeInsertStatement(namesRowID: Bool) throws -> BoundStatement {
+    /// Prepares the statement that inserts rows, without those whose keys are there.
+    ///
+    /// - Parameters:
+    ///   - pattern: the slots that rows have values for.
+    ///   - namesRowID: whether the row id is given.
+    ///   - rows: how many rows it inserts.
+    func makeInsertStatement(_ pattern: [Bool], namesRowID: Bool, rows: Int = 1) throws -> BoundStatement {
         let storage = plan.storage
         var columns: [String] = []
         if namesRowID, let rowID = storage.rowID { columns.append(rowID) }
@@ -360,9 +369,13 @@ public final class BulkLoader {
         if let name = storage.dynamicProperties { columns.append(name) }
         columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
         let list = columns.map(quoted).joined(separator: ", ")
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let marks = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+        let values = [String](repeating: marks, count: rows).joined(separator: ", ")
+        // Of several rows, those before a refused one stay, as they would one by one. So SQLite need not copy each page for
+        // putting it back, into a file of its own where there are many, as with keys in no order.
+        let insert = rows > 1 ? "INSERT OR FAIL" : "INSERT"
         return try BoundStatement(
-            "INSERT INTO \(quoted(storage.table)) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING", in: database,
+            "\(insert) INTO \(quoted(storage.table)) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING", in: database,
             isKept: true)
     }
 

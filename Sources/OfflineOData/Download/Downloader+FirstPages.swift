@@ -169,6 +169,8 @@ private struct RowSink: CollectionSink {
         try applier.apply(row)
     }
 
+    mutating func endOfRows() throws { try applier.finishRows() }
+
     mutating func element(_ element: CollectionPayloadReader.Element) throws {
         switch element {
         case .entity(let entity):

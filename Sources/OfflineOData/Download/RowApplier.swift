@@ -63,13 +63,19 @@ struct RowApplier {
         return try take(try loader.load(entity, owner: query))
     }
 
-    /// Takes in a row that the service has sent, straight from the text where nobody has changed a row of the set.
+    /// Takes in a row that the service has sent, straight from the text where nobody has changed a row of the set; it may
+    /// wait there for others until ``finishRows()``.
     mutating func apply(_ row: borrowing JSONRow) throws {
         guard !hasLocalChanges else {
             try apply(row.entity(as: row.shape))
             return
         }
-        _ = try take(try loader.load(row, owner: query))
+        try loader.load(row, owner: query) { _ = try take($0) }
+    }
+
+    /// Takes in the rows that wait for others, before the memory goes that they are in.
+    mutating func finishRows() throws {
+        try loader.loadWaiting { _ = try take($0) }
     }
 
     private mutating func take(_ outcome: BulkLoader.Outcome) throws -> Int64 {

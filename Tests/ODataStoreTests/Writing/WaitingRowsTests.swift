@@ -1,0 +1,85 @@
+import GRDB
+import ODataModel
+import Testing
+
+@testable import ODataStore
+
+@Suite("Loading rows of a JSON text together")
+struct WaitingRowsTests {
+    private let layout: OfflineLayout
+    private let queue: DatabaseQueue
+    private let table: TableStorage
+
+    init() throws {
+        let layout = OfflineLayout(model: try ShopModel.make())
+        let queue = try DatabaseQueue()
+        try queue.write { try layout.create(in: $0) }
+        self.layout = layout
+        self.queue = queue
+        table = try #require(layout.mapping.tables["Orders"])
+    }
+
+    private func text(_ id: Int, quantity: String = "1") -> String { "{\"OrderID\":\(id),\"Quantity\":\(quantity)}" }
+
+    /// Loads orders, and gives what was done with each.
+    private func load(_ orders: [String], with loader: BulkLoader) throws -> [BulkLoader.Outcome] {
+        var outcomes: [BulkLoader.Outcome] = []
+        let row = JSONRow(shape: table.shape, model: layout.mapping.model)
+        let bytes = Array("[\(orders.joined(separator: ","))]".utf8)
+        try JSONScanner.scan(bytes) { (scanner: inout JSONScanner) throws -> Void in
+            try scanner.beginArray()
+            while try scanner.nextElement() {
+                try row.read(&scanner)
+                try loader.load(row, owner: 5) { outcomes.append($0) }
+            }
+            try loader.loadWaiting { outcomes.append($0) }
+        }
+        return outcomes
+    }
+
+    @Test("sixteen new rows go in with one statement, and each is told as if it went in alone")
+    func newRows() throws {
+        try queue.write { database in
+            let loader = try BulkLoader(table: table, in: database)
+            let outcomes = try load((1...40).map { text($0, quantity: "\($0 * 3)") }, with: loader)
+            let ids = [Int64](1...40)
+            #expect(outcomes.map(\.rowID) == ids)
+            #expect(outcomes.allSatisfy { $0.change == .inserted && $0.previousOwner == nil })
+            // Rows 17 to 32; the eight after them waited in vain.
+            #expect(loader.waiting.lastRowID == 32)
+            func stored(_ column: String) throws -> [Int64] {
+                try Int64.fetchAll(database, sql: "SELECT \(column) FROM Orders ORDER BY _id")
+            }
+            try #expect(stored("_id") == ids)
+            try #expect(stored("_owner") == ids.map { _ in 5 })
+            try #expect(stored("OrderID") == ids)
+            try #expect(stored("Quantity") == ids.map { $0 * 3 })
+        }
+    }
+
+    @Test("rows that are there already are compared, wherever they stand among new ones")
+    func knownRows() throws {
+        try queue.write { database in
+            let loader = try BulkLoader(table: table, in: database)
+            _ = try load([text(20, quantity: "9"), text(21)], with: loader)
+            let outcomes = try load((1...25).map { text($0) } + [text(25)] + (26...40).map { text($0) }, with: loader)
+            let changes = outcomes.enumerated().filter { $0.element.change != .inserted }
+            #expect(changes.map(\.offset) == [19, 20, 25])
+            #expect(changes.map(\.element.change) == [.updated, .unchanged, .unchanged])
+            #expect(changes.map(\.element.previousOwner) == [5, 5, 5])
+            #expect(Set(outcomes.map(\.rowID)).count == 40)
+            try #expect(Int.fetchAll(database, sql: "SELECT DISTINCT Quantity FROM Orders") == [1])
+        }
+    }
+
+    @Test("an error names the place of its row, and no row waits any longer")
+    func malformed() throws {
+        try queue.write { database in
+            let loader = try BulkLoader(table: table, in: database)
+            let orders = (1...20).map { text($0, quantity: $0 == 18 ? "[]" : "1") }
+            #expect(throws: JSONError.self) { _ = try load(orders, with: loader) }
+            #expect(loader.waiting.places.isEmpty)
+            try #expect(Int.fetchOne(database, sql: "SELECT COUNT(*) FROM Orders") == 16)
+        }
+    }
+}
