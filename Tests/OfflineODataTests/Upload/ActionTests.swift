@@ -71,7 +71,11 @@ private final class Desk: Sendable {
             <Property Name="State" Type="Edm.String"/>
             <Property Name="Text" Type="Edm.String"/>
           </EntityType>
-          <EntityContainer Name="Container"><EntitySet Name="Tickets" EntityType="Desk.Ticket"/></EntityContainer>
+          <EntityContainer Name="Container">
+            <EntitySet Name="Tickets" EntityType="Desk.Ticket">
+              <Annotation Term="Org.OData.Core.V1.OptimisticConcurrency"><Collection/></Annotation>
+            </EntitySet>
+          </EntityContainer>
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 }
