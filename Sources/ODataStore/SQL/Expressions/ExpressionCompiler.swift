@@ -47,7 +47,7 @@ final class ExpressionCompiler {
     func bound(_ stored: DatabaseValue, _ constant: ODataValue, _ type: TypeReference, _ codec: ColumnCodec)
         -> SQLFragment
     {
-        if literals.isEmpty { return "\(bind: stored)" }
+        if literals.isEmpty { return SQLFragment(bind: stored) }
         return "\(bind: stored, literal: literal(of: constant, type), .value(type, codec))"
     }
 

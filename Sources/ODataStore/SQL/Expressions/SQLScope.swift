@@ -68,7 +68,7 @@ final class SQLScope {
             table = nil
             properties = nil
         }
-        qualifier = "\(SQLFragment.quoted(alias)).\""
+        qualifier = SQLFragment.quoted(alias) + ".\""
     }
 
     /// The scope that stands in FROM.
