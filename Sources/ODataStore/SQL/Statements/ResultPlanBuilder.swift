@@ -290,7 +290,7 @@ struct ResultPlanBuilder {
             }
         }
         plan.id =
-            table.set.contains("/")
+            table.set.utf8.contains(UInt8(ascii: "/"))
             ? containedID(table, hasKey: !plan.key.isEmpty, &select) : id(table, plan.key)
         plan.hasKeyInFields =
             !plan.key.isEmpty
