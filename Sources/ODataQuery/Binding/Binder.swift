@@ -30,7 +30,7 @@ public struct Binder: Sendable {
     /// - Throws: ``QueryError`` with kind `unknownName`, `type`, `unsupported`, `limit`, or `syntax` where an
     ///   option cannot stand with the resource.
     public func bind(_ url: ODataURL) throws(QueryError) -> BoundURL {
-        let session = BindingSession(model: model, functions: functions, options: url.options)
+        let session = BindingSession(model: model, functions: functions, aliases: url.options.aliases)
         var resource = ResourceBinder(session: session, options: url.options)
         let bound = try session.part("path") { () throws(QueryError) in try resource.bind(url.path) }
         return BoundURL(resource: bound, query: try resource.query(for: bound.target))
@@ -46,7 +46,7 @@ public struct Binder: Sendable {
     public func bindQuery(
         _ options: QueryOptions, shape: Shape, set: EntitySet?
     ) throws(QueryError) -> BoundQuery {
-        let session = BindingSession(model: model, functions: functions, options: options)
+        let session = BindingSession(model: model, functions: functions, aliases: options.aliases)
         return try session.query(options, shape: shape, source: set?.name, set: set)
     }
 
@@ -61,9 +61,7 @@ public struct Binder: Sendable {
     public func bind(
         _ expression: Expression, shape: Shape, set: EntitySet?, aliases: [String: Expression] = [:]
     ) throws(QueryError) -> BoundExpression {
-        var options = QueryOptions()
-        options.aliases = aliases
-        let session = BindingSession(model: model, functions: functions, options: options)
+        let session = BindingSession(model: model, functions: functions, aliases: aliases)
         return try session.bind(expression, in: Scope(shape: shape, source: set?.name))
     }
 }

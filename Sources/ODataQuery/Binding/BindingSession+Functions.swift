@@ -24,6 +24,7 @@ extension BindingSession {
             throw typeError("\(function.rawValue) takes \(wanted) arguments, not \(arguments.count).", at: name.offset)
         }
         var bound: [BoundExpression] = []
+        bound.reserveCapacity(arguments.count)
         for argument in arguments { bound.append(try bind(argument, in: scope)) }
         return try apply(function, to: bound, Call(name: name, offsets: arguments.map(\.offset)))
     }

@@ -82,16 +82,8 @@ extension BindingSession {
         guard let (first, second) = unify(left, right) else {
             throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset())
         }
-        for type in [first.type, second.type] {
-            switch type {
-            case .collection, .complex, .entity:
-                if !isEquality { throw typeError("Values of type \(type) have no order.", at: offset()) }
-            case .primitive(.stream): throw typeError("Streams cannot be compared.", at: offset())
-            case .primitive(let primitive) where primitive.isGeo:
-                if !isEquality { throw typeError("Values of type \(type) have no order.", at: offset()) }
-            default: break
-            }
-        }
+        try requireComparable(first.type, isEquality: isEquality, at: offset())
+        try requireComparable(second.type, isEquality: isEquality, at: offset())
         if !isEquality, first.type.primitive == .binary {
             throw typeError("Values of type Edm.Binary have no order.", at: offset())
         }
@@ -99,6 +91,19 @@ extension BindingSession {
             return .binary(symbol, first, second, .primitive(.boolean))
         }
         return .binary(symbol, comparable(first), comparable(second), .primitive(.boolean))
+    }
+
+    private func requireComparable(
+        _ type: TypeReference, isEquality: Bool, at offset: @autoclosure () -> Int?
+    ) throws(QueryError) {
+        switch type {
+        case .collection, .complex, .entity:
+            if !isEquality { throw typeError("Values of type \(type) have no order.", at: offset()) }
+        case .primitive(.stream): throw typeError("Streams cannot be compared.", at: offset())
+        case .primitive(let primitive) where !isEquality && primitive.isGeo:
+            throw typeError("Values of type \(type) have no order.", at: offset())
+        default: break
+        }
     }
 
     // MARK: One type for two operands

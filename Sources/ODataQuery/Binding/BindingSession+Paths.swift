@@ -22,12 +22,13 @@ struct PathState {
 extension BindingSession {
     /// Resolves a path within an expression.
     func bind(path steps: [PathStep], in scope: Scope) throws(QueryError) -> BoundExpression {
+        if let property = ownProperty(steps, in: scope) { return .path(property) }
         var state: PathState
         var rest = steps[...]
         switch steps.first {
         case .variable(let variable)?:
             rest = rest.dropFirst()
-            if variable.text.hasPrefix("@") { return try bind(aliased: variable, rest, in: scope) }
+            if variable.isAnnotation { return try bind(aliased: variable, rest, in: scope) }
             state = variable.text == "$root" ? try root(&rest, in: scope) : try start(at: variable, in: scope)
         case .name(let name)?:
             if let (variable, source) = scope.variables[name.text] {
@@ -61,6 +62,17 @@ extension BindingSession {
         }
         try flushFilters(&state, in: scope)
         return annotated(state.path) ?? .path(state.path)
+    }
+
+    /// A path that is the name of a property of the current instance, as most are: it needs no state on the way.
+    private func ownProperty(_ steps: [PathStep], in scope: Scope) -> BoundPath? {
+        guard steps.count == 1, case .name(let name) = steps[0], !name.isAnnotation, let shape = scope.current.shape,
+            scope.variables[name.text] == nil, scope.computed[name.text] == nil, !scope.current.type.isCollection,
+            let ordinal = shape.ordinal(of: name.text)
+        else { return nil }
+        let property = shape.properties[ordinal]
+        return BoundPath(
+            variable: scope.current, steps: [.property(property, ordinal: ordinal, of: shape)], type: property.type)
     }
 
     /// Makes steps of the conditions of `$filter(…)` that no lambda or count takes up.
@@ -188,7 +200,7 @@ extension BindingSession {
 
     /// Steps to a property, a navigation property or a derived type.
     func append(_ name: Identifier, to state: inout PathState, in scope: Scope) throws(QueryError) {
-        if name.text.hasPrefix("@") {
+        if name.isAnnotation {
             state.steps.append(.annotation(annotationName(name.text)))
             state.type = .untyped("Edm.Untyped")
             state.shape = nil

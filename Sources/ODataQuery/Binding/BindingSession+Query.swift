@@ -7,8 +7,16 @@ extension BindingSession {
     func query(
         _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope? = nil
     ) throws(QueryError) -> BoundQuery {
-        for name in options.temporal.keys.sorted() { throw unsupported(name, at: nil) }
-        let options = selectingRelated(options, of: shape)
+        if let name = options.temporal.keys.min() { throw unsupported(name, at: nil) }
+        if let moved = selectingRelated(options, of: shape) {
+            return try resolved(moved, shape: shape, source: source, set: set, within: outer)
+        }
+        return try resolved(options, shape: shape, source: source, set: set, within: outer)
+    }
+
+    private func resolved(
+        _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope?
+    ) throws(QueryError) -> BoundQuery {
         var scope = Scope(shape: shape, source: source)
         var query = BoundQuery(shape: shape, set: set, variable: scope.current)
         if let outer {
@@ -58,12 +66,13 @@ extension BindingSession {
     }
 
     /// V2 and V3 select properties of expanded entities by a path through the navigation property; 4.01 nests them
-    /// in `$expand`, where they are moved.
-    private func selectingRelated(_ options: QueryOptions, of shape: Shape) -> QueryOptions {
+    /// in `$expand`, where they are moved; `nil` where there is nothing to move.
+    private func selectingRelated(_ options: QueryOptions, of shape: Shape) -> QueryOptions? {
+        guard !options.expand.isEmpty else { return nil }
         let isAsked = options.select.contains { item in
             if case .path(let path) = item.kind { path.count > 1 } else { false }
         }
-        guard isAsked, !options.expand.isEmpty else { return options }
+        guard isAsked else { return nil }
         var result = options
         result.select = []
         for item in options.select {
@@ -176,8 +185,11 @@ extension BindingSession {
         var ordinals: [Int] = []
         var names: [String] = []
         var parts: [Int: [SelectItem]] = [:]
-        var whole: Set<Int> = []
+        // Few, so that looking at each takes less than hashing one.
+        var whole: [Int] = []
         var isAll = false
+        ordinals.reserveCapacity(items.count)
+        whole.reserveCapacity(items.count)
         for item in items {
             switch item.kind {
             case .all: isAll = true
@@ -191,7 +203,7 @@ extension BindingSession {
                 if !ordinals.contains(found) { ordinals.append(found) }
                 let rest = Array(path.dropFirst(length))
                 if rest.isEmpty, !item.hasOptions {
-                    whole.insert(found)
+                    whole.append(found)
                 } else if rest.isEmpty {
                     var other = item.options
                     other.select = []

@@ -45,10 +45,10 @@ final class BindingSession {
     /// The shapes that transformations made for related rows, by the names that navigation properties give them.
     private var dynamicShapes: [QualifiedName: Shape] = [:]
 
-    init(model: EntityDataModel, functions: FunctionRegistry, options: QueryOptions) {
+    init(model: EntityDataModel, functions: FunctionRegistry, aliases: [String: Expression]) {
         self.model = model
         self.functions = functions
-        aliases = options.aliases
+        self.aliases = aliases
     }
 
     // MARK: Limits

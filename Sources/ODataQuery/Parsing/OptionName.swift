@@ -24,6 +24,33 @@ enum OptionName: String, Hashable, CaseIterable {
         }
     }
 
+    /// The options by the letters of their names: looking among these takes less than hashing a text.
+    private static let byLetters = allCases.compactMap { option in
+        number(of: option.rawValue.utf8).map { (letters: $0, option: option) }
+    }
+
+    /// The letters of a name in any case, five bits each; `nil` where there are others, or more than a number has
+    /// room for.
+    private static func number(of name: some Collection<UInt8>) -> UInt64? {
+        guard name.count <= 12 else { return nil }
+        var number: UInt64 = 0
+        for byte in name {
+            guard byte.isLetter else { return nil }
+            number = number << 5 | UInt64(byte & 31)
+        }
+        return number
+    }
+
+    /// The option with a name in any case, without `$`.
+    init?(letters name: ArraySlice<UInt8>) {
+        guard let number = Self.number(of: name) else {
+            self.init(rawValue: String(decoding: name, as: UTF8.self).lowercased())
+            return
+        }
+        guard let known = Self.byLetters.first(where: { $0.letters == number }) else { return nil }
+        self = known.option
+    }
+
     /// The name as it is written in a URL.
     var written: String { self == .toinclusive ? "$toInclusive" : "$" + rawValue }
 }

@@ -46,7 +46,9 @@ extension QueryParser {
     private mutating func chain(
         of symbol: BinaryOperator, first: Expression, firstHeight: Int
     ) throws(QueryError) -> Expression {
-        var operands = [first]
+        var operands: [Expression] = []
+        operands.reserveCapacity(4)
+        operands.append(first)
         var tallest = firstHeight
         var leftLeaning = firstHeight
         while true {
@@ -205,6 +207,7 @@ extension QueryParser {
         var items: [Expression] = []
         var tallest = 0
         if !take(bracket) {
+            items.reserveCapacity(2)
             repeat {
                 items.append(try value())
                 tallest = max(tallest, height)
@@ -217,23 +220,22 @@ extension QueryParser {
 
     private mutating func literalExpression() throws(QueryError) -> Expression {
         guard let literal = try literal() else { throw failure(expected: "an expression") }
+        return try literalExpression(literal)
+    }
+
+    private mutating func literalExpression(_ literal: Literal) throws(QueryError) -> Expression {
         try node()
         return .literal(literal)
     }
 
     /// Everything that starts with a name: literals with words or prefixes, calls, paths.
     private mutating func nameExpression() throws(QueryError) -> Expression {
-        if let literal = try wordLiteralExpression() { return literal }
+        if let literal = wordLiteral() { return try literalExpression(literal) }
         let start = position
         let name = try qualifiedName()
+        if current == UInt8(ascii: "'") { return try literalExpression(prefixed(name)) }
         guard current == UInt8(ascii: "(") else { return try memberPath(startingWith: name) }
         return try callExpression(name, at: start)
-    }
-
-    private mutating func wordLiteralExpression() throws(QueryError) -> Expression? {
-        guard let literal = try wordLiteral() else { return nil }
-        try node()
-        return .literal(literal)
     }
 
     /// A call of a function with the parenthesis next.
@@ -244,12 +246,12 @@ extension QueryParser {
         if word == "any" || word == "all" {
             throw failure(expected: "a collection before \(word), as in Items/\(word)(…)")
         }
-        if CanonicalFunction.isCallable(word) || word == "isdefined" {
+        let function = CanonicalFunction.byName[word]
+        if function != nil || word == "isdefined" {
             if dialect == .v4, word == "substringof" {
                 throw failure("substringof is a function of OData 2.0 and 3.0; expected contains.", at: start)
             }
-            return .call(
-                Identifier(CanonicalFunction(name: word)?.rawValue ?? word, at: name.offset), try positionalArguments())
+            return .call(Identifier(function?.rawValue ?? word, at: name.offset), try positionalArguments())
         }
         return try memberPath(startingWith: name)
     }
@@ -347,14 +349,12 @@ extension Expression {
 }
 
 extension CanonicalFunction {
-    private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+    /// The functions by their names in lower case.
+    fileprivate static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 
     /// The function with a name in any case (4.01 lets clients write them so).
     init?(name: String) {
         guard let function = Self.byName[name] ?? Self.byName[name.lowercased()] else { return nil }
         self = function
     }
-
-    /// Whether a lower-case name is that of a function called with positional arguments.
-    static func isCallable(_ name: String) -> Bool { byName[name] != nil }
 }

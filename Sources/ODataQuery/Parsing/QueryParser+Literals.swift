@@ -34,8 +34,8 @@ extension QueryParser {
         }
     }
 
-    /// A literal that starts with a letter: `null`, `true`, `INF`, a GUID, `prefix'…'`; `nil` when there is none.
-    mutating func wordLiteral() throws(QueryError) -> Literal? {
+    /// A literal that starts with a letter and has no quotes: `null`, `true`, `INF`, a GUID; `nil` when there is none.
+    mutating func wordLiteral() -> Literal? {
         if let guid = guid() { return guid }
         let start = position
         let at = offset
@@ -53,13 +53,7 @@ extension QueryParser {
         default: break
         }
         position = start
-        // Most names are no prefix; look for the quote before anything is made of the name.
-        var end = try endOfName(from: start)
-        while end < source.bytes.count, source.bytes[end] == UInt8(ascii: "."), isNameStart(at: end + 1) {
-            end = try endOfName(from: end + 1)
-        }
-        guard end < source.bytes.count, source.bytes[end] == UInt8(ascii: "'") else { return nil }
-        return try prefixed(try qualifiedName())
+        return nil
     }
 
     private var continuesAsPath: Bool {
@@ -89,7 +83,8 @@ extension QueryParser {
         }
     }
 
-    private mutating func prefixed(_ prefix: Identifier) throws(QueryError) -> Literal {
+    /// `prefix'…'` with the quote next.
+    mutating func prefixed(_ prefix: Identifier) throws(QueryError) -> Literal {
         let start = position
         let content = try quotedString()
         func literal(_ value: ODataValue?, _ type: PrimitiveType) throws(QueryError) -> Literal {

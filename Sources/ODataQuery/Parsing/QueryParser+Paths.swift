@@ -5,19 +5,14 @@ import ODataModel
 extension QueryParser {
     /// A path whose first name has been read.
     mutating func memberPath(startingWith name: Identifier) throws(QueryError) -> Expression {
-        var steps: [PathStep] = []
+        guard current == UInt8(ascii: "(") else { return try continuePath([.name(name)], tallest: 0) }
         var tallest = 0
-        if current == UInt8(ascii: "(") {
-            let step = try arguments(of: name, isFirst: true, tallest: &tallest)
-            if case .positional(let arguments) = step {
-                try node(height: tallest + 1)
-                return .call(name, arguments)
-            }
-            steps += step.steps
-        } else {
-            steps.append(.name(name))
+        let start = try arguments(of: name, isFirst: true, tallest: &tallest)
+        if case .positional(let arguments) = start {
+            try node(height: tallest + 1)
+            return .call(name, arguments)
         }
-        return try continuePath(steps, tallest: tallest)
+        return try continuePath(start.steps, tallest: tallest)
     }
 
     /// `$it`, `$this`, `$root`, `$these` and what follows.

@@ -7,6 +7,7 @@ extension QueryParser {
     /// The items of `$select`.
     mutating func selectItems() throws(QueryError) -> [SelectItem] {
         var items: [SelectItem] = []
+        items.reserveCapacity(4)
         repeat {
             try node()
             items.append(try selectItem())

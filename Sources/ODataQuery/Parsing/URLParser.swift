@@ -90,7 +90,7 @@ struct URLParser {
     }
 
     mutating func url() throws(QueryError) -> ODataURL {
-        var url = ODataURL()
+        var fragment: String?
         var end = bytes.count
         if let hash = bytes.firstIndex(of: UInt8(ascii: "#")) {
             guard bytes.starts(with: "$metadata".utf8) else {
@@ -102,17 +102,16 @@ struct URLParser {
                     offset: characters(hash), part: "path")
             }
             let source = try SourceText(bytes[(hash + 1)...], base: characters(hash + 1), isPercentEncoded: true)
-            url.fragment = String(decoding: source.bytes, as: UTF8.self)
+            fragment = String(decoding: source.bytes, as: UTF8.self)
             end = hash
         }
         let query = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
-        var path = PathParser(bytes: bytes[..<query], settings: settings)
-        url.path = try part("path") { () throws(QueryError) in try path.path() }
-        nodes += path.nodes
-        if query < end {
-            url.options = try options(in: bytes[(query + 1)..<end], offset: characters(query + 1))
-        }
-        return url
+        var parser = PathParser(bytes: bytes[..<query], settings: settings)
+        let path = try part("path") { () throws(QueryError) in try parser.path() }
+        nodes += parser.nodes
+        let start = min(query + 1, end)
+        let options = try self.options(in: bytes[start..<end], offset: characters(start))
+        return ODataURL(path: path, options: options, fragment: fragment)
     }
 
     /// The number of characters before a byte.
@@ -144,22 +143,22 @@ struct URLParser {
         let equals = pair.firstIndex(of: UInt8(ascii: "="))
         let nameBytes = pair[..<(equals ?? pair.endIndex)]
         let plusIsSpace = settings.plusIsSpace
-        let nameSource = try SourceText(nameBytes, base: offset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
-        let name = String(decoding: nameSource.bytes, as: UTF8.self)
+        let decoded = try decodedName(nameBytes, at: offset)
+        var name: String { String(decoding: decoded, as: UTF8.self) }
         let valueOffset = offset + nameBytes.characterCount + 1
         let value = equals.map { pair[($0 + 1)...] }
-        guard !name.isEmpty else {
+        guard !decoded.isEmpty else {
             throw QueryError(.syntax, "Expected the name of a query option before =.", offset: offset)
         }
-        guard let (option, key) = try recognize(name, at: offset) else {
+        guard let (option, alias) = try recognize(decoded, at: offset) else {
             let source = try part(name) { () throws(QueryError) in
                 try SourceText(value ?? [], base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
             }
             options.custom.append(.init(name: name, value: String(decoding: source.bytes, as: UTF8.self)))
             return
         }
-        let title = option == .alias ? name : option.written
-        guard seen.insert(option, key) else {
+        var title: String { option == .alias ? name : option.written }
+        guard seen.insert(option, alias) else {
             throw QueryError(.syntax, "\(title) is given twice.", offset: offset, part: title)
         }
         guard let value else {
@@ -171,17 +170,26 @@ struct URLParser {
         nodes = try part(title) { () throws(QueryError) in
             let source = try SourceText(value, base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
             var parser = QueryParser(source, dialect: dialect, nodes: nodesBefore)
-            try parser.value(of: option, named: key, into: &options)
+            try parser.value(of: option, named: alias, into: &options)
             try parser.requireEnd(
                 expected: option.isExpression ? "an operator, \u{201C},\u{201D} or the end" : "the end")
             return parser.nodes
         }
     }
 
-    /// The system option or alias that a name stands for and the key under which it may stand only once; `nil`
-    /// for custom options.
-    private func recognize(_ name: String, at offset: Int) throws(QueryError) -> (OptionName, key: String)? {
-        if name.utf8.first == UInt8(ascii: "@") {
+    /// The bytes of an option's name, which hardly ever has any that must be decoded.
+    private func decodedName(_ name: ArraySlice<UInt8>, at offset: Int) throws(QueryError) -> ArraySlice<UInt8> {
+        if name.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "$") }) { return name }
+        let plusIsSpace = settings.plusIsSpace
+        return try SourceText(name, base: offset, isPercentEncoded: true, plusIsSpace: plusIsSpace).bytes[...]
+    }
+
+    /// The system option that a name stands for, or an alias with its name without `@`; `nil` for custom options.
+    private func recognize(
+        _ decoded: ArraySlice<UInt8>, at offset: Int
+    ) throws(QueryError) -> (OptionName, alias: String)? {
+        var name: String { String(decoding: decoded, as: UTF8.self) }
+        if decoded.first == UInt8(ascii: "@") {
             let alias = String(name.dropFirst())
             // A dotted name is an annotation; those cannot be given a value here.
             guard let first = alias.first, first.isLetter || first == "_",
@@ -189,12 +197,10 @@ struct URLParser {
             else { throw QueryError(.syntax, "\(name) is not a parameter alias.", offset: offset) }
             return (.alias, alias)
         }
-        let isFull = name.utf8.first == UInt8(ascii: "$")
-        let plain = isFull ? String(name.dropFirst()) : name
-        let lowered = plain.utf8.allSatisfy({ $0 >= 97 && $0 <= 122 }) ? plain : plain.lowercased()
+        let isFull = decoded.first == UInt8(ascii: "$")
         // V2 has no short names: there they are those of function imports' parameters.
         let isShort = settings.dialect == .v4 && !isFull
-        if let option = OptionName(rawValue: lowered), option != .alias,
+        if let option = OptionName(letters: isFull ? decoded.dropFirst() : decoded), option != .alias,
             isFull || (isShort && option.isShortNameReserved)
         {
             if option == .levels {
@@ -204,7 +210,7 @@ struct URLParser {
                 throw QueryError(
                     .syntax, "$inlinecount is an option of OData 2.0 and 3.0; expected $count.", offset: offset)
             }
-            return (option, lowered)
+            return (option, "")
         }
         guard isFull else { return nil }
         let names = OptionName.allCases.filter { $0 != .alias && $0 != .levels && $0 != .inlinecount }.map(\.written)
@@ -215,13 +221,13 @@ struct URLParser {
 
     /// Names the part of the URL in errors that do not name one yet.
     private func part<Value>(
-        _ name: String, _ body: () throws(QueryError) -> Value
+        _ name: @autoclosure () -> String, _ body: () throws(QueryError) -> Value
     ) throws(QueryError) -> Value {
         do throws(QueryError) {
             return try body()
         } catch {
             var error = error
-            error.part = error.part ?? name
+            error.part = error.part ?? name()
             throw error
         }
     }
@@ -234,8 +240,8 @@ private struct SeenOptions {
     private var aliases: Set<String> = []
 
     /// Adds one; `false` when it has been there.
-    mutating func insert(_ option: OptionName, _ key: String) -> Bool {
-        if option == .alias { return aliases.insert(key).inserted }
+    mutating func insert(_ option: OptionName, _ alias: String) -> Bool {
+        if option == .alias { return aliases.insert(alias).inserted }
         let option = option == .inlinecount ? .count : option
         if options.contains(option) { return false }
         options.append(option)

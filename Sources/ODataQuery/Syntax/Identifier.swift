@@ -17,6 +17,9 @@ public struct Identifier: Hashable, Sendable, CustomStringConvertible, Expressib
     /// The text.
     public var description: String { text }
 
+    /// Whether the name begins with `@`, as those of annotations and aliases do.
+    var isAnnotation: Bool { text.utf8.first == UInt8(ascii: "@") }
+
     /// Equal when the text is.
     public static func == (left: Identifier, right: Identifier) -> Bool { left.text == right.text }
 

@@ -158,9 +158,10 @@ extension ExpressionCompiler {
             return "\(text) COLLATE BINARY >= \(bind: constant.databaseValue)"
         }
         let literal = literals.isEmpty ? nil : self.literal(of: .string(constant), prefix.type)
-        let low: SQLFragment = "\(bind: constant.databaseValue, literal: literal, .value(prefix.type, .string))"
-        let high: SQLFragment = "\(bind: end.databaseValue, literal: literal, .endOfPrefix)"
-        return "(\(text) COLLATE BINARY >= \(low) AND \(text) COLLATE BINARY < \(high))"
+        return """
+            (\(text) COLLATE BINARY >= \(bind: constant.databaseValue, literal: literal, .value(prefix.type, .string)) \
+            AND \(text) COLLATE BINARY < \(bind: end.databaseValue, literal: literal, .endOfPrefix))
+            """
     }
 
     /// The least string, by code points, that is greater than all that start with `prefix`; `nil` when none is.

@@ -47,7 +47,7 @@ final class ExpressionCompiler {
     func bound(_ stored: DatabaseValue, _ constant: ODataValue, _ type: TypeReference, _ codec: ColumnCodec)
         -> SQLFragment
     {
-        if literals.isEmpty { return "\(bind: stored)" }
+        if literals.isEmpty { return SQLFragment(bind: stored) }
         return "\(bind: stored, literal: literal(of: constant, type), .value(type, codec))"
     }
 
@@ -76,16 +76,30 @@ final class ExpressionCompiler {
     /// SQL that is true exactly where the expression is; null and false are the same.
     func condition(_ expression: BoundExpression) throws -> SQLFragment {
         switch expression {
-        case .binary(.and, let left, let right, _):
-            return "(\(try condition(left)) AND \(try condition(right)))"
-        case .binary(.or, let left, let right, _):
-            return "(\(try condition(left)) OR \(try condition(right)))"
+        case .binary(.and, _, _, _), .binary(.or, _, _, _):
+            var text = SQLFragment.Interpolation(literalCapacity: 128, interpolationCount: 2)
+            try write(expression, into: &text)
+            return SQLFragment(stringInterpolation: text)
         case .binary(let op, let left, let right, _) where Self.isComparison(op):
             return try compare(op, left, right, isCondition: true)
         case .membership(let operand, let members): return try membership(operand, members, isCondition: true)
         case .constant(.boolean(let flag), _): return flag ? "1" : "0"
         default: return try value(expression).sql
         }
+    }
+
+    /// Writes a condition. What `and` and `or` join goes into one text, however deep: a text for each of them would copy
+    /// the first condition of a chain as often as the chain is long.
+    private func write(_ expression: BoundExpression, into text: inout SQLFragment.Interpolation) throws {
+        guard case .binary(let op, let left, let right, _) = expression, op == .and || op == .or else {
+            text.appendInterpolation(try condition(expression))
+            return
+        }
+        text.appendLiteral("(")
+        try write(left, into: &text)
+        text.appendLiteral(op == .and ? " AND " : " OR ")
+        try write(right, into: &text)
+        text.appendLiteral(")")
     }
 
     static func isComparison(_ op: BinaryOperator) -> Bool {

@@ -50,7 +50,7 @@ struct Operand {
         let codec = canonicalCodec(type)
         let stored = try codec.encode(value.fitted(to: codec))
         return Operand(
-            sql: "\(bind: stored)", type: type, codec: codec, isNullable: value.isNull, constant: value)
+            sql: SQLFragment(bind: stored), type: type, codec: codec, isNullable: value.isNull, constant: value)
     }
 
     /// The form for comparisons: text compares by code points whatever collation its column declares.

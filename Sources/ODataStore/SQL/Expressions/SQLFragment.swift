@@ -20,10 +20,16 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     init(stringLiteral value: String) { sql = value }
 
+    /// A value alone, which needs no text of its own.
+    init(bind value: DatabaseValue) {
+        sql = "?"
+        arguments = [value]
+    }
+
     /// A column's name in quotes, behind what qualifies it.
     init(column: String, behind qualifier: String) {
         let quote = UInt8(ascii: "\"")
-        guard !column.utf8.contains(quote) else {
+        guard !Self.hasQuote(column) else {
             sql = qualifier + column.replacing("\"", with: "\"\"") + "\""
             return
         }
@@ -34,6 +40,12 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             buffer[count] = quote
             return count + 1
         }
+    }
+
+    /// Looked for in the bytes where they lie: every name of every statement comes by here.
+    private static func hasQuote(_ name: String) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        return name.utf8.withContiguousStorageIfAvailable { $0.contains(quote) } ?? name.utf8.contains(quote)
     }
 
     init(stringInterpolation: Interpolation) {
@@ -90,14 +102,22 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         var arguments: [DatabaseValue] = []
         var origins: [Origin] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) { sql.reserveCapacity(literalCapacity + 16) }
+        init(literalCapacity: Int, interpolationCount: Int) {
+            // A comparison, or a column with its qualifier, for each: growing copies what is there.
+            sql.reserveCapacity(literalCapacity + 48 * interpolationCount)
+        }
 
         mutating func appendLiteral(_ literal: String) { sql += literal }
 
         mutating func appendInterpolation(_ fragment: SQLFragment) {
             sql += fragment.sql
             if fragment.arguments.isEmpty { return }
-            origins += fragment.origins(from: arguments.count)
+            if arguments.isEmpty {
+                // Mostly one part has all the values, which are then shared.
+                (arguments, origins) = (fragment.arguments, fragment.origins)
+                return
+            }
+            if !fragment.origins.isEmpty { origins += fragment.origins(from: arguments.count) }
             arguments += fragment.arguments
         }
 
@@ -120,12 +140,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             appendQuoted(column)
         }
 
-        fileprivate mutating func appendQuoted(_ name: String) {
-            sql += "\""
-            // Looked for byte by byte: names are appended for every column of every statement.
-            sql += name.utf8.contains(UInt8(ascii: "\"")) ? name.replacing("\"", with: "\"\"") : name
-            sql += "\""
-        }
+        private mutating func appendQuoted(_ name: String) { sql += SQLFragment.quoted(name) }
 
         mutating func appendInterpolation(list: [SQLFragment], by separator: String = ", ") {
             for (index, fragment) in list.enumerated() {
@@ -136,11 +151,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// A name in double quotes, with those inside it doubled.
-    static func quoted(_ name: String) -> String {
-        var text = Interpolation(literalCapacity: name.utf8.count, interpolationCount: 0)
-        text.appendQuoted(name)
-        return text.sql
-    }
+    static func quoted(_ name: String) -> String { SQLFragment(column: name, behind: "\"").sql }
 
     static func += (left: inout SQLFragment, right: SQLFragment) {
         left.sql += right.sql

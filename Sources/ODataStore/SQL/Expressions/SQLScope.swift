@@ -31,10 +31,10 @@ final class SQLScope {
     let alias: String
     /// What stands before the names of the table's columns: where a derived table has those of several tables.
     let prefix: String
-    /// What the rows are.
-    let source: Source
     /// The table of entity rows; `nil` for other sources.
     let table: TableStorage?
+    /// The JSON that the rows are members of; `nil` for other sources.
+    private let array: (members: SQLFragment, type: TypeReference)?
     /// What stands before the name of a column.
     private let qualifier: String
     /// The type of the table and what its properties lie in, since a table takes long to copy.
@@ -59,7 +59,6 @@ final class SQLScope {
         self.alias = alias
         self.prefix = prefix
         self.root = root
-        self.source = source
         self.from = from
         if case .table(let table) = source {
             self.table = table
@@ -68,7 +67,15 @@ final class SQLScope {
             table = nil
             properties = nil
         }
-        qualifier = "\(SQLFragment.quoted(alias)).\""
+        if case .json(let members, let type) = source { array = (members, type) } else { array = nil }
+        qualifier = SQLFragment.quoted(alias) + ".\""
+    }
+
+    /// What the rows are, put together where it is asked for: a table is kept once, since it takes long to copy.
+    var source: Source {
+        if let table { return .table(table) }
+        if let array { return .json(array.members, array.type) }
+        return .derived
     }
 
     /// The scope that stands in FROM.

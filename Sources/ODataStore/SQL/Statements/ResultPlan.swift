@@ -126,6 +126,8 @@ struct SelectList {
     private var indices: [String: Int] = [:]
     private static let fewItems = 16
 
+    init() { items.reserveCapacity(8) }
+
     /// The index of a column, added when it is new.
     mutating func index(of fragment: SQLFragment) -> Int {
         // Two fragments with bound values may differ in them.
@@ -140,6 +142,9 @@ struct SelectList {
     }
 
     private func known(_ sql: String) -> Int? {
-        items.count < Self.fewItems ? items.lastIndex { $0.sql == sql } : indices[sql]
+        if items.count >= Self.fewItems { return indices[sql] }
+        // Most differ in their lengths already.
+        let length = sql.utf8.count
+        return items.indices.last { items[$0].sql.utf8.count == length && items[$0].sql == sql }
     }
 }

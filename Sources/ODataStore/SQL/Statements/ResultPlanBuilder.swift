@@ -39,7 +39,7 @@ struct ResultPlanBuilder {
             }
         case .some(let ordinals, let wanted):
             try addSelected(ordinals, wanted, names, shape, table, query, bits, &plan, &select)
-            plan.fields = Self.merged(plan.fields + attached)
+            plan.fields = Self.merged(attached.isEmpty ? plan.fields : plan.fields + attached)
         }
         if let (column, kinds) = builder.variants {
             plan.variant = select.index(of: column)
@@ -73,6 +73,7 @@ struct ResultPlanBuilder {
         _ query: BoundQuery, _ bits: [String: Int], _ plan: inout ResultPlan, _ select: inout SelectList
     ) throws {
         var remaining = wanted
+        plan.fields.reserveCapacity(ordinals.count)
         for ordinal in ordinals {
             let result = query.resultShape
             guard result.properties.indices.contains(ordinal) else { continue }
@@ -92,8 +93,8 @@ struct ResultPlanBuilder {
                 plan.fields.append(try members(property, own, storage, nested, &select))
                 continue
             }
-            plan.fields += try field(
-                property, own, storage, bits, &select, projection: query.nestedProjections[ordinal])
+            try add(
+                property, own, storage, bits, &select, projection: query.nestedProjections[ordinal], to: &plan.fields)
         }
         plan.fields += nested(
             names.filter { remaining.contains($0) || remaining.contains(String($0.prefix { $0 != "/" })) }, &select)
@@ -103,7 +104,7 @@ struct ResultPlanBuilder {
             let storages = table.properties(of: derived)
             for (ordinal, property) in derived.properties.enumerated().dropFirst(table.shape.properties.count)
             where wanted.contains(property.name) && storages.indices.contains(ordinal) {
-                fields += try field(property, ordinal, storages[ordinal], bits, &select)
+                try add(property, ordinal, storages[ordinal], bits, &select, to: &fields)
             }
             plan.derivedFields[name.description] = (derived, fields)
         }
@@ -215,7 +216,7 @@ struct ResultPlanBuilder {
             if case .some(let ordinals, _)? = item?.query.projection { wanted = Set(ordinals) }
             for (ordinal, (property, storage)) in zip(table.shape.properties, table.properties).enumerated()
             where wanted?.contains(ordinal) != false {
-                fields += try field(property, ordinal, storage, [:], &select, in: inner)
+                try add(property, ordinal, storage, [:], &select, in: inner, to: &fields)
             }
             if wanted == nil { fields += try fieldsOfSome(table, inner, &select) }
         }
@@ -242,8 +243,8 @@ struct ResultPlanBuilder {
                 var own: [ResultPlan.Field] = []
                 let count = table.properties.count
                 for (index, storage) in storages.enumerated() where count + index < shape.properties.count {
-                    own += try field(
-                        shape.properties[count + index], count + index, storage, [:], &select, in: scope)
+                    try add(
+                        shape.properties[count + index], count + index, storage, [:], &select, in: scope, to: &own)
                 }
                 result.append(.derived(shape, discriminator: select.index(of: scope.sql(discriminator)), own))
             }
@@ -254,6 +255,7 @@ struct ResultPlanBuilder {
 
     /// Fields in which one object has all that stands below one name.
     private static func merged(_ fields: [ResultPlan.Field]) -> [ResultPlan.Field] {
+        guard fields.contains(where: \.isObject) else { return fields }
         var result: [ResultPlan.Field] = []
         for field in fields {
             guard case .nested = field, let index = result.firstIndex(where: { $0.isObject && $0.name == field.name })
@@ -290,7 +292,7 @@ struct ResultPlanBuilder {
             }
         }
         plan.id =
-            table.set.contains("/")
+            table.set.utf8.contains(UInt8(ascii: "/"))
             ? containedID(table, hasKey: !plan.key.isEmpty, &select) : id(table, plan.key)
         plan.hasKeyInFields =
             !plan.key.isEmpty
@@ -378,8 +380,9 @@ struct ResultPlanBuilder {
                 case .complex = storage
             else { throw ODataError.notImplemented("$expand within \(property.name)") }
             guard !plan.fields.contains(where: { $0.name == property.name }) else { continue }
-            let place = try field(
-                property, ordinal, storage, [:], &select, projection: .some(ordinals: [], names: []))
+            var place: [ResultPlan.Field] = []
+            try add(
+                property, ordinal, storage, [:], &select, projection: .some(ordinals: [], names: []), to: &place)
             plan.fields += place
             plan.derivedFields = plan.derivedFields.mapValues { ($0.shape, $0.fields + place) }
         }
@@ -403,35 +406,35 @@ struct ResultPlanBuilder {
         var wanted: Set<Int>?
         if case .some(let ordinals, _)? = projection { wanted = Set(ordinals) }
         var result: [ResultPlan.Field] = []
+        result.reserveCapacity(wanted?.count ?? storages.count)
         for (ordinal, (property, storage)) in zip(shape.properties, storages).enumerated()
         where wanted?.contains(ordinal) != false {
-            result += try field(property, ordinal, storage, bits, &select, in: scope)
+            try add(property, ordinal, storage, bits, &select, in: scope, to: &result)
         }
         return result
     }
 
-    /// A property's field; none for what the layout cannot hold.
-    private func field(
+    /// Adds a property's field; none for what the layout cannot hold.
+    private func add(
         _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ bits: [String: Int],
-        _ select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil
-    ) throws -> [ResultPlan.Field] {
+        _ select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil,
+        to result: inout [ResultPlan.Field]
+    ) throws {
         let scope = other ?? self.scope
         switch storage {
         case .column(let column):
             let index = select.index(of: scope.sql(column.name))
-            return [
+            result.append(
                 .value(
                     name: property.name, ordinal: ordinal,
-                    ResultPlan.Slot(index: index, storage: column, notLoadedBit: bits[column.name]))
-            ]
+                    ResultPlan.Slot(index: index, storage: column, notLoadedBit: bits[column.name])))
         case .complex(let shape, let nested, let presence):
             let index = select.index(of: scope.sql(presence))
-            return [
+            result.append(
                 .complex(
                     name: property.name, ordinal: ordinal, shape, presence: index,
-                    try fields(shape, nested, bits, &select, projection: projection, in: scope))
-            ]
-        case .absent: return []
+                    try fields(shape, nested, bits, &select, projection: projection, in: scope)))
+        case .absent: break
         }
     }
 
