@@ -21,23 +21,36 @@ struct ForeignAttribute: Hashable {
         self.name = name
     }
 
-    /// The attribute behind a term; `nil` where it is the term of an annotation of V3 or V4.
+    /// The attribute behind a term; `nil` where it is the term of an annotation of V3 or V4, as whatever cannot be the
+    /// name of an attribute.
     init?(term: String) {
+        guard let attribute = Self.parse(term), attribute.name.isXMLName else { return nil }
+        self = attribute
+    }
+
+    private static func parse(_ term: String) -> ForeignAttribute? {
         if term.utf8.first == UInt8(ascii: "{") {
             guard let end = term.lastIndex(of: "}") else { return nil }
-            self.init(
+            return ForeignAttribute(
                 namespace: String(term[term.index(after: term.startIndex)..<end]),
                 name: String(term[term.index(after: end)...]))
-            return
         }
         guard let colon = term.utf8.firstIndex(of: UInt8(ascii: ":")),
-            let namespace = Self.namespaces[String(term[..<colon])]
+            let namespace = namespaces[String(term[..<colon])]
         else { return nil }
-        self.init(namespace: namespace, name: String(term[term.index(after: colon)...]))
+        return ForeignAttribute(namespace: namespace, name: String(term[term.index(after: colon)...]))
     }
 
     var term: String {
         if let prefix = Self.prefixes[namespace] { return "\(prefix):\(name)" }
         return "{\(namespace)}\(name)"
+    }
+}
+
+extension String {
+    /// Whether this may stand as a name without prefix in XML (Namespaces in XML 1.0, 3 *NCName*).
+    fileprivate var isXMLName: Bool {
+        guard let first = unicodeScalars.first, first == "_" || first.properties.isIDStart else { return false }
+        return unicodeScalars.dropFirst().allSatisfy { $0.properties.isIDContinue || $0 == "-" || $0 == "." }
     }
 }

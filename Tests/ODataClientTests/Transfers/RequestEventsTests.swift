@@ -43,8 +43,10 @@ import Testing
             }
         }
         let events = try session(wire, chunk: 2).events(of: request(.put), body: ByteStream([1, 2, 3]))
+        // Each repetition begins anew, which only a reader sees that is quicker than the wire.
+        let happened = await names(events).filter { $0 != "sent 0/3" }
         #expect(
-            await names(events) == [
+            happened == [
                 "started", "sent 3/3", "interrupted", "sent 3/3", "redirected https://service.test/other", "sent 3/3",
                 "needed R", "sent 3/3", "headers 200", "chunk 2", "chunk 2", "chunk 1", "finished",
             ])

@@ -95,6 +95,33 @@ struct CSDLReaderOptionsTests {
         #expect(try parse(content(good), CSDLReaderOptions(names: .refused)).warnings.isEmpty)
     }
 
+    @Test(
+        "CSDL 15.2: so are namespaces and terms that are not made of simple identifiers",
+        arguments: [
+            ("gp:.OData`.Core", "Core", "Core.Description"), ("Org.OData", "a-b", "Org.OData.Description"),
+            ("Org.OData", "Core", "gp:x"), ("Org.OData", "Core", "{urn:x}y z"),
+        ])
+    func qualifiedNames(namespace: String, alias: String, term: String) throws {
+        let document = Array(
+            """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:Reference Uri="core.xml">
+            <edmx:Include Namespace="\(namespace)" Alias="\(alias)"/></edmx:Reference><edmx:DataServices>
+            <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+            <ComplexType Name="T"><Annotation Term="\(term)" String="first"/></ComplexType>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """.utf8)
+        #expect(throws: CSDLError.self) {
+            try CSDLReader.parse(xml: document, options: CSDLReaderOptions(names: .refused))
+        }
+        #expect(
+            try CSDLReader.parse(xml: document, options: CSDLReaderOptions(names: .warned)).warnings.map {
+                $0.message.contains("is no simple identifier")
+            } == [true])
+        let model = try CSDLReader.read(xml: document)
+        let again = try CSDLReader.read(xml: CSDLWriter.xml(model, version: .v4))
+        #expect(again.schemas == model.schemas, "what is taken as it is can be written")
+    }
+
     @Test("what a decimal or a geo value leaves unstated may be taken for variable")
     func defaults() throws {
         let content = """

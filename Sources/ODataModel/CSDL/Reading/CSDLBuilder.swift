@@ -129,7 +129,8 @@ struct CSDLBuilder {
             }
         }
         keepUnusedTargets(&schemas)
-        try checkIdentifiers(parts[0].schemas)
+        try checkIdentifiers(
+            parts[0].schemas, references: document.children(root).filter { document.name($0) == .reference })
         try checkNames(parts[0].schemas)
         let mainNodes = parts[0].schemas
         let fallback: ODataVersion =

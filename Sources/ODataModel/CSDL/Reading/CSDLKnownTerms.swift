@@ -58,33 +58,40 @@ extension CSDLBuilder {
         return true
     }
 
-    /// Names that are no simple identifiers, where the options ask for them.
-    mutating func checkIdentifiers(_ schemas: [Node]) throws(CSDLError) {
+    /// Names that are no simple identifiers, and namespaces and terms that are not made of such, where the options ask for
+    /// them.
+    mutating func checkIdentifiers(_ schemas: [Node], references: [Node]) throws(CSDLError) {
         guard options.names != .allowed else { return }
-        var waiting = Array(schemas.reversed())
+        var waiting = Array((references + schemas).reversed())
         while let node = waiting.popLast() {
             for child in document.children(node).reversed() { waiting.append(child) }
-            let attribute: CSDLName
             switch document.name(node) {
-            case .schema: attribute = .namespace
+            case .schema, .include:
+                try checkIdentifier(.namespace, of: node, isQualified: true)
+                try checkIdentifier(.alias, of: node)
+            case .annotation: try checkIdentifier(.term, of: node, isQualified: true)
             case .entityType, .complexType, .enumType, .typeDefinition, .property, .navigationProperty, .member,
                 .action,
                 .function, .parameter, .term, .entityContainer, .entitySet, .singleton, .actionImport, .functionImport,
                 .association:
-                attribute = .name
+                try checkIdentifier(.name, of: node)
             default: continue
             }
-            guard let name = document.attribute(node, attribute) else { continue }
-            let parts =
-                attribute == .namespace ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
-            guard !parts.allSatisfy(\.isSimpleIdentifier) else { continue }
-            guard options.names == .warned else {
-                throw document.error(
-                    .invalidAttribute(attribute.rawValue, element: document.localName(node), value: name), at: node,
-                    expected: "a letter or underscore, then letters, digits and underscores, at most 128 in all")
-            }
-            warn("\(name) is no simple identifier.", at: node)
         }
+    }
+
+    private mutating func checkIdentifier(
+        _ attribute: CSDLName, of node: Node, isQualified: Bool = false
+    ) throws(CSDLError) {
+        guard let name = document.attribute(node, attribute) else { return }
+        let parts = isQualified ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
+        guard !parts.allSatisfy(\.isSimpleIdentifier) else { return }
+        guard options.names == .warned else {
+            throw document.error(
+                .invalidAttribute(attribute.rawValue, element: document.localName(node), value: name), at: node,
+                expected: "a letter or underscore, then letters, digits and underscores, at most 128 in all")
+        }
+        warn("\(name) is no simple identifier.", at: node)
     }
 }
 
