@@ -89,7 +89,7 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether values are geographic or geometric.
-    public var isGeo: Bool { rawValue.hasPrefix("Edm.Geo") }
+    public var isGeo: Bool { geoFamily != nil }
 
     /// The least and greatest whole number of an integer type; `nil` for other types.
     public var integerRange: ClosedRange<Int64>? {

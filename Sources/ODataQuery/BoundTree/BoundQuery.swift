@@ -5,7 +5,7 @@ public struct BoundQuery: Hashable, Sendable {
     /// The shape of the rows read, before `$apply`.
     public var shape: Shape
     /// The entity set of the rows; `nil` when contained.
-    public var set: EntitySet?
+    public var set: Optional<EntitySet>
     /// The current instance that expressions start from.
     public var variable: RangeVariable
     /// `$apply`, in order.
@@ -13,9 +13,9 @@ public struct BoundQuery: Hashable, Sendable {
     /// `$compute`.
     public var compute: [BoundCompute]
     /// `$filter`.
-    public var filter: BoundExpression?
+    public var filter: Optional<BoundExpression>
     /// `$search`.
-    public var search: SearchExpression?
+    public var search: Optional<SearchExpression>
     /// `$orderby`.
     public var orderBy: [BoundOrder]
     /// What to return of each row.
@@ -31,17 +31,17 @@ public struct BoundQuery: Hashable, Sendable {
     /// none for the media resource of the entity itself.
     public var expandedStreams: [[BoundStep]]
     /// `$top`.
-    public var top: Int?
+    public var top: Optional<Int>
     /// `$skip`.
-    public var skip: Int?
+    public var skip: Optional<Int>
     /// Whether the total count is wanted.
     public var count: Bool
     /// `$skiptoken`.
-    public var skipToken: String?
+    public var skipToken: Optional<String>
     /// `$deltatoken`.
-    public var deltaToken: String?
+    public var deltaToken: Optional<String>
     /// `$index`: where a new member is inserted into an ordered collection; negative counts from the end.
-    public var index: Int?
+    public var index: Optional<Int>
 
     /// The shape of the rows returned: that of the last transformation when there is an `$apply`.
     public var resultShape: Shape { apply.last?.resultShape ?? shape }
@@ -53,13 +53,20 @@ public struct BoundQuery: Hashable, Sendable {
         self.variable = variable
         apply = []
         compute = []
+        filter = nil
+        search = nil
         orderBy = []
         projection = .all
         nestedProjections = [:]
         nestedQueries = [:]
         expand = []
         expandedStreams = []
+        top = nil
+        skip = nil
         count = false
+        skipToken = nil
+        deltaToken = nil
+        index = nil
     }
 }
 

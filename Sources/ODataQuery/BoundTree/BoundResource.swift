@@ -74,8 +74,10 @@ public enum BoundSegment: Hashable, Sendable {
 public struct BoundURL: Hashable, Sendable {
     /// The resource.
     public var resource: BoundResource
+    // Spelt out, the variable begins without a value, and the initialiser fills its place; `BoundQuery?` would begin with
+    // nil, and the whole would be copied when it is done.
     /// The query over the addressed rows; `nil` where the target is not made of rows.
-    public var query: BoundQuery?
+    public var query: Optional<BoundQuery>
 
     /// Makes a resolved URL.
     public init(resource: BoundResource, query: BoundQuery?) {

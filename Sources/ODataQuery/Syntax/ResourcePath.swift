@@ -72,7 +72,7 @@ public struct ODataURL: Hashable, Sendable {
     /// The query.
     public var options: QueryOptions
     /// What follows `#` in a context URL, percent-decoded; `nil` in requests.
-    public var fragment: String?
+    public var fragment: Optional<String>
 
     /// Makes a URL.
     public init(

@@ -86,27 +86,40 @@ struct EntityRenderer: RowRenderer {
     private func values(
         _ columns: [DirectColumn], _ row: StoredRow, _ plan: ResultPlan
     ) throws -> [ODataValue?] {
-        var values = [ODataValue?](repeating: nil, count: plan.shape.properties.count)
-        for position in columns.indices {
-            let column = columns[position]
-            let index = Int(column.column)
-            let value: ODataValue
-            switch (row.kind(index), column.kind) {
-            case (SQLITE_NULL, _): value = .null
-            case (SQLITE_TEXT, .string):
-                value = .string(row.withText(index) { String(decoding: $0, as: UTF8.self) })
-            case (SQLITE_INTEGER, .integer): value = .integer(row.integer(index))
-            case (SQLITE_INTEGER, .enumeration): value = .enumeration(row.integer(index))
-            case (SQLITE_FLOAT, .double): value = .double(row.double(index))
-            case (SQLITE_INTEGER, .boolean) where 0...1 ~= row.integer(index):
-                value = .boolean(row.integer(index) == 1)
-            default:
-                guard case .value(_, _, let slot) = plan.fields[position] else { continue }
-                value = try row.decode(slot, plan, model)
+        let count = plan.shape.properties.count
+        // Each place is written once, from the first to the last, and `filled` says how many are at any time: also when a
+        // value cannot be read. The ordinals of the columns grow, and are those of the shape's properties.
+        return try [ODataValue?](unsafeUninitializedCapacity: count) { buffer, filled in
+            for column in columns {
+                while filled < Int(column.ordinal) {
+                    buffer.initializeElement(at: filled, to: nil)
+                    filled += 1
+                }
+                let value = try value(column, row, plan)
+                buffer.initializeElement(at: filled, to: value)
+                filled += 1
             }
-            values[Int(column.ordinal)] = value
+            while filled < count {
+                buffer.initializeElement(at: filled, to: nil)
+                filled += 1
+            }
         }
-        return values
+    }
+
+    /// The value of a column that is loaded.
+    private func value(_ column: DirectColumn, _ row: StoredRow, _ plan: ResultPlan) throws -> ODataValue? {
+        let index = Int(column.column)
+        switch (row.kind(index), column.kind) {
+        case (SQLITE_NULL, _): return .null
+        case (SQLITE_TEXT, .string): return .string(row.withText(index) { String(decoding: $0, as: UTF8.self) })
+        case (SQLITE_INTEGER, .integer): return .integer(row.integer(index))
+        case (SQLITE_INTEGER, .enumeration): return .enumeration(row.integer(index))
+        case (SQLITE_FLOAT, .double): return .double(row.double(index))
+        case (SQLITE_INTEGER, .boolean) where 0...1 ~= row.integer(index): return .boolean(row.integer(index) == 1)
+        default:
+            guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
+            return try row.decode(slot, plan, model)
+        }
     }
 
     private func set(

@@ -65,6 +65,7 @@ struct SingleDependentTests {
         let mug = try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
         try await relate(try #require(mug.control.id), bazaar, by: .reference)
         #expect(try await products(bazaar) == [["Mug"], []])
+        #expect(try await bazaar.entity(try #require(mug.control.id))?["Version"] == 2, "one update alone")
     }
 
     private static let neededForeignKey = #"<Property Name="CategoryID" Type="Edm.Int32" Nullable="false"/>"#

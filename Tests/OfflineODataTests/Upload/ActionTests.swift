@@ -109,6 +109,7 @@ struct ActionTests {
         let ticket = try await desk.ticket()
         #expect(ticket["State"] == "closed" && ticket["Text"] == "mine")
         #expect(await methods(desk) == [.post, .get, .patch])
+        #expect(await desk.wire.requests.last?.headerFields[.ifMatch] != nil, "guarded, not compared by values")
         let here = try #require(try await store.rows("Tickets(1)").first)
         #expect(here["State"] == "closed" && here["Text"] == "mine")
         #expect(here.control.etag == ticket.control.etag)

@@ -134,7 +134,15 @@ extension GeoValue {
 extension PrimitiveType {
     /// Round or flat earth, for the geo types; `nil` for others.
     public var geoFamily: GeoValue.Family? {
-        rawValue.hasPrefix("Edm.Geography") ? .geography : rawValue.hasPrefix("Edm.Geometry") ? .geometry : nil
+        switch self {
+        case .geography, .geographyPoint, .geographyLineString, .geographyPolygon, .geographyMultiPoint,
+            .geographyMultiLineString, .geographyMultiPolygon, .geographyCollection:
+            .geography
+        case .geometry, .geometryPoint, .geometryLineString, .geometryPolygon, .geometryMultiPoint,
+            .geometryMultiLineString, .geometryMultiPolygon, .geometryCollection:
+            .geometry
+        default: nil
+        }
     }
 }
 

@@ -14,21 +14,29 @@ struct DirectColumn: Sendable {
     var column: Int32
     /// The ordinal of the property.
     var ordinal: Int32
+    /// The position of the plan's field.
+    var field: Int32
     var kind: Kind
 
-    /// The fields of a plan as columns.
+    /// The fields of a plan as columns, in the order of the shape's properties.
     ///
     /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value of the shape.
     static func columns(of plan: ResultPlan) -> [DirectColumn]? {
         guard plan.discriminator == nil, plan.variant == nil, plan.dynamic == nil else { return nil }
         var columns: [DirectColumn] = []
         columns.reserveCapacity(plan.fields.count)
-        for field in plan.fields {
+        for (position, field) in plan.fields.enumerated() {
             guard case .value(let name, let ordinal?, let slot) = field, !slot.isDynamic,
                 plan.shape.properties.indices.contains(ordinal), plan.shape.properties[ordinal].name == name
             else { return nil }
-            columns.append(DirectColumn(column: Int32(slot.index), ordinal: Int32(ordinal), kind: kind(slot.storage)))
+            columns.append(
+                DirectColumn(
+                    column: Int32(slot.index), ordinal: Int32(ordinal), field: Int32(position), kind: kind(slot.storage)
+                ))
         }
+        columns.sort { $0.ordinal < $1.ordinal }
+        // A property that is there twice has no place of its own in the order.
+        guard zip(columns, columns.dropFirst()).allSatisfy({ $0.ordinal < $1.ordinal }) else { return nil }
         return columns
     }
 
