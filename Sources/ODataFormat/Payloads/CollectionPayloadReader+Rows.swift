@@ -11,7 +11,7 @@ public protocol CollectionSink {
     mutating func row(_ row: borrowing JSONRow) throws
     /// Notes that the memory of the rows so far is about to go: whoever kept places in it looks at them for the last time.
     ///
-    /// It comes before the element that follows the rows, and where their bytes end for now; not after an error.
+    /// It comes before the element that follows the rows, and where their bytes end for now; not after the sink has thrown.
     mutating func endOfRows() throws
     /// Takes every other element: entities of derived types or with more than properties, removed entities, links
     /// and, last, the end of the collection.

@@ -87,7 +87,8 @@ extension StoreService {
                 return ODataResponse(status: 204)
             }
         case .response(let response):
-            if let again = try await readAgain(response, request, provider) { return again }
+            // It was made, whatever can be read of it by now.
+            if let again = try? await readAgain(response, request, provider) { return again }
             return try await shown(response, request)
         }
     }

@@ -13,7 +13,7 @@ struct BoundStatement {
     /// Prepares a statement.
     ///
     /// - Parameter isKept: whether the connection keeps it for the next one who needs it. Each one binds all of its
-    ///   parameters and runs it to its end.
+    ///   parameters and runs it to its end; who keeps values in it meanwhile has one of its own.
     init(_ sql: String, in database: Database, isKept: Bool = false) throws {
         statement = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         handle = statement.sqliteStatement
@@ -143,11 +143,10 @@ struct BoundStatement {
     ///
     /// - Returns: how many are new, and the row id of the last new one.
     func insertAll() throws -> (count: Int, last: Int64) {
-        let connection = sqlite3_db_handle(handle)
-        let before = sqlite3_total_changes(connection)
         try execute()
-        // Triggers do not run on inserts, so each change more is a row.
-        return (Int(sqlite3_total_changes(connection) &- before), sqlite3_last_insert_rowid(connection))
+        let connection = sqlite3_db_handle(handle)
+        // The statement's own: what the triggers of a search index write is not among them.
+        return (Int(sqlite3_changes(connection)), sqlite3_last_insert_rowid(connection))
     }
 
     /// Steps to the next row of a selection.

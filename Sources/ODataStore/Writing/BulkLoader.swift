@@ -376,7 +376,8 @@ public final class BulkLoader {
         let insert = rows > 1 ? "INSERT OR FAIL" : "INSERT"
         return try BoundStatement(
             "\(insert) INTO \(quoted(storage.table)) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING", in: database,
-            isKept: true)
+            // One for many rows holds those that wait: another loader must not have the same.
+            isKept: rows == 1)
     }
 
     // MARK: Merging

@@ -74,7 +74,13 @@ extension UploadOutcomes {
         guard state == .inDoubt, let bound = request.detail.bound else {
             return try queue.setETag(etag, of: request.id, in: database)
         }
-        try queue.setETag(etag, ofCallsBoundTo: bound, in: database)
+        try queue.setETag(etag, of: request.id, in: database)
+        // Other calls are made on what was seen: only where that is what the service has still.
+        if let table = mapping.tables[bound.set],
+            try version(of: bound, table, in: database).map(theirs.matches) ?? false
+        {
+            try queue.setETag(etag, ofCallsBoundTo: bound, in: database)
+        }
         guard let next = try next(behind: request, in: database), next.base.map(theirs.matches) ?? true else { return }
         try queue.setETag(etag, of: next.id, in: database)
     }

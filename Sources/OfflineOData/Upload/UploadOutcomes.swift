@@ -72,8 +72,12 @@ struct UploadOutcomes: Sendable {
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
-        try queue.setETag(
-            etag, ofCallsBoundTo: RequestDetail.BoundRow(set: request.entitySet, row: request.rowID), in: database)
+        // What others have done before a stream was sent is not ours, and a call is not to act on it.
+        let isOurs = request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false
+        if isOurs {
+            try queue.setETag(
+                etag, ofCallsBoundTo: RequestDetail.BoundRow(set: request.entitySet, row: request.rowID), in: database)
+        }
         // A stream has an ETag of its own, and no properties.
         if let next = rest.first(where: { $0.kind != .stream }) {
             if request.kind == .stream {
@@ -193,7 +197,8 @@ struct UploadOutcomes: Sendable {
     /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
     func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
         guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
-        for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(request.entitySet) {
+        let set = request.touchedRow?.set ?? request.entitySet
+        for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(set) {
             try QueryTable.forgetLinks(of: query.id, in: database)
         }
         if let key {

@@ -69,7 +69,8 @@ extension Uploader {
     func difference(behind call: QueuedRequest) async throws -> Conflict? {
         guard call.etag == nil, options.comparesWithoutETags else { return nil }
         let change = try await database.read { database -> QueuedRequest? in
-            guard let next = try outcomes.next(behind: call, in: database) else { return nil }
+            // One in the archive is not sent with the call.
+            guard let next = try outcomes.next(behind: call, in: database), next.state == .pending else { return nil }
             // One on top of another of our own has no version of the service to compare with.
             return try outcomes.isFirst(next, in: database) ? next : nil
         }

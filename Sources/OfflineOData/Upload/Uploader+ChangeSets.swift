@@ -132,7 +132,7 @@ extension Uploader {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
         var mentions: Set<ChangeSetReferences.Mention> = []
-        var touched: Set<RequestDetail.BoundRow> = []
+        var touched: [RequestDetail.BoundRow: String] = [:]
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let creation = created.first { $0.isOfRow(of: request) }
@@ -145,8 +145,15 @@ extension Uploader {
                     creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
                         .merging(request.changes))
             }
-            // What an earlier one makes of the entity has an ETag that nobody knows yet: the first one guards them all.
-            if let row = request.touchedRow, !touched.insert(row).inserted { message.ifMatch = nil }
+            // What an earlier one makes of the entity has an ETag that nobody knows yet: that one guards them all, where it
+            // was made of the same version. Else the set meets the conflict that there is.
+            if let row = request.touchedRow {
+                if let guardedBy = touched[row], guardedBy == message.ifMatch {
+                    message.ifMatch = nil
+                } else if let etag = message.ifMatch {
+                    touched[row] = etag
+                }
+            }
             mentions.insert(references.resolve(&message, request))
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }

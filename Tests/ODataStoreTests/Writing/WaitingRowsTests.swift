@@ -22,8 +22,13 @@ struct WaitingRowsTests {
     private func text(_ id: Int, quantity: String = "1") -> String { "{\"OrderID\":\(id),\"Quantity\":\(quantity)}" }
 
     /// Loads orders, and gives what was done with each.
-    private func load(_ orders: [String], with loader: BulkLoader) throws -> [BulkLoader.Outcome] {
+    ///
+    /// - Parameter after: told how many were given so far, after each.
+    private func load(
+        _ orders: [String], with loader: BulkLoader, after: (Int) throws -> Void = { _ in }
+    ) throws -> [BulkLoader.Outcome] {
         var outcomes: [BulkLoader.Outcome] = []
+        var given = 0
         let row = JSONRow(shape: table.shape, model: layout.mapping.model)
         let bytes = Array("[\(orders.joined(separator: ","))]".utf8)
         try JSONScanner.scan(bytes) { (scanner: inout JSONScanner) throws -> Void in
@@ -31,6 +36,8 @@ struct WaitingRowsTests {
             while try scanner.nextElement() {
                 try row.read(&scanner)
                 try loader.load(row, owner: 5) { outcomes.append($0) }
+                given += 1
+                try after(given)
             }
             try loader.loadWaiting { outcomes.append($0) }
         }
@@ -69,6 +76,40 @@ struct WaitingRowsTests {
             #expect(changes.map(\.element.previousOwner) == [5, 5, 5])
             #expect(Set(outcomes.map(\.rowID)).count == 40)
             try #expect(Int.fetchAll(database, sql: "SELECT DISTINCT Quantity FROM Orders") == [1])
+        }
+    }
+
+    @Test("what a trigger writes, as one of a search index does, does not pass for rows")
+    func triggers() throws {
+        try queue.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE words (word);
+                    CREATE TRIGGER indexed AFTER INSERT ON Orders BEGIN INSERT INTO words VALUES (1), (2), (3); END;
+                    """)
+            let loader = try BulkLoader(table: table, in: database)
+            _ = try load((101...112).map { text($0) }, with: loader)
+            // Of the sixteen that go in together four are new, and write as many rows more as there are known ones.
+            let orders = (1...20).map { text($0) } + (101...112).map { text($0, quantity: "2") }
+            let outcomes = try load(orders, with: loader)
+            #expect(outcomes.map(\.change) == (1...20).map { _ in .inserted } + (1...12).map { _ in .updated })
+            try #expect(
+                Int.fetchOne(database, sql: "SELECT COUNT(*) FROM Orders WHERE OrderID > 100 AND Quantity = 2") == 12)
+        }
+    }
+
+    @Test("rows wait for their own loader, whatever another one of the same table does")
+    func twoLoaders() throws {
+        try queue.write { database in
+            let loader = try BulkLoader(table: table, in: database)
+            let other = try BulkLoader(table: table, in: database)
+            let outcomes = try load((1...32).map { text($0, quantity: "7") }, with: loader) { given in
+                if given == 20 { _ = try load((101...140).map { text($0) }, with: other) }
+            }
+            #expect(outcomes.count == 32)
+            try #expect(
+                Int.fetchAll(database, sql: "SELECT DISTINCT Quantity FROM Orders WHERE OrderID < 100") == [7])
+            try #expect(Int.fetchOne(database, sql: "SELECT COUNT(*) FROM Orders WHERE OrderID < 100") == 32)
         }
     }
 
