@@ -4,6 +4,7 @@ import ODataModel
 public struct BoundQuery: Hashable, Sendable {
     /// The shape of the rows read, before `$apply`.
     public var shape: Shape
+    // Optional is spelt out for the reason at `BoundURL.query`: so that the whole is not copied when it is made.
     /// The entity set of the rows; `nil` when contained.
     public var set: Optional<EntitySet>
     /// The current instance that expressions start from.

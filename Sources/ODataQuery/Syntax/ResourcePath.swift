@@ -71,6 +71,7 @@ public struct ODataURL: Hashable, Sendable {
     public var path: ResourcePath
     /// The query.
     public var options: QueryOptions
+    // Spelt out for the reason at `BoundURL.query`.
     /// What follows `#` in a context URL, percent-decoded; `nil` in requests.
     public var fragment: Optional<String>
 

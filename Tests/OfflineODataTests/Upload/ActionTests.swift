@@ -234,13 +234,19 @@ struct ActionTests {
         #expect(ticket["State"] == "open" && ticket["Text"] == "theirs")
     }
 
-    @Test("is sent on top of another's version with the action, where ours wins", arguments: [true, false])
-    func clientWins(hasETags: Bool) async throws {
+    /// A service, and a store with an action and an update of what somebody else has changed since.
+    private func contested(hasETags: Bool) async throws -> (Desk, OfflineODataProvider) {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
         try await call("Close", store)
         try await store.update("Tickets(1)", ["Text": "mine"])
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        return (desk, store)
+    }
+
+    @Test("is sent on top of another's version with the action, where ours wins", arguments: [true, false])
+    func clientWins(hasETags: Bool) async throws {
+        let (desk, store) = try await contested(hasETags: hasETags)
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.kind) == [.call, .update])
@@ -251,11 +257,7 @@ struct ActionTests {
 
     @Test("is given up with the action, where theirs wins", arguments: [true, false])
     func serverWins(hasETags: Bool) async throws {
-        let desk = try await Desk()
-        let store = try await desk.clone(hasETags: hasETags)
-        try await call("Close", store)
-        try await store.update("Tickets(1)", ["Text": "mine"])
-        try await desk.service.update("Tickets(1)", ["Text": "theirs"])
+        let (desk, store) = try await contested(hasETags: hasETags)
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
         #expect(report.givenUp.map(\.kind) == [.call, .update])
         #expect(report.failed.isEmpty && report.accepted.isEmpty)
