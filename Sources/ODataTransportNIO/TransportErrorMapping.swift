@@ -5,6 +5,12 @@ import NIOPosix
 import NIOSSL
 import ODataHTTP
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// Tells what the network library's errors mean for the request: certainly unsent, or perhaps done.
 ///
 /// The distinction decides whether a change may be sent again, so what is not recognised counts as
@@ -129,12 +135,18 @@ struct TransportErrorMapping {
 
     private func ioError(_ error: IOError) -> TransportError {
         let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EHOSTDOWN]
+        let reason = Self.systemReason(of: error)
         return unreachable.contains(error.errnoCode)
-            ? .cannotConnect(host: host, reason: "\(error)") : .connectionLost(host: host, reason: "\(error)")
+            ? .cannotConnect(host: host, reason: reason) : .connectionLost(host: host, reason: reason)
     }
 
+    /// What the system says: the error's own text tells of the function that failed, too.
+    private static func systemReason(of error: IOError) -> String { String(cString: strerror(error.errnoCode)) }
+
     private func reason(of error: NIOConnectionError) -> String {
-        if let failure = error.connectionErrors.first { return "\(failure.error)" }
+        if let failure = error.connectionErrors.first?.error {
+            return (failure as? IOError).map(Self.systemReason) ?? "\(failure)"
+        }
         if let failure = error.dnsAError ?? error.dnsAAAAError {
             return "the name cannot be resolved (\(failure))"
         }

@@ -63,6 +63,8 @@ public struct CachingProvider: ODataProvider {
 
     /// What the base does.
     public var supportsIsolation: Bool { base.supportsIsolation }
+    /// What the base's queries may say.
+    public var queryLanguage: QueryLanguage { base.queryLanguage }
 
     /// Answers a request from the cache, by asking whether it changed, or by asking for it.
     ///

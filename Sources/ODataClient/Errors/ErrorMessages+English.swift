@@ -166,8 +166,8 @@ private let levels: [String: String] = [
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
-    in-change-set key-needed invalid-client-model not-connected connection-outdated cannot-attach without-place \
-    option-differs option-fixed origin-lost damaged-queue changes-wait upload-failed
+    in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
+    without-place option-differs option-fixed origin-lost damaged-queue query-refused changes-wait upload-failed
     """,
 ]
 

@@ -149,11 +149,13 @@ struct IncomingBatch {
 struct BatchReference {
     let id: String
     let model: EntityDataModel
+    private let language: QueryLanguage
     private let standIn: ResourcePath
 
-    init(id: String, to referenced: IncomingRequest, model: EntityDataModel) {
+    init(id: String, to referenced: IncomingRequest, model: EntityDataModel, language: QueryLanguage) {
         self.id = id
         self.model = model
+        self.language = language
         standIn = Self.path(
             of: referenced.resolvedURL, referenced.request.method, referenced.bound.resource, model: model)
     }
@@ -194,7 +196,7 @@ struct BatchReference {
         resolved.path.segments = standIn.segments + parsed.path.segments
         var url = parsed
         url.path.segments.insert(.name(Identifier("$" + id), .none), at: 0)
-        return (url, resolved, try Binder(model: model).bind(resolved))
+        return (url, resolved, try language.bind(resolved, model: model))
     }
 
     private static func anyValue(_ type: TypeReference?) -> ODataValue {

@@ -43,6 +43,7 @@ public struct ODataHandler: Sendable {
     private let publicRoot: ServiceRoot?
     private let options: Options
     private let metadata: PublishedMetadata
+    private let urls = ResolvedURLs()
 
     /// Serves at the root of whatever host the request names.
     public init(provider: any ODataProvider) {
@@ -115,7 +116,8 @@ public struct ODataHandler: Sendable {
             let publicRoot = self.publicRoot(for: message)
             let decoder = RequestDecoder(
                 serviceRoot: serviceRoot.resolved(for: message), publicRoot: publicRoot, model: model,
-                maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation)
+                maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation,
+                queryLanguage: provider.queryLanguage, urls: urls)
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             let version = try VersionHeaders(message.headerFields).responseVersion()
             let asynchronous = options.statusMonitors.map {

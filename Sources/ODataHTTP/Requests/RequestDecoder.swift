@@ -48,6 +48,10 @@ public struct RequestDecoder: Sendable {
     public let maxBodySize: Int
     /// Whether the service can answer from a snapshot.
     public let supportsIsolation: Bool
+    /// What queries may say beyond the standard.
+    let queryLanguage: QueryLanguage
+    /// The URLs that this decoder, and others that share them, have read before.
+    private let urls: ResolvedURLs
 
     /// Makes a decoder.
     ///
@@ -57,10 +61,24 @@ public struct RequestDecoder: Sendable {
     ///   - model: the service's model.
     ///   - maxBodySize: the most bytes of a body that is not media.
     ///   - supportsIsolation: whether the service can answer from a snapshot.
+    ///   - queryLanguage: what queries may say beyond the standard.
     public init(
         serviceRoot: ServiceRoot, publicRoot: ServiceRoot? = nil, model: EntityDataModel,
-        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, supportsIsolation: Bool = false
+        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, supportsIsolation: Bool = false,
+        queryLanguage: QueryLanguage = QueryLanguage()
     ) {
+        self.init(
+            serviceRoot: serviceRoot, publicRoot: publicRoot, model: model, maxBodySize: maxBodySize,
+            supportsIsolation: supportsIsolation, queryLanguage: queryLanguage, urls: ResolvedURLs())
+    }
+
+    /// Makes a decoder that shares what it has read with others.
+    init(
+        serviceRoot: ServiceRoot, publicRoot: ServiceRoot?, model: EntityDataModel, maxBodySize: Int,
+        supportsIsolation: Bool, queryLanguage: QueryLanguage = QueryLanguage(), urls: ResolvedURLs
+    ) {
+        self.urls = urls
+        self.queryLanguage = queryLanguage
         self.supportsIsolation = supportsIsolation
         self.serviceRoot = serviceRoot
         self.publicRoot = publicRoot ?? serviceRoot
@@ -202,16 +220,20 @@ public struct RequestDecoder: Sendable {
     ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
         do throws(QueryError) {
             if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
-                return try BatchReference(id: id, to: referenced, model: model).bind(rest)
+                return try BatchReference(id: id, to: referenced, model: model, language: queryLanguage).bind(rest)
             }
-            var url = try RequestURL(text).parsed()
-            if url.path.segments.first == .entity, let id = url.options.id {
-                url = try dereferenced(url, id)
-            }
-            return (url, url, try Binder(model: model).bind(url))
+            let resolved = try urls.find(text, model) { () throws(QueryError) in try resolve(text) }
+            return (resolved.url, resolved.url, resolved.bound)
         } catch {
             throw ODataError(error)
         }
+    }
+
+    private func resolve(_ text: String) throws(QueryError) -> ResolvedURLs.Resolved {
+        var url = try RequestURL(text).parsed()
+        let isByID = url.path.segments.first == .entity
+        if isByID, let id = url.options.id { url = try dereferenced(url, id) }
+        return ResolvedURLs.Resolved(url: url, bound: try queryLanguage.bind(url, model: model), isByID: isByID)
     }
 
     /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).

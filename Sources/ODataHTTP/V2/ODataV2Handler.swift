@@ -62,7 +62,7 @@ public struct ODataV2Handler: Sendable {
             if publicRoot == nil, options.trustsForwarded {
                 root = root.forwarded(ForwardedAddress(message.headerFields))
             }
-            let addresses = V2Addresses(model: model, serviceRoot: root)
+            let addresses = V2Addresses(model: model, serviceRoot: root, language: provider.queryLanguage)
             let decoder = V2RequestDecoder(
                 addresses: addresses, serviceRoot: local, maxBodySize: options.maxBodySize)
             if [.get, .head].contains(message.method),

@@ -7,6 +7,8 @@ struct V2Addresses {
     let model: V2Model
     /// The root of the V2 service as clients see it.
     let serviceRoot: ServiceRoot
+    /// What queries may say beyond the standard.
+    var language = QueryLanguage()
 
     // MARK: From V2
 
@@ -27,7 +29,7 @@ struct V2Addresses {
             if url.path.segments.last != .count { url.path.segments.append(.reference) }
         }
         // What V2 does not see is not there, even if the service has it.
-        let bound = try Binder(model: model.visible).bind(url)
+        let bound = try language.bind(url, model: model.visible)
         if let shape = Self.shape(bound, in: model.service) {
             let literals = V2Literals(model: model)
             if let filter = url.options.filter { url.options.filter = literals.adapted(filter, in: shape) }

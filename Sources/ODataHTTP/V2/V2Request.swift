@@ -122,10 +122,10 @@ struct V2RequestDecoder {
                 let resolved = try addresses.url(joined)
                 var url = resolved
                 url.path.segments.replaceSubrange(..<base.segments.count, with: [.name(Identifier("$" + id), .none)])
-                return (url, resolved, try Binder(model: model.service).bind(resolved))
+                return (url, resolved, try addresses.language.bind(resolved, model: model.service))
             }
             let url = V2Search.applying(to: try addresses.url(text))
-            return (url, url, try Binder(model: model.service).bind(url))
+            return (url, url, try addresses.language.bind(url, model: model.service))
         } catch {
             throw ODataError(error)
         }

@@ -66,9 +66,9 @@ public struct Entity: Sendable {
 
     /// Makes an entity from its slots; the array is cut or filled to the shape's length.
     public init(shape: Shape, values: [ODataValue?]) {
+        let missing = shape.properties.count - values.count
         self.shape = shape
         self.values = values
-        let missing = shape.properties.count - values.count
         if missing > 0 { self.values += [ODataValue?](repeating: nil, count: missing) }
         if missing < 0 { self.values.removeLast(-missing) }
     }
@@ -159,33 +159,6 @@ public enum RelatedEntities: Hashable, Sendable {
     case many([Entity], count: Int64? = nil, nextLink: String? = nil)
     /// References to existing entities, as in `Customer@odata.bind`: entity ids.
     case references([String])
-}
-
-/// Control information of an entity (OData JSON Format 4.01, 4.6).
-public struct ControlInformation: Hashable, Sendable {
-    /// The entity id (`@odata.id`), absolute or relative to the service root.
-    public var id: String?
-    /// The ETag.
-    public var etag: String?
-    /// The instance's type when it derives from the expected one.
-    public var type: QualifiedName?
-    /// The URL to update with, when it is not the id.
-    public var editLink: String?
-    /// The URL to read with, when it is not the id.
-    public var readLink: String?
-    /// For media entities: where the stream is read.
-    public var mediaReadLink: String?
-    /// For media entities: the stream's media type.
-    public var mediaContentType: String?
-    /// For media entities: the stream's ETag.
-    public var mediaEtag: String?
-    /// The reason when this stands for a removed entity in a delta: `deleted` or `changed`.
-    public var removedReason: String?
-    /// Instance annotations by full name, `Property@term` for those on a property.
-    public var annotations: [String: ODataValue]
-
-    /// Makes empty control information.
-    public init() { annotations = [:] }
 }
 
 /// Why a property of an entity has no value to give.

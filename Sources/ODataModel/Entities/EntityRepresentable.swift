@@ -24,6 +24,19 @@ public protocol EntityRepresentable: Sendable {
     init(row: borrowing some PropertyReader) throws
     /// Writes the properties that have values.
     func write(to row: inout some PropertyWriter) throws
+    /// Makes an instance of each entity, in their order: what readers of whole pages call.
+    ///
+    /// By default ``init(row:)`` of each. The compiler makes code of it for the one type, where a loop elsewhere asks for
+    /// everything anew with each entity.
+    static func odataInstances(of entities: [Entity]) throws -> [Self]
+}
+
+extension EntityRepresentable {
+    /// Reads an instance from each entity.
+    @inlinable
+    public static func odataInstances(of entities: [Entity]) throws -> [Self] {
+        try entities.map { try Self(row: $0) }
+    }
 }
 
 /// Gives the properties of one row: of an ``Entity``, a database statement or a JSON reader.

@@ -33,7 +33,7 @@ public struct Binder: Sendable {
         let session = BindingSession(model: model, functions: functions, aliases: url.options.aliases)
         var resource = ResourceBinder(session: session, options: url.options)
         let bound = try session.part("path") { () throws(QueryError) in try resource.bind(url.path) }
-        return BoundURL(resource: bound, query: try resource.query(for: bound.target))
+        return BoundURL(resource: bound, query: try resource.query(for: bound.target, url.options))
     }
 
     /// Resolves query options over rows of a shape.

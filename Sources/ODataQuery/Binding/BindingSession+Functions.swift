@@ -26,7 +26,7 @@ extension BindingSession {
         var bound: [BoundExpression] = []
         bound.reserveCapacity(arguments.count)
         for argument in arguments { bound.append(try bind(argument, in: scope)) }
-        return try apply(function, to: bound, Call(name: name, offsets: arguments.map(\.offset)))
+        return try apply(function, to: bound, Call(name: name, arguments: arguments))
     }
 
     private func isDefined(
@@ -100,9 +100,11 @@ extension BindingSession {
     /// Where a function and its arguments stand.
     private struct Call {
         var name: Identifier
-        var offsets: [Int?]
+        var arguments: [Expression]
 
-        func offset(_ index: Int) -> Int? { index < offsets.count ? offsets[index] ?? name.offset : name.offset }
+        func offset(_ index: Int) -> Int? {
+            index < arguments.count ? arguments[index].offset ?? name.offset : name.offset
+        }
     }
 
     private func apply(
@@ -117,32 +119,32 @@ extension BindingSession {
         let result: PrimitiveType
         switch function {
         case .contains, .endswith, .startswith, .substringof:
-            try require(.string, &bound, 0, 1, of: call)
-            bound = bound.map(searchable)
+            try require(.string, &bound, 0...1, of: call)
+            if functions.textForms?.searched != nil { bound = bound.map(searchable) }
             result = .boolean
         case .matchesPattern:
-            try require(.string, &bound, 0, 1, of: call)
+            try require(.string, &bound, 0...1, of: call)
             result = .boolean
         case .concat:
-            try require(.string, &bound, 0, 1, of: call)
+            try require(.string, &bound, 0...1, of: call)
             result = .string
         case .indexof:
-            try require(.string, &bound, 0, 1, of: call)
+            try require(.string, &bound, 0...1, of: call)
             result = .int32
         case .length:
-            try require(.string, &bound, 0, of: call)
+            try require(.string, &bound, 0...0, of: call)
             result = .int32
         case .substring:
-            try require(.string, &bound, 0, of: call)
+            try require(.string, &bound, 0...0, of: call)
             for index in 1..<bound.count {
                 try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index, of: call)
             }
             result = .string
         case .replace:
-            try require(.string, &bound, 0, 1, 2, of: call)
+            try require(.string, &bound, 0...2, of: call)
             result = .string
         case .tolower, .toupper, .trim:
-            try require(.string, &bound, 0, of: call)
+            try require(.string, &bound, 0...0, of: call)
             result = .string
         case .year, .month, .day, .years:
             try require([.dateTimeOffset, .date, .dateTime], &bound, 0, of: call)
@@ -160,10 +162,10 @@ extension BindingSession {
             try require([.dateTimeOffset, .dateTime], &bound, 0, of: call)
             result = .timeOfDay
         case .totalseconds:
-            try require(.duration, &bound, 0, of: call)
+            try require(.duration, &bound, 0...0, of: call)
             result = .decimal
         case .totaloffsetminutes:
-            try require(.dateTimeOffset, &bound, 0, of: call)
+            try require(.dateTimeOffset, &bound, 0...0, of: call)
             result = .int32
         case .now, .maxdatetime, .mindatetime: result = .dateTimeOffset
         case .ceiling, .floor, .round: return try rounded(function, bound[0], call)
@@ -189,9 +191,12 @@ extension BindingSession {
     // MARK: Arguments
 
     private func require(
-        _ type: PrimitiveType, _ bound: inout [BoundExpression], _ indices: Int..., of call: Call
+        _ type: PrimitiveType, _ bound: inout [BoundExpression], _ indices: ClosedRange<Int>, of call: Call
     ) throws(QueryError) {
-        for index in indices { try require([type], &bound, index, of: call) }
+        // Most have the type, which needs no list of types to be told.
+        for index in indices where index < bound.count && bound[index].type.primitive != type {
+            try require([type], &bound, index, of: call)
+        }
     }
 
     /// Makes an argument one of several types; the first that fits is taken.

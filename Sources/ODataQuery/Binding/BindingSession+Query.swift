@@ -7,7 +7,7 @@ extension BindingSession {
     func query(
         _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope? = nil
     ) throws(QueryError) -> BoundQuery {
-        if let name = options.temporal.keys.min() { throw unsupported(name, at: nil) }
+        if !options.temporal.isEmpty, let name = options.temporal.keys.min() { throw unsupported(name, at: nil) }
         if let moved = selectingRelated(options, of: shape) {
             return try resolved(moved, shape: shape, source: source, set: set, within: outer)
         }
@@ -34,18 +34,19 @@ extension BindingSession {
         if !options.compute.isEmpty {
             query.compute = try part("$compute") { () throws(QueryError) in try compute(options.compute, in: &scope) }
         }
+        // A variable would be copied at each use.
+        let current = scope
         if let filter = options.filter {
-            query.filter = try part("$filter") { () throws(QueryError) in try condition(filter, in: scope) }
+            query.filter = try part("$filter") { () throws(QueryError) in try condition(filter, in: current) }
         }
         query.search = options.search
-        query.orderBy = try part("$orderby") { () throws(QueryError) in try order(options.orderBy, in: scope) }
+        query.orderBy = try part("$orderby") { () throws(QueryError) in try order(options.orderBy, in: current) }
         query.skip = try nonNegative(options.skip, "$skip")
         query.top = try nonNegative(options.top, "$top")
         query.count = options.count ?? false
         query.skipToken = options.skipToken
         query.deltaToken = options.deltaToken
         query.index = options.index
-        let current = scope
         if !options.select.isEmpty {
             var parts = SelectedParts()
             query.projection = try part("$select") { () throws(QueryError) in

@@ -73,9 +73,9 @@ extension ResourceBinder {
     private func implicitArguments(for parameters: ArraySlice<Operation.Parameter>) -> [Expression.NamedArgument] {
         var values: [Expression.NamedArgument] = []
         for parameter in parameters {
-            if options.aliases[parameter.name] != nil {
+            if aliases[parameter.name] != nil {
                 values.append(.init(name: Identifier(parameter.name), value: .alias(Identifier(parameter.name))))
-            } else if let option = options.custom.first(where: { $0.name == parameter.name }),
+            } else if let option = custom.first(where: { $0.name == parameter.name }),
                 let value = try? Expression(parsing: option.value, options: ParsingOptions(dialect: .v2))
             {
                 values.append(.init(name: Identifier(parameter.name), value: value))
@@ -100,7 +100,7 @@ extension ResourceBinder {
 
     /// The value that an alias stands for, so that JSON is read with the parameter's type.
     private func resolving(_ value: Expression) -> Expression {
-        guard case .alias(let name) = value, let json = options.aliases[name.text], case .json = json else {
+        guard case .alias(let name) = value, let json = aliases[name.text], case .json = json else {
             return value
         }
         return json
@@ -124,7 +124,9 @@ extension ResourceBinder {
     // MARK: Query
 
     /// The query over what the path addresses; `nil` where that is not made of rows.
-    func query(for target: BoundResource.Target) throws(QueryError) -> BoundQuery? {
+    func query(
+        for target: BoundResource.Target, _ options: QueryOptions
+    ) throws(QueryError) -> BoundQuery? {
         try refuseID(target)
         switch target {
         case .entities(let shape, let set), .references(_, let shape, let set, isCollection: true):
@@ -136,15 +138,15 @@ extension ResourceBinder {
             }
             return try session.query(options, shape: shape, source: source, set: set)
         case .entity(let shape, let set), .references(_, let shape, let set, isCollection: false):
-            try refuseCollectionOptions("a single entity")
+            try refuseCollectionOptions(options, "a single entity")
             return try session.query(options, shape: shape, source: source, set: set)
         case .property(let property, _):
             if let shape = session.shape(of: property.type.element) {
-                if !property.type.isCollection { try refuseCollectionOptions("a single value") }
+                if !property.type.isCollection { try refuseCollectionOptions(options, "a single value") }
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
             guard property.type.isCollection else {
-                try refuseAllOptions("a single value")
+                try refuseAllOptions(options, "a single value")
                 return nil
             }
             let isAsked =
@@ -153,10 +155,10 @@ extension ResourceBinder {
             return isAsked ? try session.query(overMembersOf: property.type.element, options) : nil
         case .operation(let operation):
             guard let type = operation.returnType, let shape = session.shape(of: type.element) else {
-                if operation.returnType?.isCollection == false { try refuseAllOptions("a single value") }
+                if operation.returnType?.isCollection == false { try refuseAllOptions(options, "a single value") }
                 return nil
             }
-            if !type.isCollection { try refuseCollectionOptions("a single value") }
+            if !type.isCollection { try refuseCollectionOptions(options, "a single value") }
             return try session.query(options, shape: shape, source: source, set: source.flatMap { model.entitySet($0) })
         case .entityByID:
             guard case .cast(let shape)? = steps.last else { return nil }
@@ -166,20 +168,20 @@ extension ResourceBinder {
             if case .cast(let shape)? = steps.last {
                 // Entities of one type have properties; an order over several sets is not offered.
                 try refuseCollectionOptions(
-                    "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
+                    options, "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
-            try refuseCollectionOptions("$all", except: ["$search", "$top", "$skip", "$count"])
+            try refuseCollectionOptions(options, "$all", except: ["$search", "$top", "$skip", "$count"])
             let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
             return try session.query(options, shape: shape, source: nil, set: nil)
         case .service:
-            try refuseAllOptions("the service document")
+            try refuseAllOptions(options, "the service document")
             return nil
         case .metadata:
-            try refuseAllOptions("the metadata")
+            try refuseAllOptions(options, "the metadata")
             return nil
         case .rawValue:
-            try refuseAllOptions("a raw value")
+            try refuseAllOptions(options, "a raw value")
             return nil
         case .batch: return nil
         }
@@ -187,13 +189,16 @@ extension ResourceBinder {
 
     /// `$id` says which entity `$entity` or a reference is about, and nothing elsewhere (OData URL Conventions 4.01, 4.14).
     private func refuseID(_ target: BoundResource.Target) throws(QueryError) {
+        guard id != nil else { return }
         switch target {
         case .entityByID, .references: return
-        default: try refuse([("$id", options.id != nil)], "this resource")
+        default: try refuse([("$id", true)], "this resource")
         }
     }
 
-    private func refuseCollectionOptions(_ target: String, except allowed: [String] = []) throws(QueryError) {
+    private func refuseCollectionOptions(
+        _ options: QueryOptions, _ target: String, except allowed: [String] = []
+    ) throws(QueryError) {
         let given = [
             ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
             ("$search", options.search != nil), ("$top", options.top != nil), ("$skip", options.skip != nil),
@@ -203,8 +208,8 @@ extension ResourceBinder {
     }
 
     /// Nothing can be selected, expanded or computed where there are no properties.
-    private func refuseAllOptions(_ target: String) throws(QueryError) {
-        try refuseCollectionOptions(target)
+    private func refuseAllOptions(_ options: QueryOptions, _ target: String) throws(QueryError) {
+        try refuseCollectionOptions(options, target)
         try refuse(
             [
                 ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),

@@ -3,7 +3,13 @@ import ODataModel
 /// Resolves a resource path segment by segment (OData URL Conventions 4.01, 4).
 struct ResourceBinder {
     let session: BindingSession
-    let options: QueryOptions
+    // What a path takes of the options. All of them are two dozen references.
+    /// `$id`.
+    let id: String?
+    /// The values of aliases by name without `@`.
+    let aliases: [String: Expression]
+    /// The options of the service's own.
+    let custom: [QueryOptions.CustomOption]
     var model: EntityDataModel { session.model }
 
     /// What the path addresses so far.
@@ -32,7 +38,9 @@ struct ResourceBinder {
 
     init(session: BindingSession, options: QueryOptions) {
         self.session = session
-        self.options = options
+        id = options.id
+        aliases = options.aliases
+        custom = options.custom
     }
 
     mutating func bind(_ path: ResourcePath) throws(QueryError) -> BoundResource {
@@ -125,7 +133,7 @@ struct ResourceBinder {
 
     private mutating func entityByID() throws(QueryError) {
         guard case .root = place else { throw misplaced("$entity", "the service root") }
-        guard options.id != nil else {
+        guard id != nil else {
             throw QueryError(.syntax, "$entity needs the query option $id.", part: "path")
         }
         place = .end(.entityByID)

@@ -22,8 +22,9 @@ extension DataService {
     public func fetch<Value: EntityRepresentable>(_ type: Value.Type, at url: ODataURL) async throws -> [Value] {
         var values: [Value] = []
         for try await page in pages(url) {
-            values.reserveCapacity(values.count + page.entities.count)
-            for entity in page.entities { values.append(try Value(row: entity)) }
+            let read = try Value.odataInstances(of: page.entities)
+            // Most collections are one page.
+            if values.isEmpty { values = read } else { values += read }
         }
         return values
     }

@@ -19,6 +19,9 @@ public protocol ODataProvider: Sendable {
     /// the metadata.
     var capabilities: ServiceCapabilities? { get }
 
+    /// What queries may say beyond the standard.
+    var queryLanguage: QueryLanguage { get }
+
     /// Answers a request.
     ///
     /// - Throws: ``ODataError`` when the request is refused, and what the way to the data can throw:
@@ -31,4 +34,6 @@ extension ODataProvider {
     public var supportsIsolation: Bool { false }
     /// Most say no more than their model does.
     public var capabilities: ServiceCapabilities? { nil }
+    /// Most speak the standard's.
+    public var queryLanguage: QueryLanguage { QueryLanguage() }
 }

@@ -61,6 +61,15 @@ extension TypedStructure {
         self.init(odataEntity: try row.entity(as: Self.odataShape))
     }
 
+    /// Looks at each entity as this type.
+    ///
+    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
+    @inlinable
+    public static func odataInstances(of entities: [Entity]) throws -> [Self] {
+        if !entities.isEmpty { try checkMetadata() }
+        return entities.map { Self(odataEntity: $0) }
+    }
+
     /// Writes what is loaded.
     public func write(to row: inout some PropertyWriter) throws {
         for (property, value) in zip(odataEntity.shape.properties, odataEntity.values) {
@@ -112,6 +121,7 @@ extension TypedStructure {
     static var paths: Paths { Paths(odataPath: "") }
 
     /// That the type is in the metadata which were generated with it: done at each use, since they may be edited.
+    @usableFromInline
     static func checkMetadata() throws(DataServiceError) {
         // Cheap for each row: only a type without properties may be the stand-in for one that is not there.
         if odataShape.properties.isEmpty { try odataMetadata.check(typeName) }

@@ -37,6 +37,50 @@ import Testing
                 == ResponseFormat(metadata: .full, version: .v4, serviceRoot: "http://host/service/"))
     }
 
+    @Test("11.1 a URL that was read before is read by the model that is asked for now, and by its own literals")
+    func readAgain() async throws {
+        let urls = ResolvedURLs()
+        let (old, new) = (
+            try ExampleService.model(),
+            try CSDLReader.read(
+                xml: Array(ExampleService.metadata.replacing("\"Stock\"", with: "\"Remaining\"").utf8))
+        )
+        func filter(_ model: EntityDataModel, _ text: String) async throws -> ODataURL {
+            let decoder = RequestDecoder(
+                serviceRoot: try ServiceRoot(ExampleService.root), publicRoot: nil, model: model, maxBodySize: 1_000,
+                supportsIsolation: false, urls: urls)
+            let (message, body) = Transcript.request("GET /service/\(text)\n\n")
+            return try await decoder.decode(message, body: body).request.url
+        }
+        for _ in 0..<2 {
+            for number in 1...2 {
+                let text = "Products?$filter=Stock%20gt%20\(number)"
+                #expect(try await filter(old, text) == (try ODataURL.of(text)))
+            }
+        }
+        let error = await #expect(throws: ODataError.self) {
+            _ = try await filter(new, "Products?$filter=Stock%20gt%201")
+        }
+        #expect(error?.message.contains("Remaining") == true || error?.message.contains("Stock") == true)
+    }
+
+    @Test("11.1 an id is looked for below the root that the request has seen, however the URL is written")
+    func byID() async throws {
+        let urls = ResolvedURLs()
+        let model = try ExampleService.model()
+        func decode(_ path: String, host: String) async throws -> ODataURL {
+            let decoder = RequestDecoder(
+                serviceRoot: try ServiceRoot("http://\(host)/service/"), publicRoot: nil, model: model,
+                maxBodySize: 1_000, supportsIsolation: false, urls: urls)
+            let (message, body) = Transcript.request("GET /service/\(path)?$id=http://a/service/Products(1)\n\n")
+            return try await decoder.decode(message, body: body).request.url
+        }
+        for path in ["$entity", "%24entity"] {
+            #expect(try await decode(path, host: "a") == (try ODataURL.of("Products(1)")))
+            await #expect(throws: ODataError.self, "\(path)") { _ = try await decode(path, host: "b") }
+        }
+    }
+
     @Test("11.4.2 a created entity is read with its type, bindings and null")
     func create() async throws {
         let incoming = try await decode(

@@ -1,0 +1,51 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import Synchronization
+
+/// URLs of requests that were read and resolved before, by their texts below the service root: clients ask for the same again
+/// and again, and reading a URL and resolving its names takes longer than finding what was made of it.
+final class ResolvedURLs: Sendable {
+    /// How many are kept.
+    static let capacity = 256
+    /// The longest text that is kept, in bytes of UTF-8: what a stranger sends does not fill the memory.
+    static let maxLength = 2_048
+
+    /// Whether what is made of a text is kept. An alias (`@a`) stands for its value wherever it is used, so that a short text may
+    /// become a large tree; any other text becomes a tree of its own size.
+    static func keeps(_ text: String) -> Bool {
+        text.utf8.count <= maxLength && !text.utf8.contains(UInt8(ascii: "@")) && !text.contains("%40")
+    }
+
+    /// A URL as it was read, and resolved.
+    struct Resolved: Sendable {
+        /// The URL as it was read.
+        let url: ODataURL
+        /// What its names stand for.
+        let bound: BoundURL
+        /// Whether it is the entity of an id (`$entity?$id=…`), which leads elsewhere where the service is seen under another root.
+        var isByID = false
+    }
+
+    private struct Known {
+        let model: EntityDataModel
+        var urls = RecentlyUsed<String, Resolved>(capacity: ResolvedURLs.capacity)
+    }
+
+    private let known = Mutex<Known?>(nil)
+
+    /// What was made of a text with this very model, or is made of it now.
+    func find(
+        _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> Resolved
+    ) throws(QueryError) -> Resolved {
+        let found = known.withLock { known in known?.model === model ? known?.urls.find(text) : nil }
+        if let found { return found }
+        let made = try resolve()
+        guard !made.isByID, Self.keeps(text) else { return made }
+        known.withLock { known in
+            if known?.model !== model { known = Known(model: model) }
+            known?.urls.keep(made, for: text)
+        }
+        return made
+    }
+}

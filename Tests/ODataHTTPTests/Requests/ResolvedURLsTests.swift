@@ -1,0 +1,56 @@
+import ODataModel
+import ODataQuery
+import Testing
+
+@testable import ODataHTTP
+
+@Suite("URLs that were read before")
+struct ResolvedURLsTests {
+    private let urls = ResolvedURLs()
+
+    /// Asks for a URL.
+    ///
+    /// - Returns: whether it had to be read.
+    private func isRead(_ text: String, _ model: EntityDataModel) throws -> Bool {
+        var isRead = false
+        let found = try urls.find(text, model) { () throws(QueryError) in
+            isRead = true
+            let url = try ODataURL(parsing: text)
+            return ResolvedURLs.Resolved(url: url, bound: try Binder(model: model).bind(url))
+        }
+        #expect(found.url == (try ODataURL(parsing: text)))
+        return isRead
+    }
+
+    @Test("are found by their text, for the model that they were read for")
+    func again() throws {
+        let (model, other) = (try ExampleService.model(), try ExampleService.model())
+        for text in ["Products?$filter=Stock gt 1", "Products?$filter=Stock gt 2"] {
+            #expect(try isRead(text, model))
+            #expect(try !isRead(text, model))
+        }
+        #expect(try isRead("Products?$filter=Stock gt 1", other))
+        #expect(try !isRead("Products?$filter=Stock gt 1", other))
+    }
+
+    @Test("give their place to others, those first that nobody asks for")
+    func places() throws {
+        let model = try ExampleService.model()
+        #expect(try isRead("Products(0)", model))
+        #expect(try isRead("Products", model))
+        for number in 1...3 * ResolvedURLs.capacity {
+            #expect(try isRead("Products(\(number))", model))
+            #expect(try !isRead("Products", model))
+        }
+        #expect(try isRead("Products(0)", model))
+    }
+
+    @Test("are not kept where a stranger could fill the memory with them")
+    func large() throws {
+        let model = try ExampleService.model()
+        let long = "Products?$filter=Name eq '\(String(repeating: "x", count: ResolvedURLs.maxLength))'"
+        for text in [long, "Products?$filter=@a&@a=Stock gt 1", "Products?$filter=%40a&%40a=Stock gt 1"] {
+            for _ in 0..<2 { #expect(try isRead(text, model), "\(text.prefix(50))") }
+        }
+    }
+}
