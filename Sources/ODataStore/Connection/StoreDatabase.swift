@@ -2,6 +2,7 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// The connections to one offline store: a writer and two readers on a file in write-ahead mode.
 ///
@@ -46,11 +47,15 @@ public final class StoreDatabase: Sendable {
 
     /// The name by which SQLite opens the file: where it is encrypted, the file system that does so stands in it.
     private let location: String
+    private let condition: Mutex<(@Sendable (Database) throws -> Void)?>
 
-    private init(path: String, location: String, pool: DatabasePool) {
+    private init(
+        path: String, location: String, pool: DatabasePool, condition: (@Sendable (Database) throws -> Void)? = nil
+    ) {
         self.location = location
         self.path = path
         self.pool = pool
+        self.condition = Mutex(condition)
     }
 
     /// Opens a store, or makes an empty file.
@@ -163,18 +168,42 @@ public final class StoreDatabase: Sendable {
         try options.prepare?(database)
     }
 
+    /// The same connections, with a condition that each transaction of ``read(_:)``, ``write(_:)`` and ``bulkWrite(_:)`` by
+    /// them begins with: what it throws, the call throws. Who has the connections otherwise hears nothing of it.
+    package func requiring(_ condition: @escaping @Sendable (Database) throws -> Void) -> StoreDatabase {
+        StoreDatabase(path: path, location: location, pool: pool, condition: condition)
+    }
+
+    /// Has each transaction begin with another condition, in place of the one before it (``requiring(_:)``).
+    package func require(_ condition: @escaping @Sendable (Database) throws -> Void) {
+        self.condition.withLock { $0 = condition }
+    }
+
+    /// What a transaction does, behind the condition that there is.
+    private func checked<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) -> @Sendable (Database) throws -> Value {
+        guard let condition = condition.withLock({ $0 }) else { return body }
+        return { database in
+            try condition(database)
+            return try body(database)
+        }
+    }
+
     /// Reads on one of the reading connections; the reads of one call see one state of the database.
     ///
     /// - Throws: ``StoreError``, and what `body` throws.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await StoreError.translating(path: path) { try await pool.read(body) }
+        let body = checked(body)
+        return try await StoreError.translating(path: path) { try await pool.read(body) }
     }
 
     /// Writes in one transaction that is on the device when the call returns (`synchronous=FULL`).
     ///
     /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
     public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await StoreError.translating(path: path) { try await pool.write(body) }
+        let body = checked(body)
+        return try await StoreError.translating(path: path) { try await pool.write(body) }
     }
 
     /// Writes in one transaction that a loss of power may undo as a whole (`synchronous=NORMAL`, rule 4): for
@@ -184,7 +213,8 @@ public final class StoreDatabase: Sendable {
     public func bulkWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await StoreError.translating(path: path) {
+        let body = checked(body)
+        return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = NORMAL")
                 let outcome = Result { try Self.inTransaction(database, body) }

@@ -25,122 +25,16 @@ public struct StorageMapping: Sendable {
             var table = table
             table.model = model
             table.knownKeyColumns = table.keyColumns
-            table.columnBits = Dictionary(
+            let bits = Dictionary(
                 table.columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+            table.columnBits = bits
+            table.propertyBits = table.properties.map { storage in
+                if case .column(let column) = storage { bits[column.name] } else { nil }
+            }
             return (table.set, table)
         }
         self.tables = Dictionary(known, uniquingKeysWith: { first, _ in first })
         linkEnds = LinkEnd.all(of: tables)
-    }
-}
-
-/// The table of one entity set.
-public struct TableStorage: Sendable {
-    /// The entity set's name.
-    public var set: String
-    /// The shape of the set's declared type; derived types share the table.
-    public var shape: Shape
-    /// The table's or view's name, unquoted.
-    public var table: String
-    /// The integer column that identifies rows for SQLite (`_id`, `rowid`); `nil` for tables WITHOUT ROWID
-    /// and views, whose rows are addressed by key.
-    public var rowID: String?
-    /// The columns of the shape's properties, by ordinal.
-    public var properties: [PropertyStorage]
-    /// The columns of the properties that a derived type has beyond ``shape``, by type and in the order of
-    /// the derived shape: `properties + derivedProperties[type]` covers all its ordinals. Derived types
-    /// with a common base between them and ``shape`` name that base's columns alike.
-    public var derivedProperties: [QualifiedName: [PropertyStorage]]
-    /// The column that holds a row's type when it is a derived one.
-    public var discriminator: String?
-    /// The joins of the navigation properties, by name.
-    public var navigation: [String: NavigationStorage]
-    /// The navigation properties, of those kept in link tables, that lead to one row at most.
-    var singleLinks: Set<String> = []
-    /// Where a row's ETag comes from.
-    public var etag: ETagStorage
-    /// Whether rows can be changed.
-    public var isReadOnly: Bool
-    /// The model that the table is mapped for: where derived types and enumerations are found. Set by the
-    /// mapping that the table belongs to.
-    public internal(set) var model: EntityDataModel?
-    /// The columns of the key, found once for all statements.
-    var knownKeyColumns: [ColumnStorage]?
-    /// The indices of ``columns`` by their names, found once for all statements.
-    var columnBits: [String: Int] = [:]
-    /// The column whose JSON object holds the dynamic properties of an open type.
-    public var dynamicProperties: String?
-    /// The column that tells which columns of a row are *not loaded* (rule 12): NULL when all are, which is
-    /// the common case and costs nothing; else a BLOB of bits, where bit `n % 8` of byte `n / 8` is set when
-    /// the `n`-th of ``columns`` is not loaded, missing bytes counting as zeros. A column that is not
-    /// loaded holds NULL, so that SQL need not look at the bits; they matter when a value is read.
-    public var notLoaded: String?
-    /// Rows are seen only where this column's value is not in the given table's `id` column; used to hide
-    /// what a first download has not finished.
-    public var visibility: Visibility?
-    /// Whether NaN may be stored, as a BLOB of our own that only we read. Not in a foreign database: the column
-    /// would hold what its other programs cannot read, and would not be a number any more when it is next served.
-    public var storesNaN = true
-
-    /// Hides rows whose owner is still being downloaded.
-    public struct Visibility: Hashable, Sendable {
-        /// The column that names the owner.
-        public var ownerColumn: String
-        /// The table whose `id` column lists hidden owners; nearly always empty.
-        public var hiddenTable: String
-
-        /// Makes a rule.
-        public init(ownerColumn: String, hiddenTable: String) {
-            self.ownerColumn = ownerColumn
-            self.hiddenTable = hiddenTable
-        }
-    }
-
-    /// Makes a table's storage.
-    public init(
-        set: String, shape: Shape, table: String, rowID: String?, properties: [PropertyStorage],
-        derivedProperties: [QualifiedName: [PropertyStorage]] = [:], discriminator: String? = nil,
-        navigation: [String: NavigationStorage] = [:], etag: ETagStorage, isReadOnly: Bool = false,
-        visibility: Visibility? = nil, dynamicProperties: String? = nil, notLoaded: String? = nil
-    ) {
-        self.set = set
-        self.shape = shape
-        self.table = table
-        self.rowID = rowID
-        self.properties = properties
-        self.derivedProperties = derivedProperties
-        self.discriminator = discriminator
-        self.navigation = navigation
-        self.etag = etag
-        self.isReadOnly = isReadOnly
-        self.visibility = visibility
-        self.dynamicProperties = dynamicProperties
-        self.notLoaded = notLoaded
-    }
-
-    /// The columns that hold properties, each once, in a fixed order: those of the declared type by ordinal,
-    /// complex values depth first (their presence columns are not among them), then those of derived types
-    /// by the types' names.
-    public var columns: [ColumnStorage] {
-        var result: [ColumnStorage] = []
-        var seen: Set<String> = []
-        func add(_ storage: PropertyStorage) {
-            switch storage {
-            case .column(let column): if seen.insert(column.name).inserted { result.append(column) }
-            case .complex(_, let properties, _): properties.forEach(add)
-            case .absent: break
-            }
-        }
-        properties.forEach(add)
-        for (_, storages) in derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
-            storages.forEach(add)
-        }
-        return result
-    }
-
-    /// The storage of each property of the declared type or one derived from it, by the ordinals of `type`.
-    public func properties(of type: Shape) -> [PropertyStorage] {
-        type == shape ? properties : properties + (derivedProperties[type.name] ?? [])
     }
 }
 

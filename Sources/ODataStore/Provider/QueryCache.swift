@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataService
 import Synchronization
 
 /// What was resolved and compiled before: requests by their URLs without `$skiptoken`, and statements by the shapes of
@@ -70,40 +71,20 @@ final class QueryCache: Sendable {
         }
     }
 
-    /// Values by keys; of too many, those used least recently go.
-    private struct Kept<Key: Hashable, Value> {
-        private var entries: [Key: (value: Value, use: UInt64)] = [:]
-        private var use: UInt64 = 0
-
-        mutating func find(_ key: Key) -> Value? {
-            use += 1
-            guard let index = entries.index(forKey: key) else { return nil }
-            entries.values[index].use = use
-            return entries.values[index].value
-        }
-
-        mutating func keep(_ value: Value, for key: Key) {
-            if entries.count >= QueryCache.capacity {
-                let uses = entries.values.map(\.use).sorted()
-                let middle = uses[uses.count / 2]
-                entries = entries.filter { $0.value.use > middle }
-            }
-            entries[key] = (value, use)
-        }
-    }
-
     private struct StatementKey: Hashable {
         var shape: QueryShape
         var hasHiddenOwners: Bool
     }
 
-    private let requests = Mutex(Kept<ODataURL, Entry>())
-    private let statements = Mutex(Kept<StatementKey, Statement>())
+    private let requests = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
+    private let statements = Mutex(RecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
     /// The entry of a URL, made when there is none.
     func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
         if let known = requests.withLock({ $0.find(url) }) { return known }
         let made = Entry(try bind(), shape: url.statementShape, in: self)
+        // Each use of an alias is a copy of its value: a short request may become a large tree, which is not kept.
+        guard url.options.aliases.isEmpty else { return made }
         requests.withLock { $0.keep(made, for: url) }
         return made
     }

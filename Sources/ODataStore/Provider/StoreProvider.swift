@@ -116,6 +116,9 @@ public final class StoreProvider: ODataProvider {
     /// The whole query language, whatever the service can do that the data come from.
     public var capabilities: ServiceCapabilities? { storeCapabilities }
 
+    /// With the app's own functions.
+    public var queryLanguage: QueryLanguage { QueryLanguage(functions: binder.functions) }
+
     /// What the tables allow.
     var storeCapabilities: ServiceCapabilities {
         var capabilities = ServiceCapabilities()
@@ -138,7 +141,8 @@ public final class StoreProvider: ODataProvider {
             let bound = try bind(request)
             let prepared = try await prepared(request, bound)
             let response = try await database.write { [self] in try perform(prepared, bound, in: $0) }
-            return try await completed(response, request)
+            // It is made: what cannot be read of it afterwards does not make it a failure.
+            return (try? await completed(response, request)) ?? response
         } catch {
             throw ODataError(translating: error)
         }

@@ -38,9 +38,10 @@ struct ExpandRunner<Renderer: RowRenderer> {
             runner.paging = paging.below(item)
             let related = try runner.read(nested, keys, table, root ?? table, level)
             for index in items.indices {
-                let id = renderer.id(of: items[index])
+                // The id is made where there is a link, which few need.
                 let found = try related(keys[index]) { token in
-                    try runner.paging.link(to: nested, of: id, set: set, token, mapping, options)
+                    try runner.paging.link(
+                        to: nested, of: renderer.id(of: items[index]), set: set, token, mapping, options)
                 }
                 renderer.attach(found, as: item, to: &items[index])
             }

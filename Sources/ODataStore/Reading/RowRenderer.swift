@@ -76,10 +76,13 @@ struct EntityRenderer: RowRenderer {
 
     /// The id of a row and its version.
     private func control(_ row: StoredRow, _ plan: ResultPlan) throws -> ControlInformation {
-        var control = ControlInformation()
-        if case .column(let index) = plan.etag, row.isEntity(plan) { control.etag = row.text(index) }
-        control.id = try row.id(plan, model)
-        return control
+        let isEntity = row.isEntity(plan)
+        var etag: String?
+        if isEntity, case .column(let index) = plan.etag { etag = row.text(index) }
+        if isEntity, case .numbered(let start, let column) = plan.id {
+            return ControlInformation(idStart: start, number: row.integer(column), etag: etag)
+        }
+        return ControlInformation(id: try row.id(plan, model), etag: etag)
     }
 
     /// The values of a row whose columns are all loaded.
@@ -108,14 +111,14 @@ struct EntityRenderer: RowRenderer {
 
     /// The value of a column that is loaded.
     private func value(_ column: DirectColumn, _ row: StoredRow, _ plan: ResultPlan) throws -> ODataValue? {
-        let index = Int(column.column)
-        switch (row.kind(index), column.kind) {
+        let stored = StoredColumn(row, Int(column.column))
+        switch (stored.kind, column.kind) {
         case (SQLITE_NULL, _): return .null
-        case (SQLITE_TEXT, .string): return .string(row.withText(index) { String(decoding: $0, as: UTF8.self) })
-        case (SQLITE_INTEGER, .integer): return .integer(row.integer(index))
-        case (SQLITE_INTEGER, .enumeration): return .enumeration(row.integer(index))
-        case (SQLITE_FLOAT, .double): return .double(row.double(index))
-        case (SQLITE_INTEGER, .boolean) where 0...1 ~= row.integer(index): return .boolean(row.integer(index) == 1)
+        case (SQLITE_TEXT, .string): return .string(stored.text)
+        case (SQLITE_INTEGER, .integer): return .integer(stored.integer)
+        case (SQLITE_INTEGER, .enumeration): return .enumeration(stored.integer)
+        case (SQLITE_FLOAT, .double): return .double(stored.double)
+        case (SQLITE_INTEGER, .boolean) where 0...1 ~= stored.integer: return .boolean(stored.integer == 1)
         default:
             guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
             return try row.decode(slot, plan, model)

@@ -40,7 +40,8 @@ struct StoredRow {
 
     /// The text of a column; `nil` for NULL.
     func text(_ index: Int) -> String? {
-        isNull(index) ? nil : withText(index) { String(decoding: $0, as: UTF8.self) }
+        let column = StoredColumn(self, index)
+        return column.kind == SQLITE_NULL ? nil : column.text
     }
 
     /// The value of a column.
@@ -87,7 +88,7 @@ struct StoredRow {
         // What most columns hold, without a value of GRDB's between.
         switch (kind(slot.index), slot.storage.codec) {
         case (SQLITE_NULL, _): return .null
-        case (SQLITE_TEXT, .string): return .string(withText(slot.index) { String(decoding: $0, as: UTF8.self) })
+        case (SQLITE_TEXT, .string): return .string(StoredColumn(self, slot.index).text)
         case (SQLITE_FLOAT, .double): return .double(double(slot.index))
         case (SQLITE_INTEGER, .integer):
             if case .enumeration = slot.storage.type { return .enumeration(integer(slot.index)) }
@@ -145,5 +146,35 @@ struct StoredRow {
     ) throws -> String {
         let key = EntityKey(try key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
         return EntityID.canonical(set: set, key: key, shape: shape, model: model)
+    }
+}
+
+/// One column of the row that a statement stands on, for those who ask it for more than one thing.
+///
+/// A statement looks a column up for each question and guards each against other threads. What it finds can be asked without
+/// that, since a connection is used by one thread at a time. Good only until the statement steps on.
+struct StoredColumn {
+    private let value: OpaquePointer?
+
+    @inline(__always)
+    init(_ row: StoredRow, _ index: Int) { value = sqlite3_column_value(row.statement, Int32(index)) }
+
+    /// The storage class, as ``StoredRow/kind(_:)``.
+    @inline(__always)
+    var kind: Int32 { sqlite3_value_type(value) }
+
+    @inline(__always)
+    var integer: Int64 { sqlite3_value_int64(value) }
+
+    @inline(__always)
+    var double: Double { sqlite3_value_double(value) }
+
+    /// The content as text; empty for NULL.
+    @inline(__always)
+    var text: String {
+        // The text first: only then are its bytes counted.
+        let start = sqlite3_value_text(value)
+        let count = Int(sqlite3_value_bytes(value))
+        return String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
     }
 }

@@ -32,7 +32,10 @@ struct Dependents: Sendable {
                         $0.source == OfflineLayout.rowIDColumn || $0.target == OfflineLayout.rowIDColumn
                     })
                 else { continue }
-                let navigation = table.shape.navigationProperty(path)
+                // A derived type may have it alone.
+                let shapes = [table.shape] + TableLayout.derivedShapes(of: table.shape, model: mapping.model)
+                let shape = shapes.first { $0.navigationProperty(path) != nil } ?? table.shape
+                let navigation = shape.navigationProperty(path)
                 let dependent: Dependents
                 let principal: String
                 if navigation?.constraints.isEmpty == false {
@@ -40,11 +43,12 @@ struct Dependents: Sendable {
                         $0.name == navigation?.partner || $0.partner == path
                     }
                     principal = target
-                    dependent = Dependents(table, pairs, opposite?.onDelete)
+                    dependent = Dependents(table, shape, pairs, opposite?.onDelete)
                 } else {
                     principal = table.set
                     dependent = Dependents(
-                        other, pairs.map { .init(source: $0.target, target: $0.source) }, navigation?.onDelete)
+                        other, other.shape, pairs.map { .init(source: $0.target, target: $0.source) },
+                        navigation?.onDelete)
                 }
                 let columns = dependent.pairs.map { "\($0.source)=\($0.target)" }.joined(separator: ",")
                 guard seen.insert("\(principal)|\(dependent.set)|\(columns)").inserted else { continue }
@@ -54,12 +58,15 @@ struct Dependents: Sendable {
         return result
     }
 
-    private init(_ table: TableStorage, _ pairs: [NavigationStorage.ColumnPair], _ action: OnDeleteAction?) {
+    private init(
+        _ table: TableStorage, _ shape: Shape, _ pairs: [NavigationStorage.ColumnPair], _ action: OnDeleteAction?
+    ) {
         set = table.set
         self.pairs = pairs
         self.action = action
+        let columns = Array(zip(shape.properties, table.properties(of: shape)))
         let found = pairs.map { pair in
-            table.shape.properties.first { table.column(at: $0.name)?.name == pair.source }
+            columns.first { if case .column(let column) = $0.1 { column.name == pair.source } else { false } }?.0
         }
         properties = found.compactMap { $0?.name }
         let keys = Set(table.shape.key.map(\.path))
@@ -134,12 +141,12 @@ extension RowWriter {
         for (keys, dependents) in hanging {
             for key in keys {
                 // A circle of references may have led here before.
-                guard try writer.read(key: key, in: dependents.set, database: database) != nil else { continue }
+                guard let row = try writer.read(key: key, in: dependents.set, database: database) else { continue }
                 if dependents.effect == .cascade {
                     try writer.delete(key: key, in: dependents.set, request: request, database: database)
                     continue
                 }
-                let shape = try plan(dependents.set).storage.shape
+                let shape = row.entity.shape
                 var patch = Entity(shape: shape)
                 for name in dependents.properties {
                     let property = shape.property(name)

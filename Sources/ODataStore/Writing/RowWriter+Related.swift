@@ -342,8 +342,16 @@ extension RowWriter {
             }
             patch[path] = .null
         }
-        // The condition of the request was about the other row, not about the one that holds the foreign key.
-        _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
+        do {
+            // The condition of the request was about the other row, not about the one that holds the foreign key.
+            _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
+        } catch let error as ODataError where error.status == 400 && error.target.map({ patch[$0] == .null }) == true {
+            // Who asks has named the relation, and may never have seen the foreign key.
+            var named = error
+            named.message = "\(name) cannot be taken from \(self.name(set, key, dependent)): \(error.message)"
+            named.target = name
+            throw named
+        }
     }
 
     /// Tells the hook which relations are about to go.

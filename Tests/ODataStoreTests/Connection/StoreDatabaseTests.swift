@@ -69,6 +69,24 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
+    @Test("have a condition for those alone who ask for it, until they ask for another")
+    func condition() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted)
+        let refused = store.requiring { _ in throw StoreError.readOnly }
+        await #expect(throws: StoreError.readOnly) { try await refused.read { _ in } }
+        await #expect(throws: StoreError.readOnly) { try await refused.write { _ in } }
+        await #expect(throws: StoreError.readOnly) { try await refused.bulkWrite { _ in } }
+        let other = refused.requiring { _ in }
+        try await other.bulkWrite { try $0.execute(sql: "CREATE TABLE t (x)") }
+        try await store.write { try $0.execute(sql: "INSERT INTO t VALUES (7)") }
+        await #expect(throws: StoreError.readOnly) { try await refused.read { _ in } }
+        refused.require { _ in }
+        #expect(try await refused.read { try Int.fetchOne($0, sql: "SELECT x FROM t") } == 7)
+        try refused.close()
+    }
+
     @Test("are back at FULL after a bulk write whose task was cancelled")
     func cancelled() async throws {
         let path = temporaryPath()

@@ -54,6 +54,9 @@ struct ReadingTests {
         let entity = try #require(try await traders.page("Customers?$filter=ID eq 'C'").entities.first)
         #expect(entity["Country"] == nil && entity["Name"] == .null && entity.control.type == Traders.name("Vip"))
         #expect(entity["Discount"] == .decimal(try #require(ODataDecimal("15.5"))))
+        let selected = try #require(
+            try await traders.page("Customers?$filter=ID eq 'C'&$select=Name,Country").entities.first)
+        #expect(selected["Country"] == nil && selected["Name"] == .null)
     }
 
     @Test("$expand nests related rows with their own options")

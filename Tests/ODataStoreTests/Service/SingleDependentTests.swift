@@ -78,7 +78,8 @@ struct SingleDependentTests {
         let error = await #expect(throws: ODataError.self) {
             try await relate(try #require(cup.control.id), bazaar, by: way)
         }
-        #expect(error?.status == 400 && error?.target == "CategoryID")
+        #expect(error?.status == 400 && error?.target == "Product", "what the request names")
+        #expect(error?.message.contains("CategoryID") == true, "and what keeps it")
         #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 

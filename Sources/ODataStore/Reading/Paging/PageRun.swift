@@ -70,27 +70,44 @@ struct PageRun: Sendable {
         for fragment in statements {
             let statement = try StatementCache.statement(fragment.sql, in: database)
             let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(fragment.arguments))
-            while try cursor.next() != nil {
-                if pageLeft == 0 { return .pageIsFull }
-                let stored = StoredRow(statement: statement.sqliteStatement)
-                try budget?.take()
-                let wantsMore = try row(stored)
-                pageLeft = pageLeft.map { $0 - 1 }
-                topLeft = topLeft.map { $0 - 1 }
-                if topLeft == 0 { return .ended }
-                // Rows that nothing tells apart are read in one go.
-                if pageLeft == 0 || (!wantsMore && compiled.canResume) {
-                    position = compiled.plan.sort.map { stored.value($0) }
-                    if !wantsMore, pageLeft != 0 { return .paused }
-                    guard compiled.canResume else {
-                        if try cursor.next() == nil { return .ended }
-                        throw ODataError(
-                            status: 500, code: "InternalError", message: "Rows without a key were not kept.")
-                    }
+            let stored = StoredRow(statement: statement.sqliteStatement)
+            var outcome: Outcome?
+            do {
+                // Asking for one row after the other takes longer for each. This loop is only left by an error.
+                try cursor.forEach { _ in
+                    outcome = try take(stored, cursor, row)
+                    if outcome != nil { throw Enough() }
                 }
-            }
+            } catch is Enough {}
+            if let outcome { return outcome }
         }
         return .ended
+    }
+
+    /// Ends a loop over rows.
+    private struct Enough: Error {}
+
+    /// Takes the row that a statement stands on.
+    ///
+    /// - Returns: why it is the last of the run; `nil` where more are wanted.
+    private mutating func take(
+        _ stored: StoredRow, _ cursor: RowCursor, _ row: (StoredRow) throws -> Bool
+    ) throws -> Outcome? {
+        if pageLeft == 0 { return .pageIsFull }
+        try budget?.take()
+        let wantsMore = try row(stored)
+        pageLeft = pageLeft.map { $0 - 1 }
+        topLeft = topLeft.map { $0 - 1 }
+        if topLeft == 0 { return .ended }
+        // Rows that nothing tells apart are read in one go.
+        guard pageLeft == 0 || (!wantsMore && compiled.canResume) else { return nil }
+        position = compiled.plan.sort.map { stored.value($0) }
+        if !wantsMore, pageLeft != 0 { return .paused }
+        guard compiled.canResume else {
+            if try cursor.next() == nil { return .ended }
+            throw ODataError(status: 500, code: "InternalError", message: "Rows without a key were not kept.")
+        }
+        return nil
     }
 
     /// One row more than fits on the page, which tells whether another page follows; -1 for no limit.

@@ -54,7 +54,8 @@ final class ExpressionCompiler {
     /// A table alias not used before in the statement.
     func newAlias() -> String {
         aliasCount += 1
-        return "t\(aliasCount - 1)"
+        // For each table of each statement: an interpolation would ask for more room than it needs.
+        return "t" + String(aliasCount - 1)
     }
 
     /// Defines a common table, which is computed once however often it is read.

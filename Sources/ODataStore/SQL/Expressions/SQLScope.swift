@@ -37,8 +37,6 @@ final class SQLScope {
     private let array: (members: SQLFragment, type: TypeReference)?
     /// What stands before the name of a column.
     private let qualifier: String
-    /// The type of the table and what its properties lie in, since a table takes long to copy.
-    private let properties: (shape: Shape, storages: [PropertyStorage])?
     /// What stands after FROM, before the joins.
     var from: SQLFragment
     /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
@@ -60,18 +58,12 @@ final class SQLScope {
         self.prefix = prefix
         self.root = root
         self.from = from
-        if case .table(let table) = source {
-            self.table = table
-            properties = (table.shape, table.properties)
-        } else {
-            table = nil
-            properties = nil
-        }
+        if case .table(let table) = source { self.table = table } else { table = nil }
         if case .json(let members, let type) = source { array = (members, type) } else { array = nil }
         qualifier = SQLFragment.quoted(alias) + ".\""
     }
 
-    /// What the rows are, put together where it is asked for: a table is kept once, since it takes long to copy.
+    /// What the rows are.
     var source: Source {
         if let table { return .table(table) }
         if let array { return .json(array.members, array.type) }
@@ -141,9 +133,9 @@ final class SQLScope {
 
     /// A property of the table's own type that has a column, where nothing else has its name.
     func plainColumn(_ ordinal: Int, of shape: Shape, isNullable: Bool) -> Operand? {
-        guard let properties, computed.isEmpty, properties.shape === shape, ordinal < properties.storages.count,
-            case .column(let storage) = properties.storages[ordinal]
-        else { return nil }
+        guard let table, computed.isEmpty, table.shape === shape else { return nil }
+        let storages = table.properties
+        guard ordinal < storages.count, case .column(let storage) = storages[ordinal] else { return nil }
         return column(storage, isNullable: isNullable || owner !== self)
     }
 }

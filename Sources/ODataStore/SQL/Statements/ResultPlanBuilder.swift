@@ -88,6 +88,14 @@ struct ResultPlanBuilder {
             // What is known of a stream is added to the entity; its bytes are in no column of the row.
             if property.type.primitive == .stream { continue }
             if case .absent = storage { throw ODataError.notImplemented("the property \(property.name)") }
+            if result === shape, shape === table.shape, case .column(let column) = storage,
+                query.nestedQueries[ordinal] == nil
+            {
+                // What most are: its ordinal tells all that the names would.
+                let bit = bits.isEmpty || ordinal >= table.propertyBits.count ? nil : table.propertyBits[ordinal]
+                plan.fields.append(field(property, ordinal, column, bit, scope, &select))
+                continue
+            }
             let own = shape.ordinal(of: property.name) ?? ordinal
             if let nested = query.nestedQueries[ordinal] {
                 plan.fields.append(try members(property, own, storage, nested, &select))
@@ -329,7 +337,7 @@ struct ResultPlanBuilder {
         guard let storage = key.first?.slot.storage else { return .none }
         if key.count == 1, storage.codec == .integer {
             if case .enumeration = storage.type { return .keyed }
-            return .numbered("\(table.set)(", column: key[0].slot.index)
+            return .numbered(table.set + "(", column: key[0].slot.index)
         }
         return .keyed
     }
@@ -423,11 +431,7 @@ struct ResultPlanBuilder {
         let scope = other ?? self.scope
         switch storage {
         case .column(let column):
-            let index = select.index(of: scope.sql(column.name))
-            result.append(
-                .value(
-                    name: property.name, ordinal: ordinal,
-                    ResultPlan.Slot(index: index, storage: column, notLoadedBit: bits[column.name])))
+            result.append(field(property, ordinal, column, bits[column.name], scope, &select))
         case .complex(let shape, let nested, let presence):
             let index = select.index(of: scope.sql(presence))
             result.append(
@@ -436,6 +440,15 @@ struct ResultPlanBuilder {
                     try fields(shape, nested, bits, &select, projection: projection, in: scope)))
         case .absent: break
         }
+    }
+
+    private func field(
+        _ property: Property, _ ordinal: Int, _ column: ColumnStorage, _ bit: Int?, _ scope: SQLScope,
+        _ select: inout SelectList
+    ) -> ResultPlan.Field {
+        let index = select.index(of: scope.sql(column.name))
+        return .value(
+            name: property.name, ordinal: ordinal, ResultPlan.Slot(index: index, storage: column, notLoadedBit: bit))
     }
 
     private func slot(_ column: ColumnStorage, _ bit: Int?, _ select: inout SelectList) -> ResultPlan.Slot {
