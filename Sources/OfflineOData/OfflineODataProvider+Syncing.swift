@@ -12,7 +12,8 @@ extension OfflineODataProvider {
     /// only what depends on it.
     ///
     /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; `TransportError` and
-    ///   `ODataError` for failures of communication, after which the rest is still queued.
+    ///   `ODataError` for failures of communication, after which the rest is still queued; the delegate is told before what had
+    ///   come through.
     @discardableResult
     public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
         try await syncing { try await upload(to: $0, uploadOptions) }
@@ -21,7 +22,10 @@ extension OfflineODataProvider {
     /// Brings what the service has: everything the first time, what changed afterwards.
     ///
     /// - Parameter names: the defining queries; all of them when empty.
+    /// - Returns: what each brought, and whether that is seen (``DownloadReport/Query/isComplete``).
     /// - Throws: as ``upload(options:)``; pages that were complete are kept, and the next call goes on there.
+    ///   ``OfflineError/queriesRefused(_:brought:)`` where the service refused single queries: the others are through, but for
+    ///   streams that could not be loaded, which the next call does.
     @discardableResult
     public func download(_ names: [String] = []) async throws -> DownloadReport {
         try await syncing { try await download(from: $0, names) }
@@ -29,7 +33,7 @@ extension OfflineODataProvider {
 
     /// Uploads, then downloads (rule 7).
     ///
-    /// - Throws: as ``upload(options:)``.
+    /// - Throws: as ``upload(options:)`` and ``download(_:)``.
     @discardableResult
     public func sync(
         options uploadOptions: UploadOptions = UploadOptions()
@@ -56,36 +60,38 @@ extension OfflineODataProvider {
     /// caller's.
     func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
         if uploadOptions.foldsRequests {
-            try await database.write { [queue] in
-                try QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: $0)
-            }
+            try await QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: database)
         }
-        try await archiveExpired(uploadOptions)
         let uploader = Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, options: uploadOptions,
             wire: .init(
                 readsAgain: options.populatesGeneratedValuesEarly,
                 namesContentInOperation: options.contentIDLocation == .operation))
+        let expired = try await archiveExpired(uploadOptions, uploader.outcomes)
         let bytes = options.meter?.total
         let categories = uploadOptions.categories?.sorted().joined(separator: ",")
+        func figures(_ report: UploadReport) -> Events.Figures {
+            Events.Figures(
+                details: categories, requests: report.accepted.count + report.failed.count + report.givenUp.count,
+                failures: report.failed.count, bytes: bytes.map { (options.meter?.total ?? $0) - $0 })
+        }
+        var report = UploadReport()
+        report.failed = expired
         do {
-            let report = try await uploader.upload()
-            let givenUp = report.givenUp.isEmpty ? "" : ", \(report.givenUp.count) given up"
-            try await note(
-                "upload", "\(report.accepted.count) changes accepted, \(report.failed.count) not\(givenUp)",
-                Events.Figures(
-                    details: categories,
-                    requests: report.accepted.count + report.failed.count + report.givenUp.count,
-                    failures: report.failed.count, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
-            return report
+            try await uploader.upload(into: &report)
         } catch {
-            try? await note(
-                "upload", "ended early",
-                Events.Figures(
-                    details: categories, failures: 1, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
+            var reached = figures(report)
+            // The one that it ended with.
+            reached.failures? += 1
+            let (text, known) = ("ended early: \(report.counts)", reached)
+            // What is known must not get lost, also when the task was cancelled.
+            try? await Task { try await note("upload", text, known) }.value
+            progressChannel.reportEarlyEnd(report)
             throw error
         }
+        try await note("upload", report.counts, figures(report))
+        return report
     }
 
     private func download(from remote: any ODataProvider, _ names: [String]) async throws -> DownloadReport {
@@ -113,42 +119,71 @@ extension OfflineODataProvider {
             firstPages: usesBatch ? LockedState([:]) : nil)
         let bytes = options.meter?.total
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
+        func figures(received: Int? = nil, failures: Int) -> Events.Figures {
+            Events.Figures(
+                details: subset, requests: received, failures: failures,
+                bytes: bytes.map { (options.meter?.total ?? $0) - $0 })
+        }
+        let outcome: Downloader.Outcome
         do {
-            let report = try await downloader.download(queries)
-            try await loadStreams(of: queries, from: remote)
-            try await note(
-                "download",
-                "\(report.received) rows received: \(report.inserted) new, \(report.updated) changed, "
-                    + "\(report.removed) removed",
-                Events.Figures(
-                    details: subset, requests: report.received, failures: 0,
-                    bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
-            return report
+            outcome = try await downloader.download(queries)
         } catch {
-            try? await note(
-                "download", "ended early",
-                Events.Figures(
-                    details: subset, failures: 1, bytes: bytes.map { (options.meter?.total ?? $0) - $0 }))
+            try? await note("download", "ended early", figures(failures: 1))
             throw error
         }
-    }
-
-    /// Puts changes that have waited too long into the error archive: what they say may no longer be meant.
-    private func archiveExpired(_ uploadOptions: UploadOptions) async throws {
-        guard let age = uploadOptions.expiresAfter ?? options.localChangeExpiry else { return }
-        let environment = options.environment
-        let now = environment.now()
-        try await database.write { [queue] database in
-            for request in try queue.requests([.pending], in: database) where request.firstSent == nil {
-                guard let made = ODataDateTimeOffset(request.createdAt), now - Double(made.seconds) > age else {
-                    continue
-                }
-                let failure = QueuedRequest.Failure(
-                    status: nil, code: "Expired", message: "The change waited longer than \(Int(age)) seconds.",
-                    at: environment.instant.description)
-                try queue.markFailed(request.id, .refused, failure, in: database)
+        let report = outcome.report
+        let refusals = all.compactMap { query in
+            outcome.refusals[query.id].map {
+                QueryRefusal(name: query.name, text: query.text, wasLoaded: query.isLoaded, error: $0)
             }
         }
+        func listed(_ names: [String], as meaning: String) -> String {
+            names.isEmpty ? "" : "; \(meaning): \(names.joined(separator: ", "))"
+        }
+        let incomplete = listed(report.queries.filter { !$0.isComplete }.map(\.name), as: "not complete")
+        let text =
+            "\(report.received) rows received: \(report.inserted) new, \(report.updated) changed, "
+            + "\(report.removed) removed\(incomplete)\(listed(refusals.map(\.name), as: "refused"))"
+        do {
+            try await loadStreams(of: queries.filter { outcome.refusals[$0.id] == nil }, from: remote)
+        } catch {
+            let known = figures(received: report.received, failures: refusals.count + 1)
+            // What is known must not get lost, also when the task was cancelled.
+            try? await Task { try await note("download", "\(text); ended early while loading streams", known) }.value
+            guard refusals.isEmpty else { throw OfflineError.queriesRefused(refusals, brought: report) }
+            throw error
+        }
+        try await note("download", text, figures(received: report.received, failures: refusals.count))
+        guard refusals.isEmpty else { throw OfflineError.queriesRefused(refusals, brought: report) }
+        return report
+    }
+
+    /// Puts changes that have waited too long into the error archive, of those that the upload is to send: what they say may
+    /// no longer be meant.
+    ///
+    /// - Returns: what is there now.
+    private func archiveExpired(
+        _ uploadOptions: UploadOptions, _ outcomes: UploadOutcomes
+    ) async throws -> [QueuedRequest] {
+        guard let age = uploadOptions.expiresAfter ?? options.localChangeExpiry else { return [] }
+        let (now, at) = (options.environment.now(), options.environment.instant.description)
+        let failed = try await database.write { [queue] database in
+            var expired: [Int64] = []
+            for id in try queue.ids([.pending], in: uploadOptions.categories, in: database) {
+                // One that was made and deleted again is gone with the first of them.
+                guard let request = try queue.request(id, in: database), request.firstSent == nil,
+                    let made = ODataDateTimeOffset(request.createdAt), now - Double(made.seconds) > age
+                else { continue }
+                let failure = QueuedRequest.Failure(
+                    status: nil, code: QueuedRequest.Failure.expired,
+                    message: "The change waited longer than \(Int(age)) seconds.", at: at)
+                try outcomes.fail(request, .refused, failure, in: database)
+                expired.append(request.id)
+            }
+            return try expired.compactMap { try queue.request($0, in: database) }
+        }
+        for request in failed { progressChannel.reportFailure(request) }
+        return failed
     }
 
     private func note(_ kind: String, _ text: String, _ figures: Events.Figures) async throws {
@@ -159,5 +194,13 @@ extension OfflineODataProvider {
     func connection() throws -> any ODataProvider {
         guard let remote else { throw OfflineError.notConnected }
         return RefusingProvider(base: remote)
+    }
+}
+
+extension UploadReport {
+    /// As the event log has it.
+    fileprivate var counts: String {
+        let others = givenUp.isEmpty ? "" : ", \(givenUp.count) given up"
+        return "\(accepted.count) changes accepted, \(failed.count) not\(others)"
     }
 }

@@ -36,6 +36,10 @@ public final class OfflineODataProvider: ODataProvider {
         return capabilities
     }
 
+    /// With the functions that ask what became of changes, as `outpost.isLocal()`.
+    public var queryLanguage: QueryLanguage { StateFunctions.language(functions) }
+
+    /// Refuses whatever is asked of tables that have another model by now.
     let database: StoreDatabase
     let mapping: StorageMapping
     let optionState: LockedState<Options>
@@ -56,14 +60,19 @@ public final class OfflineODataProvider: ODataProvider {
     /// Values that are in memory alone.
     let sessionParameters: LockedState<[String: String]>
 
-    /// - Parameter former: the same store before its model changed, whose place this one takes: what that has in memory
-    ///   alone is kept.
+    /// - Parameters:
+    ///   - modelNumber: the number that the model has in the store.
+    ///   - former: the same store before its model changed, whose place this one takes: what that has in memory alone is
+    ///     kept.
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
-        remote: (any ODataProvider)?, options: Options, texts: TextComparison, former: OfflineODataProvider? = nil
+        remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
+        former: OfflineODataProvider? = nil
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
+        // The store that takes this one's place has the same connections, and another model.
+        let database = database.requiring { try LocalModel.require(modelNumber, in: $0) }
         self.database = database
         serviceModel = model
         let model = try LocalModel.combined(model, options)
@@ -85,6 +94,7 @@ public final class OfflineODataProvider: ODataProvider {
         queue = QueueTable(model: model)
         let hook = QueueHook(
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
+        let checkingHook = ModelCheckingHook(base: hook, modelNumber: modelNumber)
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = Int(Int32.max)
         storeOptions.functions = functions
@@ -93,11 +103,11 @@ public final class OfflineODataProvider: ODataProvider {
         // One that changes nothing may be asked for (ChangeOptions).
         rules.tellsUnchanged = true
         unpaged = StoreProvider(
-            database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+            database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
         if let size = options.localPageSize {
             storeOptions.pageSizeLimit = size
             local = StoreProvider(
-                database: database.pool, mapping: mapping, hook: hook, rules: rules, options: storeOptions)
+                database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
         } else {
             local = unpaged
         }
@@ -142,7 +152,7 @@ public final class OfflineODataProvider: ODataProvider {
             let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
-            try await database.write { database in
+            let modelNumber = try await database.write { database in
                 try layout.create(in: database)
                 for statement in EngineSchema.statements { try database.execute(sql: statement) }
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
@@ -160,10 +170,11 @@ public final class OfflineODataProvider: ODataProvider {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
+                return try LocalModel.number(in: database)
             }
             return try OfflineODataProvider(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
-                options: options, texts: texts)
+                options: options, texts: texts, modelNumber: modelNumber)
         } catch {
             StoreFiles.remove(in: directory, withDirectory: isNew)
             throw error
@@ -178,7 +189,8 @@ public final class OfflineODataProvider: ODataProvider {
     ///   - connect: makes the connection to the service from its root and its model; without one, the store
     ///     works but does not sync.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an option that the
-    ///   store was made with another value of; `StoreError` for a wrong key, a newer version, a damaged file.
+    ///   store was made with another value of; ``OfflineError/modelOutdated`` where another process brought it to a new model
+    ///   just now, and it is to be opened again; `StoreError` for a wrong key, a newer version, a damaged file.
     public static func open(
         at directory: String, protection: StoreProtection, options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
@@ -187,7 +199,7 @@ public final class OfflineODataProvider: ODataProvider {
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let database = try StoreDatabase.open(
             path: path, protection: protection, options: options.connections(createsFile: false))
-        let (root, metadata, version, texts) = try await database.read { database in
+        let (root, metadata, version, texts, known) = try await database.read { database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
@@ -198,7 +210,8 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            return (root, metadata, max(version, 1), try TextComparison(of: database, checking: options))
+            let texts = try TextComparison(of: database, checking: options)
+            return (root, metadata, max(version, 1), texts, try LocalModel.number(in: database))
         }
         let model = try CSDLReader.read(metadata)
         if version < EngineSchema.version {
@@ -206,13 +219,15 @@ public final class OfflineODataProvider: ODataProvider {
         }
         let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
         let stated = options.service
-        try await database.write { database in
+        let modelNumber = try await database.write { database in
+            try LocalModel.require(known, in: database)
             try LocalModel.migrate(from: model, to: combined, purges: purges, in: database)
             try ServiceKnowledge.state(stated, in: database)
+            return try LocalModel.number(in: database)
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
-            remote: try connect(root, model), options: options, texts: texts)
+            remote: try connect(root, model), options: options, texts: texts, modelNumber: modelNumber)
     }
 
     /// Closes the store's files; no call is valid afterwards.
@@ -227,14 +242,24 @@ public final class OfflineODataProvider: ODataProvider {
     /// Answers a request from the local store alone; changes are queued. A request of a batch is answered as it would
     /// be alone (OData Protocol 4.01, 11.7).
     ///
-    /// - Throws: `ODataError`, `StoreError`.
+    /// - Throws: `ODataError`; `StoreError`; ``OfflineError/modelOutdated``, and nothing was changed then.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         try await execute(request, isPaged: true)
     }
 
     /// - Parameter isPaged: whether ``Options/localPageSize`` bounds what is given at once.
     func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
-        if case .batch(let items) = request.body { return try await batch(items, of: request) }
+        if case .batch(let items) = request.body {
+            // Each of its requests makes sure by itself: what one of them has changed is answered so.
+            try await checkModel()
+            return try await batch(items, of: request)
+        }
+        return try await checkingModel(isRead: request.method == .read) {
+            try await answering(request, isPaged: isPaged)
+        }
+    }
+
+    private func answering(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         if let answer = try await answerEngineSet(request, isPaged: isPaged) { return answer }
         let rewritten = StateFunctions.rewriting(request)
         if let answer = try await answerCall(rewritten) { return answer }

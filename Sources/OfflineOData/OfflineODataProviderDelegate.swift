@@ -5,6 +5,9 @@ public protocol OfflineODataProviderDelegate: AnyObject, Sendable {
     func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress)
     /// The service refused a request, or nobody knows whether it acted; called once for each.
     func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest)
+    /// An upload is about to throw, since the way to the service was cut or the task was cancelled: what came through before.
+    /// What waits is not among it.
+    func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport)
 }
 
 extension OfflineODataProviderDelegate {
@@ -12,6 +15,8 @@ extension OfflineODataProviderDelegate {
     public func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {}
     /// Does nothing.
     public func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {}
+    /// Does nothing.
+    public func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport) {}
 }
 
 extension OfflineODataProvider {
@@ -25,6 +30,10 @@ extension OfflineODataProvider {
             failure: { [weak self, weak delegate] request in
                 guard let self else { return }
                 delegate?.offlineODataProvider(self, requestDidFail: request)
+            },
+            earlyEnd: { [weak self, weak delegate] report in
+                guard let self else { return }
+                delegate?.offlineODataProvider(self, uploadDidEndEarly: report)
             },
             successor: { [weak delegate] store in store.setDelegate(delegate) })
     }

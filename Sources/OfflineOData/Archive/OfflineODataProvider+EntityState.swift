@@ -64,10 +64,10 @@ extension OfflineODataProvider {
     }
 }
 
-/// The states of all entities of some sets that have any, by entity id.
+/// The states of entities that were read, by entity id.
 struct EntityStates: Sendable {
     private var states: [String: Set<EntityState>] = [:]
-    /// The sets of which the last download brought every row that is not local.
+    /// The sets of which the last download brought every row, and no row has another state.
     private var freshSets: Set<String> = []
 
     /// The sets of drafts.
@@ -80,32 +80,62 @@ struct EntityStates: Sendable {
     /// Looks up the entities that were read: what else has changed in their sets costs nothing.
     init(of entities: [Entity], in sets: Set<String>, mapping: StorageMapping, in database: Database) throws {
         let ids = Dictionary(grouping: Self.ids(of: entities), by: \.set)
+        let (isAnyFresh, isAllFresh) = try Self.freshness(in: database)
         for set in sets {
             guard let table = mapping.tables[set] else { continue }
-            let fresh = try Bool.fetchOne(
-                database, sql: "SELECT MIN(is_fresh) FROM outpost_query WHERE entity_set = ? AND is_loaded = 1",
-                arguments: [set])
-            if fresh ?? false { freshSets.insert(set) }
             let ends = try QueueTable.relationEnds(in: set, in: database)
-            guard try !ends.isEmpty || Self.hasStates(set, in: database) else { continue }
-            let loader = try BulkLoader(table: table, in: database)
-            if set.contains("/") {
-                let containment = Containment(mapping: mapping)
-                let rows = try Set(Self.rows(of: set, in: database)).union(ends.keys)
-                for row in rows where try loader.read(row)?.key != nil {
-                    states[try containment.url(of: row, table, database).description] = try Self.states(
-                        of: row, set, ends[row], in: database)
+            if try ends.isEmpty && !Self.hasStates(set, in: database) {
+                guard isAnyFresh else { continue }
+                if try isAllFresh && Self.isLoaded(set, in: database) {
+                    // Right after a first download, no row needs a look.
+                    freshSets.insert(set)
+                    continue
                 }
-                continue
             }
-            for id in Set((ids[set] ?? []).map(\.id)) {
-                guard let key = KeyURL.key(inID: id, shape: table.shape, model: mapping.model),
-                    let row = try loader.find(key)
-                else { continue }
-                let found = try Self.states(of: row, set, ends[row], in: database)
+            let loader = try BulkLoader(table: table, in: database)
+            for (id, key) in Dictionary((ids[set] ?? []).map { ($0.id, $0.key) }, uniquingKeysWith: { $1 }) {
+                guard let row = try Self.row(id, key, table, loader, mapping, in: database) else { continue }
+                let found = try Self.states(of: row, table, ends[row], in: database)
                 if !found.isEmpty { states[id] = found }
             }
         }
+    }
+
+    /// The row of an entity that was read.
+    ///
+    /// - Parameter key: its key, where it was read as a whole.
+    private static func row(
+        _ id: String, _ key: EntityKey?, _ table: TableStorage, _ loader: BulkLoader, _ mapping: StorageMapping,
+        in database: Database
+    ) throws -> Int64? {
+        guard table.set.contains("/") else {
+            let key = key ?? KeyURL.key(inID: id, shape: table.shape, model: mapping.model)
+            return try key.flatMap { try loader.find($0) }
+        }
+        guard let url = try? ODataURL(parsing: id),
+            let steps = try? Binder(model: mapping.model).bind(url).resource.steps
+        else { return nil }
+        let queue = QueueTable(model: mapping.model)
+        return try Containment(mapping: mapping).row(
+            at: steps, BeforeImages(snapshots: queue.snapshots), queue, in: database)?.rowID
+    }
+
+    /// Whether the last download was the first one of any query that is complete, and of all of them.
+    private static func freshness(in database: Database) throws -> (isAny: Bool, isAll: Bool) {
+        let statement = try database.cachedStatement(
+            sql: "SELECT MAX(is_fresh), MIN(is_fresh) FROM outpost_query WHERE is_loaded = 1")
+        // No query is neither.
+        guard let row = try Row.fetchOne(statement), let isAny: Bool = row[0], let isAll: Bool = row[1] else {
+            return (false, false)
+        }
+        return (isAny, isAll)
+    }
+
+    /// Whether a query that is complete is over a set.
+    private static func isLoaded(_ set: String, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM outpost_query WHERE entity_set = ? AND is_loaded = 1)")
+        return try Bool.fetchOne(statement, arguments: [set]) ?? false
     }
 
     /// Where it is written that a row has a state.
@@ -119,24 +149,20 @@ struct EntityStates: Sendable {
         }
     }
 
-    private static func rows(of set: String, in database: Database) throws -> [Int64] {
-        let parts = tables.map { "SELECT row_id FROM \($0) WHERE entity_set = ?1" }
-        let statement = try database.cachedStatement(sql: parts.joined(separator: " UNION "))
-        return try Int64.fetchAll(statement, arguments: [set])
-    }
-
     /// - Parameter relations: whether one of its relations that wait was refused or is in doubt; `nil` where none waits.
     private static func states(
-        of row: Int64, _ set: String, _ relations: Bool?, in database: Database
+        of row: Int64, _ table: TableStorage, _ relations: Bool?, in database: Database
     ) throws -> Set<EntityState> {
-        func isIn(_ table: String) throws -> Bool {
-            let statement = try database.cachedStatement(
-                sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ? AND row_id = ?)")
-            return try Bool.fetchOne(statement, arguments: [set, row]) ?? false
-        }
+        let set = table.set
         var states: Set<EntityState> = []
-        if try isIn("outpost_uploaded") { states.insert(.isLocal) }
-        if try isIn("outpost_upserted") { states.insert(.upsertedLastDownload) }
+        let uploaded = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?)")
+        if try Bool.fetchOne(uploaded, arguments: [set, row]) ?? false { states.insert(.isLocal) }
+        let upserted = try database.cachedStatement(sql: "SELECT \(StateFunctions.upsertedLastDownload)")
+        let owner = try Rows.owner(table, rowID: row, in: database)
+        if try Bool.fetchOne(upserted, arguments: ["set": set, "row": row, "owner": owner]) ?? false {
+            states.insert(.upsertedLastDownload)
+        }
         let statement = try database.cachedStatement(
             sql: "SELECT kind, state FROM outpost_queue WHERE entity_set = ? AND row_id = ?")
         for request in try Row.fetchAll(statement, arguments: [set, row]) {
@@ -151,11 +177,11 @@ struct EntityStates: Sendable {
         return states
     }
 
-    /// The entities, and what is expanded in them, by set and id.
-    private static func ids(of entities: [Entity]) -> [(set: String, id: String)] {
-        var ids: [(set: String, id: String)] = []
+    /// The entities, and what is expanded in them, by set and id, with their keys where these were read.
+    private static func ids(of entities: [Entity]) -> [(set: String, id: String, key: EntityKey?)] {
+        var ids: [(set: String, id: String, key: EntityKey?)] = []
         for entity in entities {
-            if let id = entity.control.id, let set = set(of: entity) { ids.append((set, id)) }
+            if let id = entity.control.id, let set = set(of: entity) { ids.append((set, id, entity.key)) }
             for case let related in entity.related.values {
                 switch related {
                 case .one(let other): ids += self.ids(of: [other])
@@ -197,9 +223,7 @@ struct EntityStates: Sendable {
         guard !isEmpty else { return entity }
         var entity = entity
         var known = entity.control.id.flatMap { states[$0] } ?? []
-        if let set = Self.set(of: entity), freshSets.contains(set), !known.contains(.isCreated) {
-            known.insert(.upsertedLastDownload)
-        }
+        if let set = Self.set(of: entity), freshSets.contains(set) { known.insert(.upsertedLastDownload) }
         if let set = Self.set(of: entity), draftSets.contains(set) {
             entity.control.annotations["\(EngineSet.namespace).IsDraft"] = .boolean(true)
         }

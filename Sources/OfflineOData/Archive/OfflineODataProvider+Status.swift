@@ -72,7 +72,8 @@ extension OfflineODataProvider {
     ///   ``OfflineError/withoutPlace(request:)`` for a given one that the service's model has no place for.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
-        try await database.write { [queue, mapping] database in
+        let instant = options.environment.instant.description
+        return try await database.write { [queue, mapping] database in
             let before = BeforeImages(snapshots: queue.snapshots)
             let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
                 .filter { $0.state == .refused || $0.state == .inDoubt }
@@ -95,7 +96,7 @@ extension OfflineODataProvider {
                         request.id, key: Entity(shape: base.shape, key: request.key), changes: request.changes,
                         base: base, in: database)
                 }
-                try queue.markPending(request.id, forgetsIdentification: true, in: database)
+                try queue.renew(request.id, at: instant, in: database)
             }
             return chosen.count
         }
@@ -130,7 +131,8 @@ extension OfflineODataProvider {
     }
 
     /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too, and
-    /// so do changes of other rows that waited for them, such as the lines of an order that will not be. What was to be
+    /// so do changes of other rows that waited for them, such as the lines of an order that will not be; a row that waited
+    /// to get a foreign key which they give up does not get that, and keeps its other changes. What was to be
     /// made together is given up together: the service has refused all of it.
     ///
     /// - Parameter ids: the requests; all archived ones when empty.
@@ -150,8 +152,7 @@ extension OfflineODataProvider {
         if withAllOthers { archived = try Self.archived([], queue, in: database) }
         // What was to be done together is given up together.
         let chosen = try queue.completingChangeSets(of: archived, in: database)
-        let before = BeforeImages(snapshots: queue.snapshots)
-        let undo = Undo(mapping: mapping, queue: queue, before: before)
+        let undo = Undo(mapping: mapping, queue: queue, environment: options.environment)
         var restored = 0
         for request in chosen {
             // A row may have several archived requests: the first one's undo takes them all.

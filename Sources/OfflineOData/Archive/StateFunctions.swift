@@ -19,6 +19,14 @@ enum StateFunctions {
         OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)))
         """
 
+    /// What the last download brought in SQL, of the row `:row` of the set `:set` that the query `:owner` owns.
+    static let upsertedLastDownload = """
+        EXISTS (SELECT 1 FROM outpost_upserted WHERE entity_set = :set AND row_id = :row)
+        OR EXISTS (SELECT 1 FROM outpost_query WHERE is_fresh = 1 AND (id = :owner
+            OR EXISTS (SELECT 1 FROM outpost_member AS member
+                WHERE member.entity_set = :set AND member.row_id = :row AND member.query_id = outpost_query.id)))
+        """
+
     private static let meanings = [
         "isLocal": """
         \(hasRequest) OR EXISTS (SELECT 1 FROM outpost_uploaded WHERE entity_set = :set AND row_id = :row)
@@ -29,12 +37,7 @@ enum StateFunctions {
             WHERE entity_set = :set AND row_id = :row AND state IN ('refused', 'inDoubt'))
         OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)) WHERE state IN ('refused', 'inDoubt'))
         """,
-        "upsertedLastDownload": """
-        EXISTS (SELECT 1 FROM outpost_upserted WHERE entity_set = :set AND row_id = :row)
-        OR EXISTS (SELECT 1 FROM outpost_query WHERE is_fresh = 1 AND (id = :owner
-            OR EXISTS (SELECT 1 FROM outpost_member AS member
-                WHERE member.entity_set = :set AND member.row_id = :row AND member.query_id = outpost_query.id)))
-        """,
+        "upsertedLastDownload": upsertedLastDownload,
     ]
 
     /// How a function may be written.
@@ -54,6 +57,11 @@ enum StateFunctions {
             ScalarFunction(name, [], returns: .primitive(.boolean)) { _ in .boolean(false) }
         }
         return FunctionRegistry(scalar: functions, textForms: forms)
+    }
+
+    /// What queries may say besides the standard, by the functions of a ``registry(_:)``.
+    static func language(_ functions: FunctionRegistry) -> QueryLanguage {
+        QueryLanguage(functions: functions) { rewriting($0) }
     }
 
     // MARK: entityExists

@@ -10,6 +10,9 @@ import ODataStore
 /// properties that the app defines (``Relation``); within each its own. Texts are compared as all of them do, or by their
 /// code points where they differ in that. What changes in a store is seen by the next read.
 ///
+/// What became of changes is each store's own to tell: of the functions that ask for it `outpost.entityExists(path)` is
+/// answered here, `outpost.isLocal()` and the others are not, and the entities do not say it of themselves.
+///
 /// ```swift
 /// let seller = AttachedStores.Relation(
 ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
@@ -45,8 +48,13 @@ public final class AttachedStores: ODataProvider {
     public let model: EntityDataModel
     private let connection: DatabaseQueue
     private let provider: StoreProvider
+    /// The numbers that the models have which the stores were opened with, by the names of the stores in SQL.
+    private let modelNumbers: [String: Int]
 
-    private init(model: EntityDataModel, connection: DatabaseQueue, provider: StoreProvider) {
+    private init(
+        model: EntityDataModel, connection: DatabaseQueue, provider: StoreProvider, modelNumbers: [String: Int]
+    ) {
+        self.modelNumbers = modelNumbers
         self.model = model
         self.connection = connection
         self.provider = provider
@@ -57,7 +65,7 @@ public final class AttachedStores: ODataProvider {
     /// - Parameters:
     ///   - stores: open stores by the names that their sets get; letters, digits and underscores.
     ///   - relations: what leads from one to another.
-    /// - Throws: ``OfflineError/cannotAttach(reason:)``; `StoreError`.
+    /// - Throws: ``OfflineError/cannotAttach(reason:)``; ``OfflineError/modelOutdated``; `StoreError`.
     public static func open(
         _ stores: [String: OfflineODataProvider], relations: [Relation] = []
     ) async throws -> AttachedStores {
@@ -74,6 +82,13 @@ public final class AttachedStores: ODataProvider {
         let connection = try StoreDatabase.attached(
             named.map { ($0.key, $0.value.database) }, views: views,
             options: named[0].value.options.connections(createsFile: false))
+        let schemas = named.map { StoreDatabase.attachedName($0.key) }
+        let modelNumbers = try await connection.read { database in
+            Dictionary(
+                uniqueKeysWithValues: try schemas.map { ($0, try LocalModel.number(of: $0, in: database)) })
+        }
+        // After they were read: what the stores have now, they were opened with.
+        for (_, store) in named { try await store.checkModel() }
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.pageSizeLimit = Int(Int32.max)
@@ -83,7 +98,8 @@ public final class AttachedStores: ODataProvider {
         }
         return AttachedStores(
             model: model, connection: connection,
-            provider: StoreProvider(database: connection, mapping: mapping, options: providerOptions))
+            provider: StoreProvider(database: connection, mapping: mapping, options: providerOptions),
+            modelNumbers: modelNumbers)
     }
 
     /// The tables of a store under the names that they have here, without what is not downloaded yet.
@@ -112,11 +128,29 @@ public final class AttachedStores: ODataProvider {
         return views.sorted()
     }
 
+    /// With `entityExists`, and texts compared as the stores do.
+    public var queryLanguage: QueryLanguage { StateFunctions.language(provider.queryLanguage.functions) }
+
     /// Answers a read.
     ///
-    /// - Throws: `ODataError`, 405 for anything that would change something; `StoreError`.
+    /// - Throws: `ODataError`, 405 for anything that would change something; ``OfflineError/modelOutdated`` where one of the
+    ///   stores has a new model since; `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        try await provider.execute(StateFunctions.rewriting(request))
+        let answer: ODataResponse
+        do {
+            answer = try await provider.execute(StateFunctions.rewriting(request))
+        } catch {
+            try await checkModels()
+            throw error
+        }
+        try await checkModels()
+        return answer
+    }
+
+    private func checkModels() async throws {
+        try await connection.read { [modelNumbers] database in
+            for (schema, number) in modelNumbers { try LocalModel.require(number, of: schema, in: database) }
+        }
     }
 
     /// Closes the connection; the stores stay open.

@@ -9,8 +9,11 @@ import ODataStore
 extension Downloader {
     // MARK: Probing
 
-    /// Asks the service once for each part of a query whether it answers that; one that it refuses is read with its
-    /// parent from then on.
+    /// How services say that they do not answer a query.
+    private static let refusalsOfParts = refusals.union([404])
+
+    /// Asks the service once for each part of a query whether it answers that; one that it does not is read with its
+    /// parent from then on. Where it fails, or refuses this user, it is asked again by the next download.
     func probed(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
         var changed = false
         for part in queries where part.parent != nil && !part.isProbed {
@@ -25,16 +28,21 @@ extension Downloader {
                     try database.execute(
                         sql: "UPDATE outpost_query SET is_probed = 1 WHERE id = ?", arguments: [part.id])
                 }
-            } catch let error as ODataError where !error.isOfCommunication {
+            } catch let error as ODataError where Self.refusalsOfParts.contains(error.status) {
                 try await database.write { try QueryTable.removePart(part, in: $0) }
+            } catch let error as ODataError where !error.isOfCommunication {
+                // What the part itself hears now says so.
+                continue
             }
         }
         guard changed else { return queries }
         let wanted = Set(queries.map(\.id))
-        let texts = Dictionary(uniqueKeysWithValues: queries.map { ($0.id, ($0.text, $0.keepsLinks)) })
+        let known = Dictionary(uniqueKeysWithValues: queries.map { ($0.id, $0) })
         return try await database.read { try QueryTable.all(in: $0) }.filter { wanted.contains($0.id) }.map { query in
             var query = query
-            if let (text, keepsLinks) = texts[query.id] { (query.text, query.keepsLinks) = (text, keepsLinks) }
+            guard let before = known[query.id] else { return query }
+            // With the values that its parameters had, and of the time that they are of.
+            (query.text, query.keepsLinks, query.generation) = (before.text, before.keepsLinks, before.generation)
             return query
         }
     }

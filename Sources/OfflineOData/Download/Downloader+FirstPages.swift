@@ -73,19 +73,20 @@ extension Downloader {
         let end = pageEnd(
             nextLink: page.nextLink, deltaLink: page.deltaLink, behind: link, received: page.entities.count,
             at: environment.instant.description, of: query)
-        var written = WrittenPage(received: page.entities.count, nextLink: end.nextLink)
+        var written = WrittenPage(received: page.entities.count)
         var start = 0
         repeat {
             let part = Array(page.entities[start...].prefix(Self.rowsAtOnce))
             start += part.count
             let isLast = start == page.entities.count
-            written.counts.append(
-                try await database.bulkWrite { database in
-                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                    for entity in part { try applier.apply(entity) }
-                    if isLast { try end.write(query, table, in: database) }
-                    return applier.counts
-                })
+            let (counts, nextLink) = try await database.bulkWrite { database -> (RowApplier.Counts, String?) in
+                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                for entity in part { try applier.apply(entity) }
+                guard isLast else { return (applier.counts, nil) }
+                return (applier.counts, try end.write(query, table, in: database))
+            }
+            written.counts.append(counts)
+            written.nextLink = nextLink
             report(start)
         } while start < page.entities.count
         return written
@@ -102,7 +103,7 @@ extension Downloader {
         while true {
             let (current, received, time) = (part, written.received, environment.instant.description)
             async let following = current.isLast ? nil : collection.receive(Self.bytesAtOnce)
-            let (sink, end) = try await database.bulkWrite { database in
+            let (sink, isLast, nextLink) = try await database.bulkWrite { database in
                 try reading.withLock { collection in
                     var sink = RowSink(
                         applier: try RowApplier(table: table, mapping: mapping, query: query.id, in: database))
@@ -114,15 +115,14 @@ extension Downloader {
                             deltaLink: summary.deltaLink.map { collection.resolved($0, in: summary) }, behind: link,
                             received: received + outcome.received, at: time, of: query)
                     }
-                    try end?.write(query, table, in: database)
-                    return (outcome, end)
+                    return (outcome, end != nil, try end?.write(query, table, in: database))
                 }
             }
             written.counts.append(sink.counts)
             written.received += sink.received
             report(written.received)
-            if let end {
-                written.nextLink = end.nextLink
+            if isLast {
+                written.nextLink = nextLink
                 return written
             }
             // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
@@ -138,13 +138,16 @@ private struct PageEnd: Sendable {
     var deltaLink: String?
     var time: String
 
-    func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws {
-        if nextLink == nil {
-            try QueryTable.markLoaded(query.id, deltaLink: deltaLink, at: time, in: database)
-            try RowApplier.claimHiddenRows(of: query.id, table, in: database)
-        } else {
-            try QueryTable.setNextLink(query.keepsLinks ? nextLink : nil, of: query.id, in: database)
+    /// - Returns: where the download goes on; `nil` where it does not.
+    func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws -> String? {
+        guard let nextLink else {
+            if try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) {
+                try RowApplier.claimHiddenRows(of: query.id, table, in: database)
+            }
+            return nil
         }
+        let goesOn = try QueryTable.setNextLink(query.keepsLinks ? nextLink : nil, of: query, in: database)
+        return goesOn ? nextLink : nil
     }
 }
 

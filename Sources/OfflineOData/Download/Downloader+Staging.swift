@@ -417,7 +417,7 @@ struct ApplyingStep: Sendable {
 
     /// Marks the query as loaded: the next download goes on from here.
     func finish(deltaLink: String?, at time: String, in database: Database) throws {
-        try QueryTable.markLoaded(query.id, deltaLink: deltaLink, at: time, in: database)
+        guard try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) else { return }
         for set in [table.set] + relatedSets {
             if let table = mapping.tables[set] { try RowApplier.claimHiddenRows(of: query.id, table, in: database) }
         }

@@ -32,19 +32,28 @@ struct Downloader: Sendable {
         static let olderDelta = "application/atom+xml,application/json;q=0.5"
     }
 
-    /// Downloads queries: for the first time, or what changed since.
-    func download(_ queries: [StoredQuery]) async throws -> DownloadReport {
+    /// What came of downloading queries.
+    struct Outcome: Sendable {
+        /// What those brought that the service answered.
+        var report: DownloadReport
+        /// What it said to the others, by query.
+        var refusals: [Int64: ODataError]
+    }
+
+    /// Downloads queries: for the first time, or what changed since. One that the service refuses, since it has no such set
+    /// any more, does not hold up the others.
+    func download(_ queries: [StoredQuery]) async throws -> Outcome {
         let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
         try await fetchFirstPages(queries)
         try await database.write { try QueryTable.forgetUpserted(in: $0) }
-        let results = try await withThrowingTaskGroup(
+        let (results, refusals) = try await withThrowingTaskGroup(
             of: (Int, Result<DownloadReport.Query, ODataError>).self
         ) { group in
             var waiting = Array(queries.enumerated().reversed())
             var running = 0
             var results: [(Int, DownloadReport.Query)] = []
-            var refusal: ODataError?
+            var refusals: [Int64: ODataError] = [:]
             while running > 0 || !waiting.isEmpty {
                 while running < max(parallelQueries, 1), let (index, query) = waiting.popLast() {
                     group.addTask {
@@ -58,17 +67,21 @@ struct Downloader: Sendable {
                 }
                 switch try await group.next() {
                 case (let index, .success(let report))?: results.append((index, report))
-                // A query that the service refuses, since it has no such set any more, does not hold up the others.
-                case (_, .failure(let error))?: refusal = refusal ?? error
+                case (let index, .failure(let error))?: refusals[queries[index].id] = error
                 case nil: break
                 }
                 running -= 1
             }
-            if let refusal { throw refusal }
-            return results
+            return (results, refusals)
         }
-        try await releaseUploadedRows(uploaded, unlessQueriesMissing: queries)
-        return DownloadReport(queries: results.sorted { $0.0 < $1.0 }.map(\.1))
+        try await releaseUploadedRows(uploaded, downloaded: results.map { queries[$0.0] })
+        let loaded = try await database.read { Set(try QueryTable.all(in: $0).filter(\.isLoaded).map(\.id)) }
+        let reports = results.sorted { $0.0 < $1.0 }.map { index, report in
+            var report = report
+            report.isComplete = loaded.contains(queries[index].id)
+            return report
+        }
+        return Outcome(report: DownloadReport(queries: reports), refusals: refusals)
     }
 
     private func download(_ query: StoredQuery) async throws -> DownloadReport.Query {
@@ -106,6 +119,7 @@ struct Downloader: Sendable {
         let total =
             try await service.supportsCount
             ? ServiceSurvey.count(DefiningQuery(query.name, query.text), remote) : nil
+        if link == nil { try await startAgain(query, table) }
         repeat {
             let page: FirstPage
             do {
@@ -115,11 +129,8 @@ struct Downloader: Sendable {
                 wasRestarted = true
                 link = nil
                 followed = []
-                try await database.bulkWrite { database in
-                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                    try applier.startAgain()
-                    try QueryTable.setNextLink(nil, of: query.id, in: database)
-                }
+                _ = try await database.bulkWrite { try QueryTable.setNextLink(nil, of: query, in: $0) }
+                try await startAgain(query, table)
                 page = try await firstPage(query, table, link: nil)
             }
             let done = report.received
@@ -133,6 +144,25 @@ struct Downloader: Sendable {
             try Self.follow(link, in: &followed)
         } while link != nil
         return report
+    }
+
+    /// Lets go of what a first download has brought that begins at its first page again, since its link was forgotten, has
+    /// expired, or never was kept.
+    private func startAgain(_ query: StoredQuery, _ table: TableStorage) async throws {
+        for source in HeldRows.Source.allCases {
+            let rows = HeldRows(source, query: query.id, table: table, mapping: mapping)
+            var last = Int64.min
+            while true {
+                let after = last
+                let ids = try await database.read { try rows.ids(after: after, limit: Self.rowsAtOnce / 2, in: $0) }
+                guard let end = ids.last else { break }
+                last = end
+                try await database.bulkWrite { database in
+                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                    try applier.startAgain(without: ids)
+                }
+            }
+        }
     }
 
     // MARK: Delta
@@ -162,7 +192,7 @@ struct Downloader: Sendable {
                     for entity in last.entities { try applier.apply(entity) }
                     for key in gone { try applier.remove(key) }
                     try QueryTable.markLoaded(
-                        query.id, deltaLink: kept(last.deltaLink ?? link, of: query), at: time, in: database)
+                        query, deltaLink: kept(last.deltaLink ?? link, of: query), at: time, in: database)
                     return applier.counts
                 })
             progress.report(SyncProgress(phase: .applying, query: query.name, done: changes, total: changes))
@@ -229,11 +259,6 @@ struct Downloader: Sendable {
 
     // MARK: Rows of our own
 
-    private struct RowReference: Hashable, Sendable {
-        let set: String
-        let rowID: Int64
-    }
-
     private func uploadedRows() async throws -> Set<RowReference> {
         try await database.read { database in
             Set(
@@ -243,18 +268,23 @@ struct Downloader: Sendable {
         }
     }
 
+    /// Ends that rows are known as uploaded, now that downloads have brought back what became of them: those that queries
+    /// hold once each of these was downloaded, and the others once all were.
+    ///
     /// Rows made here belong to nobody until the first download after their upload: one that no query
-    /// brought then is not part of what is kept offline (rule 12).
-    private func releaseUploadedRows(
-        _ rows: Set<RowReference>, unlessQueriesMissing queries: [StoredQuery]
-    ) async throws {
+    /// brought then is not part of what is kept offline (rule 12). A first download that was taken up again may have read,
+    /// before they were uploaded, the pages where they are now.
+    private func releaseUploadedRows(_ rows: Set<RowReference>, downloaded: [StoredQuery]) async throws {
         guard !rows.isEmpty else { return }
         try await database.write { database in
-            let downloaded = Set(queries.map(\.id))
-            guard try QueryTable.all(in: database).allSatisfy({ downloaded.contains($0.id) }) else { return }
+            let fromStart = downloaded.filter { $0.isLoaded || $0.nextLink == nil }
+            let current = try Set(fromStart.filter { try QueryTable.isCurrent($0, in: database) }.map(\.id))
+            let isWhole = try QueryTable.all(in: database).allSatisfy { current.contains($0.id) }
             var changed: [String: Set<Int64>] = [:]
             for row in rows {
                 let table = mapping.tables[row.set]
+                let owner = try table.flatMap { try Rows.owner($0, rowID: row.rowID, in: database) }
+                guard try isWhole || isHeld(row, owner: owner, byNoneBut: current, in: database) else { continue }
                 if changed[row.set] == nil {
                     changed[row.set] = try table.map {
                         try Containment(mapping: mapping).changedRows(of: $0, in: database)
@@ -264,10 +294,21 @@ struct Downloader: Sendable {
                 try database.execute(
                     sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
                     arguments: [row.set, row.rowID])
-                guard let table, try Rows.owner(table, rowID: row.rowID, in: database) == 0 else { continue }
+                guard let table, owner == 0 else { continue }
                 try BulkLoader(set: table.set, mapping: mapping, in: database).delete(row.rowID)
             }
         }
+    }
+
+    /// Whether queries hold a row, and all of them are among some.
+    private func isHeld(
+        _ row: RowReference, owner: Int64?, byNoneBut queries: Set<Int64>, in database: Database
+    ) throws -> Bool {
+        guard let owner, queries.contains(owner) else { return false }
+        return try Int64.fetchAll(
+            database, sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ?",
+            arguments: [row.set, row.rowID]
+        ).allSatisfy(queries.contains)
     }
 
     // MARK: Requests

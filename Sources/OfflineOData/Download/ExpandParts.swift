@@ -82,17 +82,12 @@ struct ExpandParts {
         _ item: ExpandItem, _ navigation: NavigationProperty, _ storage: NavigationStorage, _ url: ODataURL,
         _ table: TableStorage, _ mapping: StorageMapping
     ) -> Split? {
-        guard !navigation.isContainment, case .join(let target, let pairs) = storage,
+        guard !navigation.isContainment, case .join(let target, _) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
             // Of a part of the parents, no condition on the related says which.
-            url.options.search == nil, url.options.top == nil, url.options.skip == nil
+            url.options.search == nil, url.options.top == nil, url.options.skip == nil,
+            let partner = mapping.opposites(of: navigation, of: table).first
         else { return nil }
-        let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
-        let partner = other.shape.navigationProperties.first { candidate in
-            guard case .join(table.set, let others)? = other.navigation[candidate.name] else { return false }
-            return Set(others) == back
-        }
-        guard let partner else { return nil }
         let name = Identifier(partner.name)
         var condition: Expression?
         if partner.isCollection {

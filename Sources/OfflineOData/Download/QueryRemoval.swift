@@ -58,8 +58,5 @@ struct QueryRemoval: Sendable {
         return rows.last.map { (rows.count, $0) }
     }
 
-    func finish(in database: Database) throws {
-        try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
-        try database.execute(sql: "DELETE FROM outpost_query WHERE id = ?", arguments: [query])
-    }
+    func finish(in database: Database) throws { try QueryTable.remove(query, in: database) }
 }

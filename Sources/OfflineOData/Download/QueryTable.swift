@@ -26,6 +26,8 @@ struct StoredQuery: Sendable {
     var deltaLink: String?
     /// When it was last downloaded.
     var lastDownload: String?
+    /// How often its links had been forgotten when it was read: a link that was asked for since is of another time.
+    var generation = 0
 }
 
 /// Reads and writes the defining queries. Every method runs in its caller's transaction.
@@ -37,7 +39,8 @@ enum QueryTable {
                 entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"], isLoaded: row["is_loaded"],
                 parent: row["parent"], navigation: row["navigation"],
                 isProbed: row["is_probed"], nextLink: row["next_link"],
-                deltaLink: row["delta_link"], lastDownload: row["last_download"])
+                deltaLink: row["delta_link"], lastDownload: row["last_download"],
+                generation: try generation(of: row["id"], in: database))
         }
         var splits: [Int64: Set<String>] = [:]
         for query in queries {
@@ -78,9 +81,17 @@ enum QueryTable {
     /// Takes a part back that the service does not answer: its parent reads the navigation property itself.
     static func removePart(_ part: StoredQuery, in database: Database) throws {
         for further in try all(in: database) where further.parent == part.id { try removePart(further, in: database) }
-        for (table, column) in [("outpost_query", "id"), (OfflineLayout.hiddenOwnerTable, "id")] {
-            try database.execute(sql: "DELETE FROM \(table) WHERE \(column) = ?", arguments: [part.id])
+        try remove(part.id, in: database)
+    }
+
+    /// Removes a query that holds no rows.
+    static func remove(_ query: Int64, in database: Database) throws {
+        for table in ["outpost_query", OfflineLayout.hiddenOwnerTable] {
+            try database.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [query])
         }
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name IN (?, ?)",
+            arguments: [generationSetting(of: query), comparisonSetting(of: query)])
     }
 
     /// Some queries with all their parts.
@@ -91,24 +102,72 @@ enum QueryTable {
         return all.filter { wanted.contains($0.id) }
     }
 
-    static func setNextLink(_ link: String?, of query: Int64, in database: Database) throws {
-        try database.execute(sql: "UPDATE outpost_query SET next_link = ? WHERE id = ?", arguments: [link, query])
+    // MARK: Links
+
+    /// Keeps where a first download goes on.
+    ///
+    /// - Returns: whether it may go on: not where the links of the query were forgotten since it was read, since what comes
+    ///   is not what is asked for any more.
+    @discardableResult
+    static func setNextLink(_ link: String?, of query: StoredQuery, in database: Database) throws -> Bool {
+        guard try isCurrent(query, in: database) else { return false }
+        try database.execute(sql: "UPDATE outpost_query SET next_link = ? WHERE id = ?", arguments: [link, query.id])
+        return true
     }
 
-    /// Has the next download of a query compare everything, or begin again: what a link goes on from is not what is here.
+    /// Has the next download of a query compare everything, or begin again: what a link goes on from is not what is here. A
+    /// download that is under way, in whichever process, leaves no link behind either.
     static func forgetLinks(of query: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?", arguments: [query])
+        try Settings.set(
+            generationSetting(of: query), String(generation(of: query, in: database) + 1), in: database)
     }
 
+    /// Has the next download of a query compare everything, since what is here may be older than what a link goes on from. A
+    /// first download goes on, and leaves no link behind.
+    static func requireComparison(of query: StoredQuery, in database: Database) throws {
+        guard !query.isLoaded else { return try forgetLinks(of: query.id, in: database) }
+        try Settings.set(comparisonSetting(of: query.id), "1", in: database)
+    }
+
+    /// Whether the links of a query have not been forgotten since it was read.
+    static func isCurrent(_ query: StoredQuery, in database: Database) throws -> Bool {
+        try generation(of: query.id, in: database) == query.generation
+    }
+
+    /// How often the links of a query were forgotten.
+    private static func generation(of query: Int64, in database: Database) throws -> Int {
+        try Settings.text(generationSetting(of: query), in: database).flatMap { Int($0) } ?? 0
+    }
+
+    private static func generationSetting(of query: Int64) -> String { "query.generation.\(query)" }
+
+    /// What is set where everything is to be compared once a first download is complete.
+    private static func comparisonSetting(of query: Int64) -> String { "query.comparison.\(query)" }
+
     /// Marks a query as complete: its rows are seen from now on.
-    static func markLoaded(_ query: Int64, deltaLink: String?, at time: String, in database: Database) throws {
+    ///
+    /// Where its links were forgotten since it was read, or a comparison is required, no link is kept, so that the next
+    /// download compares everything; where they were forgotten, a first download is none, so that the next one begins again.
+    ///
+    /// - Returns: whether the query is complete.
+    @discardableResult
+    static func markLoaded(
+        _ query: StoredQuery, deltaLink: String?, at time: String, in database: Database
+    ) throws -> Bool {
+        let isCurrent = try isCurrent(query, in: database)
+        guard isCurrent || query.isLoaded else { return false }
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [comparisonSetting(of: query.id)])
+        let isToCompare = database.changesCount > 0
         try database.execute(
             sql: """
                 UPDATE outpost_query SET is_fresh = 1 - is_loaded, is_loaded = 1, next_link = NULL, delta_link = ?, last_download = ?
                 WHERE id = ?
-                """, arguments: [deltaLink, time, query])
-        try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query])
+                """, arguments: [isCurrent && !isToCompare ? deltaLink : nil, time, query.id])
+        try database.execute(sql: "DELETE FROM outpost_hidden_owner WHERE id = ?", arguments: [query.id])
+        return true
     }
 
     /// Forgets what the download before brought.

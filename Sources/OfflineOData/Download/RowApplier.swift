@@ -12,6 +12,14 @@ struct RowApplier {
         var updated = 0
         var unchanged = 0
         var removed = 0
+
+        mutating func add(_ change: BulkLoader.Outcome.Change) {
+            switch change {
+            case .inserted: inserted += 1
+            case .updated: updated += 1
+            case .unchanged: unchanged += 1
+            }
+        }
     }
 
     let table: TableStorage
@@ -79,28 +87,21 @@ struct RowApplier {
     }
 
     private mutating func take(_ outcome: BulkLoader.Outcome) throws -> Int64 {
-        switch outcome.change {
-        case .inserted:
-            counts.inserted += 1
-            try markUpserted(outcome.rowID)
-        case .updated:
-            counts.updated += 1
-            try markUpserted(outcome.rowID)
-        case .unchanged: counts.unchanged += 1
-        }
+        counts.add(outcome.change)
+        try mark(outcome.change, outcome.rowID, of: table.set)
         if let owner = outcome.previousOwner, owner != query {
             try join(outcome.rowID, owner: owner)
         }
         return outcome.rowID
     }
 
-    /// Notes that this download brought a row. A first download brings all rows of its query, so that the query is
-    /// marked instead.
-    private func markUpserted(_ rowID: Int64) throws {
-        guard !isHidden else { return }
+    /// Notes where this download brought or changed a row, of this set or of what its rows contain. A first download brings
+    /// all rows of its query, so that the query is marked instead.
+    func mark(_ change: BulkLoader.Outcome.Change, _ rowID: Int64, of set: String) throws {
+        guard !isHidden, change != .unchanged else { return }
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_upserted(entity_set, row_id) VALUES (?, ?)"
-        ).execute(arguments: [table.set, rowID])
+        ).execute(arguments: [set, rowID])
     }
 
     /// Takes in that an entity is gone from the query's result.
@@ -129,11 +130,16 @@ struct RowApplier {
         }
         counts.removed += 1
         let owner = try Rows.owner(table, rowID: rowID, in: database) ?? image.owner
-        if owner != query, owner != 0 { return try removeMember(query, rowID) }
-        if owner == query, let heir = try heir(of: rowID) {
+        if owner != query {
+            try removeMember(query, rowID)
+            guard owner == 0 else { return }
+        }
+        if let heir = try heir(of: rowID) {
             // It only left this query's result: the back-end version is what the other holds.
-            try removeMember(heir, rowID)
-            try Rows.setOwner(heir, table, rowID: rowID, in: database)
+            if owner == query {
+                try removeMember(heir, rowID)
+                try Rows.setOwner(heir, table, rowID: rowID, in: database)
+            }
             image.owner = heir
         } else {
             // Nobody holds it: when its changes are through, the next download takes it away.
@@ -180,10 +186,11 @@ struct RowApplier {
 
     /// Renews the before image, then puts the local changes on top of it again.
     private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
-        counts.updated += 1
-        try markUpserted(rowID)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let merged = known?.entity?.merging(entity) ?? entity
+        let change = BeforeImages.change(from: known, to: merged, etag: entity.control.etag)
+        counts.add(change)
+        try mark(change, rowID, of: table.set)
         let imageOwner = known.map { $0.owner == 0 ? query : $0.owner } ?? query
         try before.save(
             BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: imageOwner),
@@ -205,11 +212,11 @@ struct RowApplier {
     /// new query.
     private func join(_ rowID: Int64, owner: Int64) throws {
         if owner == 0 {
-            try database.execute(
-                sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?",
-                arguments: [table.set, rowID])
-            guard isHidden else { return try Rows.setOwner(query, table, rowID: rowID, in: database) }
-            // What is seen stays seen: the row is claimed when the query is complete.
+            guard isHidden else {
+                try Self.endUploaded(rowID, table, in: database)
+                return try Rows.setOwner(query, table, rowID: rowID, in: database)
+            }
+            // What is seen stays seen: the row is claimed when the query is complete, which it may never be.
             try Rows.setOwner(0, table, rowID: rowID, in: database)
             return try addMember(query, rowID)
         }
@@ -218,6 +225,12 @@ struct RowApplier {
             return try addMember(owner, rowID)
         }
         try addMember(query, rowID)
+    }
+
+    /// Ends that a row is known as uploaded, now that a query owns it.
+    private static func endUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?", arguments: [table.set, rowID])
     }
 
     private func addMember(_ query: Int64, _ rowID: Int64) throws {
@@ -238,18 +251,9 @@ struct RowApplier {
             ?? false
     }
 
-    /// Lets go of all rows that a first download has brought so far, since it must start again: what has gone
+    /// Lets go of rows that a first download has brought so far, since it must start again: what has gone
     /// meanwhile would never be told. Those that were changed or deleted here are its rows again when it brings them again.
-    mutating func startAgain() throws {
-        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
-        let rows = try Int64.fetchAll(
-            database,
-            sql: """
-                SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
-                WHERE \(column.quotedDatabaseIdentifier) = ?1
-                UNION SELECT row_id FROM outpost_member WHERE entity_set = ?2 AND query_id = ?1
-                UNION SELECT row_id FROM outpost_before WHERE entity_set = ?2 AND owner = ?1
-                """, arguments: [query, table.set])
+    mutating func startAgain(without rows: [Int64]) throws {
         for rowID in rows {
             if try queue.hasRequests(set: table.set, rowID: rowID, in: database) {
                 try releaseChanged(rowID)
@@ -279,7 +283,10 @@ struct RowApplier {
             try database.execute(
                 sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
                 arguments: [table.set, rowID, query])
-            guard previous != 0 else { continue }
+            guard previous != 0 else {
+                try endUploaded(rowID, table, in: database)
+                continue
+            }
             try database.execute(
                 sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
                 arguments: [table.set, rowID, previous])

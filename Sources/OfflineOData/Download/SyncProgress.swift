@@ -41,47 +41,6 @@ public struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// What a download brought.
-public struct DownloadReport: Hashable, Sendable {
-    /// How a query was downloaded.
-    public enum Method: String, Hashable, Sendable {
-        /// For the first time.
-        case first
-        /// What changed, by the service's delta link.
-        case delta
-        /// Everything again, since the service offers no delta link or no longer knows ours.
-        case refresh
-    }
-
-    /// What one query brought.
-    public struct Query: Hashable, Sendable {
-        /// The query's name.
-        public var name: String
-        /// How it was downloaded.
-        public var method: Method
-        /// Rows that came over the wire, removals included.
-        public var received: Int
-        /// Rows that are new here.
-        public var inserted: Int
-        /// Rows that were changed here.
-        public var updated: Int
-        /// Rows that went.
-        public var removed: Int
-    }
-
-    /// By query, in the order of the store.
-    public var queries: [Query] = []
-
-    /// Rows that came over the wire in all.
-    public var received: Int { queries.reduce(0) { $0 + $1.received } }
-    /// Rows that are new here in all.
-    public var inserted: Int { queries.reduce(0) { $0 + $1.inserted } }
-    /// Rows that were changed here in all.
-    public var updated: Int { queries.reduce(0) { $0 + $1.updated } }
-    /// Rows that went in all.
-    public var removed: Int { queries.reduce(0) { $0 + $1.removed } }
-}
-
 /// What an upload did.
 public struct UploadReport: Sendable {
     /// Requests that the service accepted.
@@ -92,7 +51,8 @@ public struct UploadReport: Sendable {
     public var givenUp: [QueuedRequest] = []
     /// Requests that are now in the error archive, with their reason.
     public var failed: [QueuedRequest] = []
-    /// Requests that wait for one in the error archive.
+    /// Requests of the categories that were to be sent which still wait: for one in the error archive, or since the upload was
+    /// to stop at the first failure.
     public var waiting: [QueuedRequest] = []
 }
 
@@ -101,6 +61,7 @@ final class ProgressChannel: Sendable {
     private struct Handlers {
         var progress: (@Sendable (SyncProgress) -> Void)?
         var failure: (@Sendable (QueuedRequest) -> Void)?
+        var earlyEnd: (@Sendable (UploadReport) -> Void)?
         var successor: (@Sendable (OfflineODataProvider) -> Void)?
     }
 
@@ -114,9 +75,12 @@ final class ProgressChannel: Sendable {
     /// - Parameter successor: called with the store that takes this one's place.
     func setHandlers(
         progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void,
+        earlyEnd: @escaping @Sendable (UploadReport) -> Void,
         successor: @escaping @Sendable (OfflineODataProvider) -> Void
     ) {
-        handlers.withLock { $0 = Handlers(progress: progress, failure: failure, successor: successor) }
+        handlers.withLock {
+            $0 = Handlers(progress: progress, failure: failure, earlyEnd: earlyEnd, successor: successor)
+        }
     }
 
     /// Another store has taken the place of the one that was told of: whoever listens hears of that one from now on.
@@ -124,6 +88,9 @@ final class ProgressChannel: Sendable {
 
     /// A request was refused or is in doubt.
     func reportFailure(_ request: QueuedRequest) { handlers.withLock { $0.failure }?(request) }
+
+    /// An upload ended by an error, having done this.
+    func reportEarlyEnd(_ report: UploadReport) { handlers.withLock { $0.earlyEnd }?(report) }
 
     private let listeners = LockedState<[Int: AsyncStream<SyncProgress>.Continuation]>([:])
 

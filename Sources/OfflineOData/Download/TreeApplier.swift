@@ -63,6 +63,7 @@ struct TreeApplier {
     private let queue: QueueTable
     private var root: RowApplier
     private var related: [String: RowApplier] = [:]
+    private var containedCounts = RowApplier.Counts()
 
     init(table: TableStorage, mapping: StorageMapping, query: StoredQuery, in database: Database) throws {
         self.table = table
@@ -78,7 +79,7 @@ struct TreeApplier {
     }
 
     /// What was done with rows of all sets.
-    var counts: [RowApplier.Counts] { [root.counts] + related.values.map(\.counts) }
+    var counts: [RowApplier.Counts] { [root.counts, containedCounts] + related.values.map(\.counts) }
 
     /// - Parameter reached: the rows that were met, by set; those of this entity are added.
     mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
@@ -128,11 +129,13 @@ struct TreeApplier {
         var ids: Set<Int64> = []
         for entity in entities {
             if hasChanges, let key = entity.key, let rowID = try local.row(key, loader) {
-                try local.renew(rowID, to: entity, loader)
+                try note(try local.renew(rowID, to: entity, loader), rowID, contained)
                 ids.insert(rowID)
                 continue
             }
-            let rowID = try loader.load(entity, owner: query.id, parent: parent).rowID
+            let loaded = try loader.load(entity, owner: query.id, parent: parent)
+            let rowID = loaded.rowID
+            try note(loaded.change, rowID, contained)
             ids.insert(rowID)
             try database.cachedStatement(sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?")
                 .execute(arguments: [contained.set, rowID])
@@ -148,11 +151,20 @@ struct TreeApplier {
         for row in gone {
             guard changed.contains(row) else {
                 try loader.delete(row)
+                containedCounts.removed += 1
                 continue
             }
             // A row with changes is never removed: the service's answer to them will tell (rule 12).
             try BeforeImages(snapshots: queue.snapshots).deleteEntity(set: contained.set, rowID: row, in: database)
         }
+    }
+
+    /// Notes what was done with a contained row.
+    private mutating func note(
+        _ change: BulkLoader.Outcome.Change, _ rowID: Int64, _ contained: TableStorage
+    ) throws {
+        containedCounts.add(change)
+        try root.mark(change, rowID, of: contained.set)
     }
 
     /// Makes a relation as the service has it.
@@ -205,14 +217,18 @@ private struct ContainedChanges {
     }
 
     /// Renews the back-end version of a row, and puts the changes on top of it again.
-    func renew(_ rowID: Int64, to entity: Entity, _ loader: BulkLoader) throws {
+    ///
+    /// - Returns: what that does to it.
+    func renew(_ rowID: Int64, to entity: Entity, _ loader: BulkLoader) throws -> BulkLoader.Outcome.Change {
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let merged = known?.entity?.merging(entity) ?? entity
         try before.save(
             BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: known?.owner ?? query),
             set: table.set, rowID: rowID, in: database)
-        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
+        let change = BeforeImages.change(from: known, to: merged, etag: entity.control.etag)
+        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return change }
         let requests = try queue.requests(set: table.set, rowID: rowID, in: database)
         try loader.update(rowID, requests.reduce(merged) { $0.merging($1.changes) })
+        return change
     }
 }

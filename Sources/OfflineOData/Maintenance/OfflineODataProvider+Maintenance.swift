@@ -124,7 +124,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `QueryError` with the place of what is unknown.
     public func check(_ url: ODataURL) throws(QueryError) {
-        _ = try Binder(model: model, functions: functions).bind(StateFunctions.rewriting(url))
+        _ = try queryLanguage.bind(url, model: model)
     }
 }
 

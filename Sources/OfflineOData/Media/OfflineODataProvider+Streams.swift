@@ -255,8 +255,10 @@ extension OfflineODataProvider {
     ///   `TransportError`.
     @discardableResult
     public func loadStream(_ stream: ODataURL) async throws -> Bool {
-        let remote = try connection()
-        return try await StreamLoader(streams: streams, remote: remote).load(stream, of: try await owner(of: stream))
+        let loader = StreamLoader(streams: streams, remote: try connection())
+        // The service does not know the key that an entity had here before.
+        let present = try await followingAlias(ODataRequest(.read, stream))?.url ?? stream
+        return try await loader.load(present, of: owner(of: present))
     }
 
     /// Whether a stream is here as a whole, so that it can be read without the service.

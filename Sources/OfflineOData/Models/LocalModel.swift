@@ -7,6 +7,7 @@ enum LocalModel {
     /// The term that names the active set of a set of drafts.
     static let draftTerm = "com.sap.vocabularies.Offline.v1.LocalDraft"
     private static let setting = "local.metadata"
+    private static let numberSetting = "local.metadata.number"
 
     /// Adds the app's own sets to a service's model.
     ///
@@ -62,9 +63,51 @@ enum LocalModel {
     /// The model that the tables are made for, as XML; `nil` where it is not kept.
     static func kept(in database: Database) throws -> [UInt8]? { try Settings.bytes(setting, in: database) }
 
-    /// Keeps the model that the tables are made for.
+    /// Keeps the model that the tables are made for, under the next number: by that, whoever works with the one before
+    /// finds out.
     static func keep(_ model: EntityDataModel, in database: Database) throws {
         try Settings.set(setting, CSDLWriter.xml(model, version: model.version), in: database)
+        try Settings.set(numberSetting, String(try number(in: database) + 1), in: database)
+    }
+
+    /// The number of the model that the tables are made for; 0 where none was ever counted.
+    ///
+    /// - Parameter schema: the name of the store among those that a connection reads.
+    static func number(of schema: String = "main", in database: Database) throws -> Int {
+        try countedNumber(of: schema, in: database) ?? 0
+    }
+
+    private static func countedNumber(of schema: String, in database: Database) throws -> Int? {
+        let table = "\(schema.quotedDatabaseIdentifier).outpost_setting"
+        let statement = try database.cachedStatement(
+            sql: "SELECT CAST(value AS TEXT) FROM \(table) WHERE name = ?")
+        return try String.fetchOne(statement, arguments: [numberSetting]).flatMap { Int($0) }
+    }
+
+    /// Makes sure that the tables are still made for the model of a number.
+    ///
+    /// - Parameter orNext: whether the one after it will do too.
+    /// - Throws: ``OfflineError/modelOutdated``.
+    static func require(
+        _ number: Int, orNext: Bool = false, of schema: String = "main", in database: Database
+    ) throws {
+        let found: Int?
+        do {
+            found = try countedNumber(of: schema, in: database)
+        } catch let error as DatabaseError where isDamage(error) {
+            // What a damaged store does not tell is for others to speak of.
+            return
+        }
+        guard let found, found != number, !orNext || found != number + 1 else { return }
+        throw OfflineError.modelOutdated
+    }
+
+    /// Whether the store is damaged: after other refusals a transaction may have ended, and must not go on.
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR: true
+        default: false
+        }
     }
 
     /// Brings the tables to a model with other sets of the app's own.

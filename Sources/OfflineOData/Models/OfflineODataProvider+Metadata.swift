@@ -1,4 +1,5 @@
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -13,7 +14,8 @@ public struct MetadataRefresh: Sendable {
     /// Requests that the new model has no place for, as text: they are in the error archive, each with all that was to be
     /// sent (``QueuedRequest/isWithoutPlace`` where their entity set is gone).
     public var refused: [String]
-    /// The store with the new model, which has taken the place of the one that was asked: that must not be used any more.
+    /// The store with the new model, which has taken the place of the one that was asked: whatever that is asked throws
+    /// ``OfflineError/modelOutdated``.
     public var store: OfflineODataProvider
 }
 
@@ -38,7 +40,8 @@ extension OfflineODataProvider {
     /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out,
     ///   which must have heard of the new model by itself.
     /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/connectionOutdated``
-    ///   where the present connection still speaks the model of before; what reading the metadata and `connect` throw.
+    ///   where the present connection still speaks the model of before; ``OfflineError/modelOutdated`` where another
+    ///   process has done this since the store was opened; what reading the metadata and `connect` throw.
     ///   The store is as it was then.
     public func refreshMetadata(
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
@@ -46,6 +49,7 @@ extension OfflineODataProvider {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
+        try await checkModel()
         progressChannel.report(SyncProgress(phase: .loadingMetadata))
         let model = try EngineSet.removing(from: try await Self.metadata(of: remote))
         let differences = model.differences(from: serviceModel)
@@ -59,7 +63,13 @@ extension OfflineODataProvider {
             try LocalModel.combined(serviceModel, options), try LocalModel.combined(model, options)
         )
         let environment = options.environment
+        let number = try await database.read { try LocalModel.number(in: $0) }
+        // Who observes this store reads on until the new one is there, and ends then instead of failing; nobody changes
+        // anything by the former model.
+        database.require { try LocalModel.require(number, orNext: $0.configuration.readonly, in: $0) }
+        defer { database.require { try LocalModel.require(number, in: $0) } }
         let refused = try await database.write { database in
+            try LocalModel.require(number, in: database)
             let refused = try DeletionShelf.including(in: database) {
                 try QueueMigration(from: old, to: combined, environment: environment).run(in: database)
             }
@@ -89,11 +99,50 @@ extension OfflineODataProvider {
         }
         let store = try OfflineODataProvider(
             directory: directory, serviceRoot: serviceRoot, database: self.database, model: model, remote: next,
-            options: options, texts: texts, former: self)
+            options: options, texts: texts, modelNumber: number + 1, former: self)
         progressChannel.handOver(to: store)
         // Whoever observes would go on asking for what the tables had before.
         changes.close()
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
+    }
+
+    /// Makes sure that the store still has the model that it was opened with. What is asked of it makes sure by itself; this
+    /// is for who keeps something that was made by the model.
+    ///
+    /// - Throws: ``OfflineError/modelOutdated`` where ``refreshMetadata(connect:)`` has brought the store to another since,
+    ///   here or in another process, or that has opened it with other sets of the app's own: it must be opened again;
+    ///   `StoreError`.
+    public func checkModel() async throws {
+        // Each transaction begins with this condition.
+        try await database.read { _ in }
+    }
+
+    /// Does what reads or changes the tables of entity sets in a way of its own, and tells where they are not those of the
+    /// model any more: what was read or refused means nothing then.
+    ///
+    /// - Parameter isRead: whether nothing is changed. A change makes sure within its transaction: what was committed stands,
+    ///   whatever became of the model since.
+    func checkingModel<Value: Sendable>(
+        isRead: Bool = true, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let value: Value
+        do {
+            value = try await body()
+        } catch let error where !isRead && (error is TransportError || error is InvalidResponseError) {
+            // The service was asked at once, and may have acted.
+            throw error
+        } catch {
+            do {
+                try await checkModel()
+            } catch let outdated as OfflineError {
+                throw outdated
+            } catch {
+                // What it was that failed says more.
+            }
+            throw error
+        }
+        if isRead { try await checkModel() }
+        return value
     }
 
     /// The connection that goes on: one that was made for the new model, else the present one.

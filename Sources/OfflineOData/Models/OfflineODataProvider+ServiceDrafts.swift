@@ -32,7 +32,8 @@ extension OfflineODataProvider {
     ///   - entity: the active entity by its key, such as `Orders(ID=7,IsActiveEntity=true)`.
     ///   - preservesChanges: whether a draft that somebody else has left unchanged for long is kept (409 then).
     /// - Returns: the draft.
-    /// - Throws: ``OfflineError/notConnected``; `ODataError` 501 for a set without drafts, and what the service answers.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 501 for a set without drafts, 409 while changes of the entity or of
+    ///   its parts wait to be uploaded, and what the service answers.
     @discardableResult
     public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> Entity {
         try await callDraftAction(.edit, on: entity, parameters: ["PreserveChanges": .boolean(preservesChanges)])
@@ -51,8 +52,8 @@ extension OfflineODataProvider {
     ///
     /// - Parameter draft: the draft by its key, such as `Orders(ID=7,IsActiveEntity=false)`.
     /// - Returns: the active entity.
-    /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft wait to be uploaded, and what
-    ///   the service answers.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft wait to be uploaded, or changes of
+    ///   its parts (what it contains, and drafts that lead to it by foreign keys), and what the service answers.
     @discardableResult
     public func activateServiceDraft(_ draft: ODataURL) async throws -> Entity {
         try await callDraftAction(.activate, on: draft, parameters: [:])
@@ -95,8 +96,11 @@ extension OfflineODataProvider {
     /// What the service does not have yet it cannot copy or activate.
     private func checkUploaded(_ set: String, _ key: EntityKey, _ url: ODataURL) async throws {
         let waits = try await database.read { [mapping, queue] database in
-            guard let rowID = try BulkLoader(set: set, mapping: mapping, in: database).find(key) else { return false }
-            return try queue.hasRequests(set: set, rowID: rowID, in: database)
+            guard let table = mapping.tables[set],
+                let rowID = try BulkLoader(table: table, in: database).find(key)
+                    ?? Aliases(mapping: mapping).rowID(set: set, key: key, in: database)
+            else { return false }
+            return try DraftChanges(mapping: mapping, queue: queue).wait(of: rowID, table, in: database)
         }
         guard waits else { return }
         throw ODataError(

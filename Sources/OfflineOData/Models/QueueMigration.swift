@@ -33,6 +33,8 @@ struct QueueMigration {
     /// - Returns: whether the request was refused.
     private func migrate(_ request: QueuedRequest, in database: Database) throws -> Bool {
         if request.kind == .call {
+            let bound = request.detail.bound.flatMap { new.shape(ofStored: $0.set) }
+            try convertTheirs(of: request, to: bound, in: database)
             guard !isOperation(request.detail.url) else { return false }
             try archive(request, "The service has no such operation any more.", in: database)
             return true
@@ -48,11 +50,7 @@ struct QueueMigration {
         try after.rewrite(
             request.id, key: key.converted(to: shape).0, changes: changes,
             base: request.base.map { $0.converted(to: target(of: $0, shape)).0 }, in: database)
-        if let failure = request.failure, let theirs = failure.theirs {
-            var failure = failure
-            failure.theirs = theirs.converted(to: target(of: theirs, shape)).0
-            try after.markFailed(request.id, request.state, failure, in: database)
-        }
+        try convertTheirs(of: request, to: shape, in: database)
         if !lost.isEmpty {
             try archive(
                 request, "The service has no \(lost.sorted().joined(separator: ", ")) any more.",
@@ -62,6 +60,15 @@ struct QueueMigration {
         guard let missing = missingPart(of: request, shape) else { return false }
         try archive(request, "The service has no \(missing) any more.", in: database)
         return true
+    }
+
+    /// Brings the service's version that a failure tells of along.
+    ///
+    /// - Parameter shape: its type in the new model; `nil` where that has no place for it.
+    private func convertTheirs(of request: QueuedRequest, to shape: Shape?, in database: Database) throws {
+        guard var failure = request.failure, let theirs = failure.theirs else { return }
+        failure.theirs = shape.map { theirs.converted(to: target(of: theirs, $0)).0 }
+        try after.markFailed(request.id, request.state, failure, in: database)
     }
 
     /// The type in the new model that an entity is of.

@@ -53,26 +53,62 @@ public struct QueryObservation: AsyncSequence, Sendable {
 }
 
 extension QueryObservation.AsyncIterator {
-    /// Whether two entities have the same values, and their changes are in the same state.
+    /// Whether two entities have the same values, and their changes are in the same state; so too what is expanded in
+    /// them.
     static func looksAlike(_ one: Entity, _ other: Entity) -> Bool {
-        one == other && one.offlineState == other.offlineState && one.changeFlags == other.changeFlags
+        one == other && areInSameState(one, other)
+    }
+
+    private static func areInSameState(_ one: Entity, _ other: Entity) -> Bool {
+        guard one.offlineState == other.offlineState, one.changeFlags == other.changeFlags else { return false }
+        return one.related.allSatisfy { name, related in
+            switch (related, other.related[name]) {
+            case (.one(let mine), .one(let theirs)?): areInSameState(mine, theirs)
+            case (.many(let mine, _, _), .many(let theirs, _, _)?): mine.elementsEqual(theirs, by: areInSameState)
+            default: true
+            }
+        }
     }
 }
 
 /// How the result of a query changes, as an `AsyncSequence`: what a list animates.
 ///
 /// The first element has every entity of the present result as inserted. Applying each element to what was there
-/// gives the present result (in no order).
+/// gives the present result (in no order). Rows that are no entities, as those of `$apply=groupby(...)`, are told apart by
+/// their values: one with other values has left, and another has come.
 public struct QueryChangeObservation: AsyncSequence, Sendable {
     /// What is different.
     public typealias Element = QueryChanges
 
     let source: ObservedQuery
 
-    /// Compares by key.
+    /// Compares entities that are the same one, by id or key.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var results: QueryObservation.AsyncIterator
-        private var known: [EntityKey: Entity]?
+        private var known: [Identity: Rows]?
+
+        /// What makes a row the same one in two results.
+        private enum Identity: Hashable {
+            case id(String)
+            case key(EntityKey)
+            case values(Entity)
+
+            init(_ entity: Entity) {
+                if let id = entity.control.id {
+                    self = .id(id)
+                } else if let key = entity.key {
+                    self = .key(key)
+                } else {
+                    self = .values(entity)
+                }
+            }
+        }
+
+        /// The rows of a result that cannot be told apart.
+        private struct Rows {
+            var entity: Entity
+            var count = 0
+        }
 
         init(source: ObservedQuery) { results = QueryObservation.AsyncIterator(source: source) }
 
@@ -83,19 +119,25 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
             while let result = try await results.next() {
                 let old = known ?? [:]
                 let isFirst = known == nil
-                var now: [EntityKey: Entity] = [:]
+                var now: [Identity: Rows] = [:]
                 var changes = QueryChanges()
                 for entity in result {
-                    guard let key = entity.key else { continue }
-                    now[key] = entity
-                    switch old[key] {
-                    case nil: changes.inserted.append(entity)
-                    case let before? where !QueryObservation.AsyncIterator.looksAlike(before, entity):
+                    let identity = Identity(entity)
+                    var rows = now[identity] ?? Rows(entity: entity)
+                    rows.count += 1
+                    now[identity] = rows
+                    guard let before = old[identity], before.count >= rows.count else {
+                        changes.inserted.append(entity)
+                        continue
+                    }
+                    if !QueryObservation.AsyncIterator.looksAlike(before.entity, entity) {
                         changes.updated.append(entity)
-                    default: break
                     }
                 }
-                changes.removed = old.values.filter { entity in entity.key.map { now[$0] == nil } ?? false }
+                for (identity, before) in old {
+                    let left = before.count - (now[identity]?.count ?? 0)
+                    if left > 0 { changes.removed += [Entity](repeating: before.entity, count: left) }
+                }
                 known = now
                 // Another order alone is no change of rows.
                 if isFirst || !changes.isEmpty { return changes }

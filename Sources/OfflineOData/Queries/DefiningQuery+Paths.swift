@@ -17,9 +17,11 @@ extension DefiningQuery {
     /// Albums(1)/Pages?$select=Title   Albums?$filter=ID eq 1&$select=ID&$expand=Pages($select=Title)
     /// ```
     /// - Returns: the query itself where its path names one thing alone, or leads elsewhere.
-    /// - Throws: `QueryError` for names that the model does not have.
+    /// - Throws: `QueryError` for names that the model does not have; ``OfflineError/invalidDefiningQuery(name:reason:)``
+    ///   for a parameter where no value is put for it.
     func overSet(of model: EntityDataModel) throws -> DefiningQuery {
-        let steps = try Binder(model: model).bind(QueryParameters.blank(url)).resource.steps
+        try DefiningQueryCheck.requireParametersInConditions(of: self, model: model)
+        let steps = try bound(to: model).resource.steps
         guard steps.count > 1 else { return self }
         var levels: [Level] = []
         for step in steps {

@@ -35,7 +35,11 @@ public struct DefiningQuery: Hashable, Sendable {
         self.name = name
         self.group = group
         self.text = text
-        url = try ODataURL(parsing: text)
+        do throws(QueryError) {
+            url = try ODataURL(parsing: text)
+        } catch {
+            throw error.inDefiningQuery(name, text)
+        }
     }
 
     /// Makes a defining query for a whole entity set, named after it.

@@ -19,19 +19,62 @@ enum DefiningQueryCheck {
         }
     }
 
+    /// Checks that the parameters of a query stand where values are put for them: in conditions.
+    ///
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
+    static func requireParametersInConditions(of query: DefiningQuery, model: EntityDataModel) throws(OfflineError) {
+        var set = ""
+        for segment in query.url.path.segments {
+            if case .name(let name, _) = segment, set.isEmpty { set = name.text }
+            for value in keyValues(of: segment) {
+                guard case .alias(let name) = value, query.url.options.aliases[name.text] == nil else { continue }
+                let key = model.shape(ofStored: set)?.key.first?.path ?? "ID"
+                throw OfflineError.invalidDefiningQuery(
+                    name: query.name,
+                    reason: "@\(name.text) stands in a key, where no value is put for it: make it a condition, such as "
+                        + "\(set)?$filter=\(key) eq @\(name.text).")
+            }
+        }
+        guard let word = wordLikeParameter(in: query.url.options) else { return }
+        throw OfflineError.invalidDefiningQuery(
+            name: query.name,
+            reason: "$search takes no parameters: put \(word) into double quotes if that is what is searched for.")
+    }
+
+    private static func keyValues(of segment: PathSegment) -> [Expression] {
+        func values(_ key: KeyPredicate) -> [Expression] {
+            switch key {
+            case .single(let value): [value]
+            case .compound(let parts): parts.map(\.value)
+            }
+        }
+        return switch segment {
+        case .name(_, .key(let key)), .key(let key): values(key)
+        case .name(_, .named(let parts)): parts.map(\.value)
+        default: []
+        }
+    }
+
+    /// A word that is searched for and looks like a parameter.
+    private static func wordLikeParameter(in options: QueryOptions) -> String? {
+        func find(_ search: SearchExpression) -> String? {
+            switch search {
+            case .word(let word): word.hasPrefix("@") ? word : nil
+            case .phrase: nil
+            case .not(let inner): find(inner)
+            case .and(let left, let right), .or(let left, let right): find(left) ?? find(right)
+            }
+        }
+        return options.search.flatMap(find)
+            ?? options.expand.lazy.compactMap { wordLikeParameter(in: $0.options) }.first
+    }
+
     /// The entity set that a query reads.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``; `QueryError` for names that the model
     ///   does not have.
     static func entitySet(of query: DefiningQuery, model: EntityDataModel) throws -> String {
-        let bound: BoundURL
-        do throws(QueryError) {
-            bound = try Binder(model: model).bind(QueryParameters.blank(query.url))
-        } catch {
-            var error = error
-            error.text = error.text ?? query.text
-            throw error
-        }
+        let bound = try query.bound(to: model)
         let name: String
         switch bound.resource.target {
         case .entities(_, let set?) where bound.resource.steps.count == 1: name = set.name
@@ -53,5 +96,28 @@ enum DefiningQueryCheck {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "\(name) is not supported in it.")
         }
         return name
+    }
+}
+
+extension DefiningQuery {
+    /// What the names of the query stand for, with null for each of its parameters.
+    ///
+    /// - Throws: `QueryError` for names that the model does not have, with the query's own.
+    func bound(to model: EntityDataModel) throws(QueryError) -> BoundURL {
+        do throws(QueryError) {
+            return try Binder(model: model).bind(QueryParameters.blank(url))
+        } catch {
+            throw error.inDefiningQuery(name, text)
+        }
+    }
+}
+
+extension QueryError {
+    /// The same error with the name and the text of the defining query that it was found in.
+    func inDefiningQuery(_ name: String, _ text: String) -> QueryError {
+        var error = self
+        error.text = error.text ?? text
+        error.part = (["defining query \(name)"] + [part].compactMap(\.self)).joined(separator: ", ")
+        return error
     }
 }

@@ -12,7 +12,9 @@ public enum ParameterLifetime: Hashable, Sendable {
 
 extension OfflineODataProvider {
     /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`. The next
-    /// download brings what belongs to the new value, and what does not goes.
+    /// download that begins brings what belongs to the new value, and what does not goes. One that is under way, in
+    /// whichever process, goes on with the value it began with; a first one of the query then ends without being complete
+    /// (``DownloadReport/Query/isComplete``).
     ///
     /// ```swift
     /// try await store.setParameter("employee", to: "7")
@@ -32,7 +34,7 @@ extension OfflineODataProvider {
             defer { parameters[name] = lifetime == .session ? literal : nil }
             return parameters[name] != nil
         }
-        try await database.write { [mapping] database in
+        try await database.write { database in
             let key = QueryParameters.prefix + name
             if let literal, lifetime == .user {
                 try Settings.set(key, literal, in: database)
@@ -42,12 +44,8 @@ extension OfflineODataProvider {
             guard previous != literal || wasOfSession != (lifetime == .session) else { return }
             for query in try QueryTable.all(in: database)
             where QueryParameters.names(in: try ODataURL(parsing: query.text)).contains(name) {
-                // A delta says nothing of what belongs to another value.
+                // A delta says nothing of what belongs to another value, nor does what a first download brought so far.
                 try QueryTable.forgetLinks(of: query.id, in: database)
-                // What a first download that was cut short brought for another value is not seen, and would stay.
-                guard !query.isLoaded, let table = mapping.tables[query.entitySet] else { continue }
-                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                try applier.startAgain()
             }
         }
     }

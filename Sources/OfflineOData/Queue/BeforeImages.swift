@@ -19,6 +19,11 @@ struct BeforeImages {
 
     let snapshots: SnapshotCoder
 
+    /// What a download does to the back-end version of a row that has waiting changes.
+    static func change(from known: Image?, to newest: Entity, etag: String?) -> BulkLoader.Outcome.Change {
+        known?.entity == newest && known?.etag == etag ? .unchanged : .updated
+    }
+
     func image(set: String, rowID: Int64, shape: Shape, in database: Database) throws -> Image? {
         guard
             let row = try Row.fetchOne(

@@ -136,6 +136,7 @@ struct ChangingProvider: ODataProvider {
     let options: ChangeOptions
 
     var model: EntityDataModel { base.model }
+    var queryLanguage: QueryLanguage { base.queryLanguage }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request

@@ -113,23 +113,33 @@ struct DeletionShelf {
     // MARK: Giving back
 
     /// Puts back what went with a row that is there again, beneath what was changed of its relations since.
-    func restore(set: String, rowID: Int64, in database: Database) throws {
+    ///
+    /// - Returns: the requests that came back into the queue.
+    @discardableResult
+    func restore(set: String, rowID: Int64, in database: Database) throws -> [Int64] {
         let rows = try Row.fetchAll(
             database,
             sql: "SELECT table_name, content FROM outpost_shelf WHERE entity_set = ? AND row_id = ? ORDER BY id",
             arguments: [set, rowID])
-        guard !rows.isEmpty else { return }
+        guard !rows.isEmpty else { return [] }
         let queue = QueueTable(model: mapping.model)
         let relations = Relations(mapping: mapping)
-        try relations.beneathWaiting(queue, in: database) {
+        let restored = try relations.beneathWaiting(queue, in: database) { () throws -> [Int64] in
             let waiting = try Set(queue.relations(in: database).map(\.id))
-            for row in rows { try Self.insert(row["content"], into: row["table_name"], in: database) }
+            var restored: [Int64] = []
+            for row in rows {
+                let table: String = row["table_name"]
+                let isNew = try Self.insert(row["content"], into: table, in: database)
+                if isNew, table == "outpost_queue" { restored.append(database.lastInsertedRowID) }
+            }
             // Its relations come back with what waited to be done to them.
             for request in try queue.relations(in: database).reversed() where !waiting.contains(request.id) {
                 try relations.takeOff(request, in: database)
             }
+            return restored
         }
         try drop(set: set, rowID: rowID, in: database)
+        return restored
     }
 
     /// - Returns: whether it was not there already.

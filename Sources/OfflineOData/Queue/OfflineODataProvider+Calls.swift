@@ -75,7 +75,7 @@ extension OfflineODataProvider {
         let temporary = parameters.values.reduce(into: Set()) { $0.formUnion(TemporaryKeys.candidates(in: $1)) }
         var depends: Set<Int64> = []
         for row in way.rows {
-            depends.formUnion(try queue.requests(set: row.set, rowID: row.row, in: database).map(\.id))
+            depends.formUnion(try queue.requests(set: row.set, rowID: row.rowID, in: database).map(\.id))
         }
         depends.formUnion(try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
         _ = try queue.append(
@@ -92,10 +92,10 @@ extension OfflineODataProvider {
     /// - Returns: the rows, and that of what it is bound to, where that is an entity which is here.
     private func rows(
         onWay steps: [BoundSegment], in database: Database
-    ) throws -> (rows: [RequestDetail.BoundRow], bound: RequestDetail.BoundRow?) {
+    ) throws -> (rows: [RowReference], bound: RowReference?) {
         let before = BeforeImages(snapshots: queue.snapshots)
-        var rows: [RequestDetail.BoundRow] = []
-        var bound: RequestDetail.BoundRow?
+        var rows: [RowReference] = []
+        var bound: RowReference?
         // From the last set on, within which entities are by keys and containment alone.
         var address: [BoundSegment] = []
         for step in steps.dropLast() {
@@ -109,7 +109,7 @@ extension OfflineODataProvider {
             guard Containment.isAddress(address),
                 let row = try Containment(mapping: mapping).row(at: address, before, queue, in: database)
             else { continue }
-            let found = RequestDetail.BoundRow(set: row.set, row: row.rowID)
+            let found = RowReference(set: row.set, rowID: row.rowID)
             rows.append(found)
             bound = found
         }
@@ -117,13 +117,13 @@ extension OfflineODataProvider {
     }
 
     /// The ETag that the service gave an entity; what is created here has none yet, and gets it with the answer (rule 5).
-    private func etag(of row: RequestDetail.BoundRow, in database: Database) throws -> String? {
+    private func etag(of row: RowReference, in database: Database) throws -> String? {
         guard let table = mapping.tables[row.set] else { return nil }
         let before = BeforeImages(snapshots: queue.snapshots)
-        guard try queue.hasRequests(set: row.set, rowID: row.row, in: database) else {
-            return try BulkLoader(set: row.set, mapping: mapping, in: database).read(row.row)?.control.etag
+        guard try queue.hasRequests(set: row.set, rowID: row.rowID, in: database) else {
+            return try BulkLoader(set: row.set, mapping: mapping, in: database).read(row.rowID)?.control.etag
         }
-        return try before.image(set: row.set, rowID: row.row, shape: table.shape, in: database)?.etag
+        return try before.image(set: row.set, rowID: row.rowID, shape: table.shape, in: database)?.etag
     }
 }
 

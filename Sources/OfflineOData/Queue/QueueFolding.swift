@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataStore
 
 /// Makes fewer requests of the changes that wait, without changing what they come to. No change is moved past an action,
 /// which may read and change any entity, nor past a relation of its own entity.
@@ -8,44 +9,70 @@ struct QueueFolding {
     /// Only requests of these categories; `nil` for all.
     let categories: Set<String>?
 
-    /// Folds the requests of each entity that follow each other.
-    func fold(in database: Database) throws {
-        var last: [Row: QueuedRequest] = [:]
-        for request in try queue.requests(in: database) {
+    /// How many requests are looked at in one transaction: an edit that waits for it hardly notices (rule 14).
+    static let requestsAtOnce = 100
+
+    /// How far the queue has been gone through.
+    struct Progress: Sendable {
+        /// The last request that was looked at.
+        fileprivate var id: Int64 = 0
+        /// By row, the request that the next one of that row may be folded into.
+        fileprivate var last: [RowReference: Int64] = [:]
+    }
+
+    /// Folds the requests of each entity that follow each other, in short transactions.
+    func fold(in database: StoreDatabase) async throws {
+        var progress: Progress? = Progress()
+        while let current = progress {
+            progress = try await database.write { try fold(current, in: $0) }
+        }
+    }
+
+    /// - Returns: how far that came; `nil` at the end.
+    private func fold(_ progress: Progress, in database: Database) throws -> Progress? {
+        let requests = try queue.fetch(
+            "WHERE id > ? ORDER BY id LIMIT \(Self.requestsAtOnce)", [progress.id], in: database)
+        guard let id = requests.last?.id else { return nil }
+        let dependencies = QueueDependencies(queue: queue)
+        var last = progress.last
+        for request in requests {
             guard request.kind.isOfRow else {
-                last = last.filter { !Self.keepsOrder(request, with: $0.key) }
+                if request.kind == .call { last = [:] } else { for end in Self.ends(of: request) { last[end] = nil } }
                 continue
             }
-            let row = Row(set: request.entitySet, rowID: request.rowID)
+            let row = RowReference(set: request.entitySet, rowID: request.rowID)
             guard isFoldable(request) else {
                 last[row] = nil
                 continue
             }
-            guard let earlier = last[row], Self.areAlike(earlier, request),
-                let folded = try fold(request, into: earlier, in: database)
+            // It may have been changed or taken back since it was looked at.
+            guard let earlier = try last[row].flatMap({ try queue.request($0, in: database) }), isFoldable(earlier),
+                Self.areAlike(earlier, request),
+                let folded = try fold(request, into: earlier, dependencies, in: database)
             else {
-                last[row] = request
+                last[row] = request.id
                 continue
             }
             switch folded {
-            case .one(let id): last[row] = try queue.request(id, in: database)
+            case .one(let id): last[row] = id
             case .nothing: last[row] = nil
             }
         }
+        return Progress(id: id, last: last)
     }
 
     /// Puts an update into the create or update before it, where nothing keeps the two apart.
     ///
     /// - Returns: whether there is one request now.
     func join(_ update: QueuedRequest, into earlier: QueuedRequest, in database: Database) throws -> Bool {
-        let row = Row(set: update.entitySet, rowID: update.rowID)
+        let row = RowReference(set: update.entitySet, rowID: update.rowID)
         let isKeptApart = try queue.requests(in: database).contains { request in
             request.id > earlier.id && request.id < update.id && Self.keepsOrder(request, with: row)
         }
         guard !isKeptApart, update.kind == .update, isFoldable(earlier), isFoldable(update),
             Self.areAlike(earlier, update)
         else { return false }
-        return try fold(update, into: earlier, in: database) != nil
+        return try fold(update, into: earlier, QueueDependencies(queue: queue), in: database) != nil
     }
 
     /// Whether two requests are sent with the same uploads, and together with the same others.
@@ -55,19 +82,19 @@ struct QueueFolding {
 
     /// Whether what a request does may depend on whether a change of a row is made before it or behind it: an action's
     /// effect is known to the service alone.
-    private static func keepsOrder(_ request: QueuedRequest, with row: Row) -> Bool {
+    private static func keepsOrder(_ request: QueuedRequest, with row: RowReference) -> Bool {
         switch request.kind {
         case .call: true
-        case .link, .unlink:
-            (request.entitySet == row.set && request.detail.sourceRow == row.rowID)
-                || (request.detail.targetSet == row.set && request.detail.targetRow == row.rowID)
+        case .link, .unlink: ends(of: request).contains(row)
         case .create, .update, .delete, .stream: false
         }
     }
 
-    private struct Row: Hashable {
-        let set: String
-        let rowID: Int64
+    /// The rows that a request relates or takes apart.
+    private static func ends(of request: QueuedRequest) -> [RowReference] {
+        let source = request.detail.sourceRow.map { RowReference(set: request.entitySet, rowID: $0) }
+        let target = request.detail.targetRow.map { RowReference(set: request.detail.targetSet ?? "", rowID: $0) }
+        return [source, target].compactMap { $0 }
     }
 
     private enum Outcome {
@@ -85,22 +112,23 @@ struct QueueFolding {
 
     /// - Returns: `nil` when the two stay as they are.
     private func fold(
-        _ later: QueuedRequest, into earlier: QueuedRequest, in database: Database
+        _ later: QueuedRequest, into earlier: QueuedRequest, _ dependencies: QueueDependencies, in database: Database
     ) throws -> Outcome? {
+        // Folding others may have changed them.
+        let needed = try dependencies.dependencies(of: later.id, in: database).subtracting([earlier.id])
+        let neededBefore = try dependencies.dependencies(of: earlier.id, in: database)
         switch (earlier.kind, later.kind) {
         case (.create, .update), (.update, .update):
-            let needed = Set(later.dependsOn).subtracting([earlier.id])
             // What the later one needs may itself wait for the earlier one.
-            guard try !queue.anyWaits(needed, for: earlier.id, in: database) else { return nil }
+            guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
             let base = earlier.base.map { later.base?.merging($0) ?? $0 }
             try queue.rewrite(
                 earlier.id, key: Entity(shape: earlier.changes.shape, key: earlier.key),
                 changes: earlier.changes.merging(later.changes), base: earlier.kind == .create ? nil : base,
                 in: database)
-            try queue.setDependencies(needed.union(earlier.dependsOn), of: earlier.id, in: database)
+            try dependencies.set(needed.union(neededBefore), of: earlier.id, in: database)
             try keepOptions(of: later, in: earlier, in: database)
-            try queue.remove(later.id, in: database)
-            try queue.replaceDependency(on: later.id, by: earlier.id, in: database)
+            try dependencies.remove(later.id, replacingBy: earlier.id, in: database)
             return .one(earlier.id)
         case (.update, .delete):
             // The delete is guarded by the version that the update was made of.
@@ -110,19 +138,15 @@ struct QueueFolding {
                     later.id, key: Entity(shape: base.shape, key: later.key), changes: later.changes,
                     base: base.merging(older), in: database)
             }
-            try queue.setDependencies(
-                Set(later.dependsOn).union(earlier.dependsOn).subtracting([earlier.id]), of: later.id, in: database)
-            try queue.remove(earlier.id, in: database)
-            try queue.replaceDependency(on: earlier.id, by: nil, in: database)
+            try dependencies.set(needed.union(neededBefore), of: later.id, in: database)
+            try dependencies.remove(earlier.id, in: database)
             return .one(later.id)
         case (.create, .delete):
             // What others refer to must be made first, whatever becomes of it.
-            let others = try queue.requests(in: database).contains {
-                $0.id != later.id && !Set($0.dependsOn).isDisjoint(with: [earlier.id, later.id])
-            }
-            guard !others else { return nil }
-            try queue.remove(earlier.id, in: database)
-            try queue.remove(later.id, in: database)
+            let dependents = try dependencies.dependents(of: [earlier.id, later.id], in: database)
+            guard dependents.allSatisfy({ $0 == later.id }) else { return nil }
+            try dependencies.remove(later.id, in: database)
+            try dependencies.remove(earlier.id, in: database)
             try database.execute(
                 sql: "DELETE FROM outpost_shelf WHERE entity_set = ? AND row_id = ?",
                 arguments: [later.entitySet, later.rowID])

@@ -42,6 +42,17 @@ public struct QueuedRequest: Sendable, Identifiable {
 
     /// Why a request is in the error archive.
     public struct Failure: Hashable, Sendable {
+        /// What somebody else had done with the entity meanwhile.
+        public enum Conflict: String, Hashable, Sendable, Codable {
+            /// It was changed: ours can be sent on top of theirs, or be given up.
+            case changed
+            /// It was deleted: sent again, the change would be refused again. It can be given up, and the entity created anew.
+            case deleted
+        }
+
+        /// The code of a change that waited for longer than changes may (``UploadOptions/expiresAfter``).
+        static let expired = "Expired"
+
         /// The HTTP status; `nil` when no answer came.
         public var status: Int?
         /// The service's code.
@@ -54,14 +65,18 @@ public struct QueuedRequest: Sendable, Identifiable {
         public var innerError: String?
         /// The entity as the service has it now, where a conflict was found.
         public var theirs: Entity?
+        /// The conflict that was found, by whichever status the service told of it; `nil` where there is none, or an earlier
+        /// version of this library did not note it.
+        public var conflict: Conflict?
         /// When it happened.
         public var at: String
 
         /// Makes a failure.
         public init(
             status: Int?, code: String, message: String, target: String? = nil, innerError: String? = nil,
-            theirs: Entity? = nil, at: String
+            theirs: Entity? = nil, conflict: Conflict? = nil, at: String
         ) {
+            self.conflict = conflict
             self.innerError = innerError
             self.status = status
             self.code = code
@@ -72,7 +87,7 @@ public struct QueuedRequest: Sendable, Identifiable {
         }
 
         /// Whether somebody else had changed the entity.
-        public var isConflict: Bool { status == 412 }
+        public var isConflict: Bool { conflict != nil || status == 412 }
     }
 
     /// The number, growing in the order of the changes.
@@ -101,7 +116,7 @@ public struct QueuedRequest: Sendable, Identifiable {
     public internal(set) var requestID: String?
     /// `Repeatability-First-Sent`, once it was.
     public internal(set) var firstSent: String?
-    /// When the change was made.
+    /// When the change was made, or asked for again after it was refused.
     public let createdAt: String
     /// How it is treated.
     public let options: ChangeOptions
@@ -133,13 +148,15 @@ struct RequestDetail: Codable, Hashable, Sendable {
     /// Its parameters as a JSON object.
     var parameters: String?
     /// The row of the entity that the action is bound to, where that was here.
-    var bound: BoundRow?
+    var bound: RowReference?
     /// The row of the entity that contains the one that is changed.
     var parentRow: Int64?
     /// The URL of what that row contains, as it was.
     var container: String?
     /// What the request was, once the model has no place for it.
     var former: FormerRequest?
+    /// The conflict for which it was refused the last time.
+    var conflict: QueuedRequest.Failure.Conflict?
 
     /// Two rows that the navigation property relates.
     struct Related: Codable, Hashable, Sendable {
@@ -147,17 +164,12 @@ struct RequestDetail: Codable, Hashable, Sendable {
         var target: Int64
     }
 
-    /// A row of an entity set, or of what its entities contain.
-    struct BoundRow: Codable, Hashable, Sendable {
-        var set: String
-        var row: Int64
-    }
-
     /// Whether the request carries nothing but properties.
     var isOfPropertiesAlone: Bool {
         var rest = self
         rest.parentRow = nil
         rest.container = nil
+        rest.conflict = nil
         return rest == RequestDetail()
     }
 }
@@ -175,9 +187,7 @@ extension QueuedRequest {
     var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
 
     /// The row that it changes, or that the action which it calls is bound to and may change; `nil` for any other request.
-    var touchedRow: RequestDetail.BoundRow? {
-        isOfRow ? RequestDetail.BoundRow(set: entitySet, row: rowID) : detail.bound
-    }
+    var touchedRow: RowReference? { isOfRow ? RowReference(set: entitySet, rowID: rowID) : detail.bound }
 
     /// Whether its ETag is one of the same thing as another's: of the entity, or of the same stream of it.
     func isAbout(sameVersionAs other: QueuedRequest) -> Bool {

@@ -15,6 +15,18 @@ struct SnapshotCoder: Sendable {
         return Data(writer.bytes)
     }
 
+    /// Bytes that stand in whatever is kept of an entity with a value; they may stand in what is kept of others, too.
+    func trace(of value: ODataValue, in property: String) -> Data {
+        var writer = JSONWriter()
+        writer.key(property)
+        switch value {
+        case .integer, .string, .guid: writer.value(value, type: nil, model: model)
+        // The same value may be written in several ways.
+        default: break
+        }
+        return Data(writer.bytes)
+    }
+
     /// The type at the root of a hierarchy, seen from which every derived type is named in what is written.
     private func root(of shape: Shape) -> QualifiedName {
         var name = shape.name

@@ -17,6 +17,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case invalidDefiningQuery(name: String, reason: String)
     /// There is a defining query of this name already.
     case queryExists(name: String)
+    /// The service refused to answer some defining queries in a download; what the others brought is in the store.
+    case queriesRefused([QueryRefusal], brought: DownloadReport)
     /// No defining query, or queued request, or archived request has this name or number.
     case unknown(kind: String, name: String)
     /// A queued request is on its way and cannot be taken back.
@@ -31,6 +33,9 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case notConnected
     /// The service's model has changed, and the connection to it still speaks the one of before; nothing was changed.
     case connectionOutdated
+    /// Another process, or another provider of this one, has brought the store to a new model since it was opened: it must
+    /// be opened again. Nothing was changed.
+    case modelOutdated
     /// Some stores cannot be read together.
     case cannotAttach(reason: String)
     /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
@@ -54,6 +59,7 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .fileAccess(let path, let reason): "\(path): \(reason)"
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .queryExists(let name): "There is a defining query \(name) already."
+        case .queriesRefused(let refusals, _): refusals.map(\.description).joined(separator: "\n")
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
         case .inChangeSet(let name, let others):
@@ -70,6 +76,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             The connection speaks the model that the service had before: give refreshMetadata(connect:) one that is made \
             with the new model, or have the client read its metadata again first.
             """
+        case .modelOutdated:
+            "The store has been brought to a new model of its service since it was opened: open it again."
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
         case .withoutPlace(let request):
             "The service has nothing any more that request \(request) could be sent to."
@@ -100,6 +108,7 @@ extension OfflineError: CodedError {
             case .fileAccess: "file-access"
             case .invalidDefiningQuery: "invalid-query"
             case .queryExists: "query-exists"
+            case .queriesRefused: "query-refused"
             case .unknown: "unknown-name"
             case .alreadySent: "already-sent"
             case .inChangeSet: "in-change-set"
@@ -107,6 +116,7 @@ extension OfflineError: CodedError {
             case .invalidClientModel: "invalid-client-model"
             case .notConnected: "not-connected"
             case .connectionOutdated: "connection-outdated"
+            case .modelOutdated: "model-outdated"
             case .cannotAttach: "cannot-attach"
             case .withoutPlace: "without-place"
             case .optionDiffers: "option-differs"
@@ -121,6 +131,7 @@ extension OfflineError: CodedError {
     public var failureKind: FailureKind {
         switch self {
         case .noStore, .unknown: .missing
+        case .queriesRefused(let refusals, _): refusals.first?.error.failureKind ?? .request
         case .busy: .transient
         case .fileAccess: .device
         case .notConnected: .connection

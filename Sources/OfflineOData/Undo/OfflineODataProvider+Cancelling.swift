@@ -5,7 +5,8 @@ import ODataStore
 
 extension OfflineODataProvider {
     /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other
-    /// changes as before; with the request that creates an entity, all that was made for it goes.
+    /// changes as before; with the request that creates an entity, all that was made for it goes, and with one that gives up
+    /// a foreign key, that another entity was to get it.
     ///
     /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
     /// back together or not at all.
@@ -49,65 +50,135 @@ extension OfflineODataProvider {
 
 /// Takes one request out of the queue, and its effect out of the row.
 struct Cancelling {
-    let mapping: StorageMapping
-    let queue: QueueTable
-    let environment: Environment
+    private let undo: Undo
+
+    var queue: QueueTable { undo.queue }
+    private var mapping: StorageMapping { undo.mapping }
+
+    init(undo: Undo) { self.undo = undo }
+
+    init(mapping: StorageMapping, queue: QueueTable, environment: Environment) {
+        self.init(undo: Undo(mapping: mapping, queue: queue, environment: environment))
+    }
 
     func cancel(_ request: QueuedRequest, in database: Database) throws {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-        guard request.isOfRow else {
-            return try Undo(
-                mapping: mapping, queue: queue, before: BeforeImages(snapshots: queue.snapshots)
-            ).undoBesideRows(request, in: database)
-        }
+        guard request.isOfRow else { return try undo.undoBesideRows(request, in: database) }
         guard let table = mapping.tables[request.entitySet] else { return }
-        let before = BeforeImages(snapshots: queue.snapshots)
-        let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
-            .filter { $0.id != request.id }
+        let rest = try others(besides: request, in: database)
         if request.kind == .create || rest.isEmpty {
             if let sent = rest.first(where: { $0.state == .sending }) {
                 throw OfflineError.alreadySent(request: sent.id)
             }
             // Its relations are changes of their own, unless there is nothing that they could be of.
-            return try Undo(mapping: mapping, queue: queue, before: before).undo(
+            return try undo.undo(
                 set: request.entitySet, rowID: request.rowID, keepsRelations: request.kind != .create, in: database)
         }
-        let image = try before.image(
-            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
-        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         try queue.remove(request.id, in: database)
-        try queue.replaceDependency(on: request.id, by: nil, in: database)
         if let next = rest.first(where: { $0.id > request.id && $0.isAbout(sameVersionAs: request) }), next.etag == nil,
             let etag = request.etag
         {
             // Now this is the first change of the version that the service has.
             try queue.setETag(etag, of: next.id, in: database)
         }
-        // Who has read the row before sees by its ETag that it is another.
-        let etag = "W/\"local-\(environment.newGuid())\""
-        if request.kind == .stream {
+        if request.kind == .update, let base = request.base {
+            try put(base, into: rest.filter { $0.id > request.id }, in: database)
+        }
+        if request.kind == .delete {
+            // Who has got its key meanwhile must be gone before it comes back.
+            try undo.undoDependents(of: [request], leaving: rest, in: database)
+            return try restore(request, table, in: database)
+        }
+        if request.kind == .update {
+            let names = request.changes.shape.properties.map(\.name).filter { request.changes[$0] != nil }
+            try show(names, as: request.base, without: request, beside: rest, table, in: database)
+        } else if let stream = request.detail.stream {
             // Others may wait to be sent before and after it.
-            guard let stream = request.detail.stream else { return }
-            return try StreamTable.remove(stream, in: database)
+            try StreamTable.remove(stream, in: database)
         }
-        guard request.kind == .update else {
-            guard var entity = request.base else { return }
-            entity.control.etag = etag
-            try loader.restore(
-                request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)
-            return try DeletionShelf(mapping: mapping).restore(
-                set: request.entitySet, rowID: request.rowID, in: database)
+        try undo.undoDependents(of: [request], leaving: rest, in: database)
+    }
+
+    /// Takes what a creation or an update makes of some properties out of it, and out of the row. The request goes where it is of
+    /// no use without: an update of nothing else, and the creation of what cannot be without any of them.
+    func takeOut(_ names: Set<String>, of request: QueuedRequest, in database: Database) throws {
+        guard let table = mapping.tables[request.entitySet] else { return }
+        let changes = request.changes
+        let keys = Set(changes.shape.key.map(\.path))
+        let isCreation = request.kind == .create
+        let taken = names.filter { name in
+            !isCreation || (!keys.contains(name) && changes.shape.property(name)?.isNullable == true)
         }
+        let hasOthers =
+            changes.shape.properties.contains { changes[$0.name] != nil && !taken.contains($0.name) }
+            || !changes.dynamicProperties.isEmpty
+        guard !taken.isEmpty, isCreation || hasOthers else { return try cancel(request, in: database) }
+        var former = Entity(shape: changes.shape)
+        for name in taken { former[name] = isCreation ? ODataValue.null : request.base?[name] }
+        let rest = try others(besides: request, in: database)
+        try queue.rewrite(
+            request.id, key: Entity(shape: changes.shape, key: request.key),
+            changes: changes.only(where: { !taken.contains($0) }),
+            base: request.base?.only(where: { !taken.contains($0) }), in: database)
+        try put(former, into: rest.filter { $0.id > request.id }, in: database)
+        try show(taken.sorted(), as: former, without: request, beside: rest, table, in: database)
+        try undo.undoTakers(of: taken, from: request, leaving: rest, in: database)
+        let text = "\(request.entityText): \(taken.sorted().joined(separator: ", "))"
+        try Events.add("undone", text, undo.environment, in: database)
+    }
+
+    /// The other requests of the row that a request changes.
+    private func others(besides request: QueuedRequest, in database: Database) throws -> [QueuedRequest] {
+        try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).filter { $0.id != request.id }
+    }
+
+    /// Brings a row back that a request was to delete.
+    private func restore(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
+        guard var entity = request.base else { return }
+        let image = try undo.before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        entity.control.etag = localETag()
+        try BulkLoader(set: table.set, mapping: mapping, in: database).restore(
+            request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)
+        let restored = try DeletionShelf(mapping: mapping).restore(
+            set: request.entitySet, rowID: request.rowID, in: database)
+        try undo.dependencies.readAgain(restored, in: database)
+    }
+
+    /// Lets a row show what properties are without a request: what the one before makes of them, or what they were. What one
+    /// behind it makes of them stays.
+    private func show(
+        _ names: [String], as former: Entity?, without request: QueuedRequest, beside rest: [QueuedRequest],
+        _ table: TableStorage, in database: Database
+    ) throws {
+        guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
+        let image = try undo.before.image(
+            set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var patch = Entity(shape: request.changes.shape)
-        patch.control.etag = etag
-        for property in request.changes.shape.properties where request.changes[property.name] != nil {
-            let name = property.name
+        patch.control.etag = localETag()
+        for name in names {
             guard !rest.contains(where: { $0.id > request.id && $0.changes[name] != nil }) else { continue }
             patch[name] =
                 rest.last { $0.id < request.id && $0.changes[name] != nil }?.changes[name]
-                ?? image?.entity?[name] ?? request.base?[name]
+                ?? image?.entity?[name] ?? former?[name]
         }
-        guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
-        try loader.update(request.rowID, patch)
+        try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, patch)
+    }
+
+    /// Who has read a row before sees by this that it is another.
+    private func localETag() -> String { "W/\"local-\(undo.environment.newGuid())\"" }
+
+    /// Lets the requests behind one be made of what that was made of, where its own values never come to the service, which else
+    /// would seem to have been changed by others (rule 8).
+    private func put(_ base: Entity, into later: [QueuedRequest], in database: Database) throws {
+        var older = base
+        for next in later {
+            guard let base = next.base else { continue }
+            let shared = next.kind == .delete ? older : older.only(where: { next.changes[$0] != nil })
+            try queue.rewrite(
+                next.id, key: Entity(shape: next.changes.shape, key: next.key), changes: next.changes,
+                base: base.merging(shared), in: database)
+            older = older.only(where: { next.changes[$0] == nil })
+        }
     }
 }

@@ -7,7 +7,8 @@ import ODataStore
 extension OfflineODataProvider {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
     /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
-    /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too.
+    /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too; an entity
+    /// that waited to get a foreign key which one of theirs gives up does not get that, and keeps its other changes.
     ///
     /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
     /// back together or not at all.
@@ -33,10 +34,10 @@ extension OfflineODataProvider {
             }
             return steps
         }
-        return try await takingBack(withAllOthers: withAllOthers) { [mapping, queue] database, before in
+        return try await takingBack(withAllOthers: withAllOthers) { [mapping, queue] database, undo in
             try addressed.compactMap { steps in
-                try Containment(mapping: mapping).row(at: steps, before, queue, in: database)
-                    .map { ChangedRow(set: $0.set, rowID: $0.rowID) }
+                try Containment(mapping: mapping).row(at: steps, undo.before, queue, in: database)
+                    .map { RowReference(set: $0.set, rowID: $0.rowID) }
             }
         }
     }
@@ -47,15 +48,14 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await takingBack(withAllOthers: true) { [queue, mapping] database, before in
-            let undo = Undo(mapping: mapping, queue: queue, before: before)
+        try await takingBack(withAllOthers: true) { [queue, mapping] database, undo in
             let relations = Relations(mapping: mapping)
-            var rows: [ChangedRow] = []
+            var rows: [RowReference] = []
             for request in try queue.requests(in: database) {
                 if let source = request.detail.sourceRow, relations.pair(of: request) != nil {
-                    rows.append(ChangedRow(set: request.entitySet, rowID: source))
+                    rows.append(RowReference(set: request.entitySet, rowID: source))
                 } else if request.isOfRow {
-                    rows.append(ChangedRow(set: request.entitySet, rowID: request.rowID))
+                    rows.append(RowReference(set: request.entitySet, rowID: request.rowID))
                 } else if try queue.request(request.id, in: database) != nil {
                     guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
                     try undo.undoBesideRows(request, in: database)
@@ -66,16 +66,15 @@ extension OfflineODataProvider {
     }
 
     private func takingBack(
-        withAllOthers: Bool, _ rows: @escaping @Sendable (Database, BeforeImages) throws -> [ChangedRow]
+        withAllOthers: Bool, _ rows: @escaping @Sendable (Database, Undo) throws -> [RowReference]
     ) async throws -> Int {
         let environment = options.environment
         return try await database.write { [queue, mapping] database in
-            let before = BeforeImages(snapshots: queue.snapshots)
-            let undo = Undo(mapping: mapping, queue: queue, before: before)
-            let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
-            var undone: Set<ChangedRow> = []
+            let undo = Undo(mapping: mapping, queue: queue, environment: environment)
+            let cancelling = Cancelling(undo: undo)
+            var undone: Set<RowReference> = []
             let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
-                for row in try rows(database, before) where !undone.contains(row) {
+                for row in try rows(database, undo) where !undone.contains(row) {
                     let requests =
                         try queue.requests(set: row.set, rowID: row.rowID, in: database)
                         + queue.links(set: row.set, rowID: row.rowID, in: database)
@@ -92,10 +91,4 @@ extension OfflineODataProvider {
             return undone.count
         }
     }
-}
-
-/// A row by its internal id.
-private struct ChangedRow: Hashable, Sendable {
-    let set: String
-    let rowID: Int64
 }

@@ -6,10 +6,21 @@ import ODataStore
 struct Undo {
     let mapping: StorageMapping
     let queue: QueueTable
+    let environment: Environment
     let before: BeforeImages
+    /// One for all that is taken back in a transaction, however much that is.
+    let dependencies: QueueDependencies
 
-    /// Removes every queued and archived request of a row and restores what the back end has; the rows whose
-    /// requests waited for one of them are taken back too, since what they wait for will never be.
+    init(mapping: StorageMapping, queue: QueueTable, environment: Environment) {
+        self.mapping = mapping
+        self.queue = queue
+        self.environment = environment
+        before = BeforeImages(snapshots: queue.snapshots)
+        dependencies = QueueDependencies(queue: queue)
+    }
+
+    /// Removes every queued and archived request of a row and restores what the back end has; what waited for one of them
+    /// is taken back too, as far as it cannot be without.
     ///
     /// - Parameters:
     ///   - parent: the row that contains it, where no request of it tells that.
@@ -26,7 +37,7 @@ struct Undo {
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         try StreamTable.removeLocal(set: set, rowID: rowID, in: database)
-        try undoDependents(of: Set(requests.map(\.id)), in: database)
+        try undoDependents(of: requests, in: database)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         let shelf = DeletionShelf(mapping: mapping)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
@@ -53,7 +64,7 @@ struct Undo {
             try loader.restore(
                 rowID, entity, owner: image.owner,
                 parent: parent ?? requests.lazy.compactMap(\.detail.parentRow).first)
-            try shelf.restore(set: set, rowID: rowID, in: database)
+            try dependencies.readAgain(shelf.restore(set: set, rowID: rowID, in: database), in: database)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
     }
@@ -61,20 +72,6 @@ struct Undo {
     /// Takes a request back that changes no row: a relation, a call.
     func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
         try Relations(mapping: mapping).remove(request, queue, in: database)
-        try undoDependents(of: [request.id], in: database)
-    }
-
-    /// Takes back the rows whose requests waited for some that will never be sent.
-    func undoDependents(of ids: Set<Int64>, in database: Database) throws {
-        for request in try queue.requests(in: database) where !ids.isDisjoint(with: request.dependsOn) {
-            // Taking one back may have taken others back.
-            guard try queue.request(request.id, in: database) != nil else { continue }
-            guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-            guard request.isOfRow else {
-                try undoBesideRows(request, in: database)
-                continue
-            }
-            try undo(set: request.entitySet, rowID: request.rowID, in: database)
-        }
+        try undoDependents(of: [request], in: database)
     }
 }

@@ -82,7 +82,7 @@ struct ChangeSetReferences {
                 guard let ordinal = entity.shape.ordinal(of: constraint.property) else { continue }
                 entity.values[ordinal] = nil
             }
-            if !hasPath, let path = opposite(of: navigation, of: table, in: target) {
+            if !hasPath, let path = mapping.opposites(of: navigation, of: table).first(where: \.isCollection)?.name {
                 message.url.path.segments = [
                     .name(Identifier("$\(principal.id)"), .none), .name(Identifier(path), .none),
                 ]
@@ -138,19 +138,5 @@ struct ChangeSetReferences {
             guard let value = entity[constraint.property], !value.isNull else { return false }
             return value == (key[constraint.referencedProperty] ?? principal.changes[constraint.referencedProperty])
         }
-    }
-
-    /// The collection of the principal that leads back.
-    private func opposite(of navigation: NavigationProperty, of table: TableStorage, in target: String) -> String? {
-        guard case .join(_, let pairs)? = table.navigation[navigation.name], let other = mapping.tables[target] else {
-            return nil
-        }
-        let back = Set(pairs.map { NavigationStorage.ColumnPair(source: $0.target, target: $0.source) })
-        return other.shape.navigationProperties.first { candidate in
-            guard candidate.isCollection, case .join(table.set, let others)? = other.navigation[candidate.name] else {
-                return false
-            }
-            return Set(others) == back
-        }?.name
     }
 }

@@ -30,10 +30,11 @@ struct KeyRewriter {
         if try hasReferencesOnShelf(in: database) {
             // What went with a deleted entity may come back, and must not come back with the old key.
             try DeletionShelf(mapping: mapping).includingRows(in: database) {
-                try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+                try rewriteReferences(
+                    to: request.entitySet, from: old, to: new, behind: [request.id], in: database)
             }
         } else {
-            try rewriteReferences(to: request.entitySet, from: old, to: new, in: database)
+            try rewriteReferences(to: request.entitySet, from: old, to: new, behind: [request.id], in: database)
         }
         return twin
     }
@@ -159,14 +160,16 @@ struct KeyRewriter {
             {
                 detail.parentRow = rowID
             }
-            if detail.bound == RequestDetail.BoundRow(set: table.set, row: twin) { detail.bound?.row = rowID }
+            if detail.bound == RowReference(set: table.set, rowID: twin) { detail.bound?.rowID = rowID }
             if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
         }
     }
 
     /// Puts the new values of an entity in the place of the old ones wherever others refer to them.
+    ///
+    /// - Parameter earlier: the requests of the entity: what was made to refer to it waits for one of them.
     private func rewriteReferences(
-        to set: String, from old: Entity, to new: Entity, in database: Database
+        to set: String, from old: Entity, to new: Entity, behind earlier: Set<Int64>, in database: Database
     ) throws {
         for table in mapping.tables.values {
             guard table.navigation.values.contains(where: { $0.target == set }) else { continue }
@@ -178,7 +181,7 @@ struct KeyRewriter {
                     newValues[constraint.property] = new[constraint.referencedProperty]
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
-                try rewriteRequests(table, from: oldValues, to: newValues, in: database)
+                try rewriteRequests(table, from: oldValues, to: newValues, behind: earlier, in: database)
                 try rewriteRows(table, from: oldValues, to: newValues, in: database)
             }
         }
@@ -230,7 +233,8 @@ struct KeyRewriter {
                 }
             }
             try Rows.update(table, rowID: rowID, new, in: database)
-            try rewriteReferences(to: table.set, from: former, to: present, in: database)
+            let own = try queue.requests(set: table.set, rowID: rowID, in: database).map(\.id)
+            try rewriteReferences(to: table.set, from: former, to: present, behind: Set(own), in: database)
         }
     }
 
@@ -245,14 +249,12 @@ struct KeyRewriter {
         }
     }
 
-    /// The same in the requests that wait for this one.
+    /// The same in the requests that may have the old values.
     private func rewriteRequests(
-        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], in database: Database
+        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], behind earlier: Set<Int64>,
+        in database: Database
     ) throws {
-        let ids = try Int64.fetchAll(
-            database, sql: "SELECT id FROM outpost_queue WHERE entity_set = ?", arguments: [table.set])
-        for id in ids {
-            guard let request = try queue.request(id, in: database) else { continue }
+        for request in try requests(of: table, with: old, behind: earlier, in: database) {
             var changes = request.changes
             var key = Entity(shape: table.shape, key: request.key)
             let isReference = old.allSatisfy { (changes[$0.key] ?? key[$0.key]) == $0.value }
@@ -261,7 +263,29 @@ struct KeyRewriter {
                 if changes[name] != nil { changes[name] = value }
                 if key[name] != nil { key[name] = value }
             }
-            try queue.rewrite(id, key: key, changes: changes, base: request.base, in: database)
+            try queue.rewrite(request.id, key: key, changes: changes, base: request.base, in: database)
         }
+    }
+
+    /// The requests of a set that may have values of an entity that was changed here: those of rows that have them now, and
+    /// those of rows that had them when a request was made, which waits for the entity's own since then.
+    private func requests(
+        of table: TableStorage, with values: [String: ODataValue], behind earlier: Set<Int64>, in database: Database
+    ) throws -> [QueuedRequest] {
+        guard try queue.hasRequests(ofSet: table.set, in: database) else { return [] }
+        var rows = Set(try Rows.all(table, values, in: database))
+        var found: [Int64: QueuedRequest] = [:]
+        for (id, row) in try queue.dependents(on: earlier, ofSet: table.set, in: database) {
+            if row == 0 { found[id] = try queue.request(id, in: database) } else { rows.insert(row) }
+        }
+        let isKey = table.shape.key.contains { values[$0.path] != nil }
+        for row in rows {
+            for request in try queue.requests(set: table.set, rowID: row, in: database) { found[request.id] = request }
+            guard isKey else { continue }
+            for link in try queue.links(set: table.set, rowID: row, in: database) where link.entitySet == table.set {
+                found[link.id] = link
+            }
+        }
+        return found.values.sorted { $0.id < $1.id }
     }
 }

@@ -4,7 +4,8 @@ import ODataModel
 public struct UploadOptions: Sendable {
     /// What happens when somebody else has changed the entity meanwhile.
     public var conflictPolicy: ConflictPolicy
-    /// Whether the first refused request ends the upload.
+    /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
+    /// anything is sent.
     public var stopOnFirstFailure: Bool
     /// For services without ETags: whether the entity is read and compared before a change is sent.
     public var comparesWithoutETags: Bool

@@ -8,7 +8,7 @@ extension UploadOutcomes {
     /// The next change of the entity that an action is bound to.
     func next(behind call: QueuedRequest, in database: Database) throws -> QueuedRequest? {
         guard let bound = call.detail.bound else { return nil }
-        return try queue.requests(set: bound.set, rowID: bound.row, in: database).first {
+        return try queue.requests(set: bound.set, rowID: bound.rowID, in: database).first {
             $0.id > call.id && ($0.kind == .update || $0.kind == .delete)
         }
     }
@@ -32,10 +32,10 @@ extension UploadOutcomes {
 
     /// The version of a row that the service has, as far as is known here.
     private func version(
-        of row: RequestDetail.BoundRow, _ table: TableStorage, in database: Database
+        of row: RowReference, _ table: TableStorage, in database: Database
     ) throws -> Entity? {
-        try before.image(set: row.set, rowID: row.row, shape: table.shape, in: database)?.entity
-            ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.row)
+        try before.image(set: row.set, rowID: row.rowID, shape: table.shape, in: database)?.entity
+            ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.rowID)
     }
 
     /// Stores what an action has made of the entity that it is bound to; nothing happens for any other request.
@@ -57,11 +57,13 @@ extension UploadOutcomes {
         version = version.merging(theirs)
         version.control.etag = theirs.control.etag
         try queue.setETag(version.control.etag, ofCallsBoundTo: bound, in: database)
-        if let next { try put(next, on: version, table, in: database) }
-        let rest = try queue.requests(set: bound.set, rowID: bound.row, in: database)
-        let image = try before.image(set: bound.set, rowID: bound.row, shape: table.shape, in: database)
+        // Without an ETag, only the values of what waited were compared before: of what is in the archive, others may have
+        // changed the same.
+        if let next, request.etag != nil || next.failure == nil { try put(next, on: version, table, in: database) }
+        let rest = try queue.requests(set: bound.set, rowID: bound.rowID, in: database)
+        let image = try before.image(set: bound.set, rowID: bound.rowID, shape: table.shape, in: database)
         guard rest.isEmpty || image != nil else { return }
-        try keep(version, table, rowID: bound.row, beneath: rest, owner: image?.owner ?? 0, in: database)
+        try keep(version, table, rowID: bound.rowID, beneath: rest, owner: image?.owner ?? 0, in: database)
     }
 
     /// Called again, an action that was refused for another's change, or that may have acted, is called on what the service

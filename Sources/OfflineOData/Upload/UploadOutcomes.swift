@@ -76,7 +76,7 @@ struct UploadOutcomes: Sendable {
         let isOurs = request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false
         if isOurs {
             try queue.setETag(
-                etag, ofCallsBoundTo: RequestDetail.BoundRow(set: request.entitySet, row: request.rowID), in: database)
+                etag, ofCallsBoundTo: RowReference(set: request.entitySet, rowID: request.rowID), in: database)
         }
         // A stream has an ETag of its own, and no properties.
         if let next = rest.first(where: { $0.kind != .stream }) {
@@ -160,7 +160,7 @@ struct UploadOutcomes: Sendable {
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
             // It was deleted here after all, and the service never took it: both sides agree. What the service
             // has under the same key is somebody else's, and comes back.
-            try Undo(mapping: mapping, queue: queue, before: before).undo(
+            try Undo(mapping: mapping, queue: queue, environment: environment).undo(
                 set: request.entitySet, rowID: request.rowID, in: database)
             return
         }
@@ -199,7 +199,7 @@ struct UploadOutcomes: Sendable {
         guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
         let set = request.touchedRow?.set ?? request.entitySet
         for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(set) {
-            try QueryTable.forgetLinks(of: query.id, in: database)
+            try QueryTable.requireComparison(of: query, in: database)
         }
         if let key {
             let shape = request.changes.shape
@@ -244,10 +244,12 @@ struct UploadOutcomes: Sendable {
                 try queue.setETag(request.etag, of: next.id, in: database)
             }
             try renew(request, to: theirs, in: database)
+            try Undo(mapping: mapping, queue: queue, environment: environment).undoDependents(
+                of: [request], leaving: requests.filter { $0.id != request.id }, in: database)
         } else {
             if let theirs { try renew(request, to: theirs, in: database) }
             if theirs == nil { try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database) }
-            try Undo(mapping: mapping, queue: queue, before: before).undo(
+            try Undo(mapping: mapping, queue: queue, environment: environment).undo(
                 set: request.entitySet, rowID: request.rowID, in: database)
         }
         for request in theirs == nil ? requests : [request] {

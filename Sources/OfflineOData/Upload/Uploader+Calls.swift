@@ -45,10 +45,12 @@ extension Uploader {
         return ODataURL(path: now ?? bound)
     }
 
-    /// The entity that an action is bound to as the action has left it: by its answer, or read again where what is here or
-    /// waits is of another version now (rule 5).
+    /// The entity that an action is bound to as the action has left it: by its answer, or read again where the call has an
+    /// ETag, so that what is here is of a version that the service may have no more, or where a change waits behind it
+    /// (rule 5).
     ///
-    /// - Returns: `nil` where nothing here needs it, or where it cannot be read.
+    /// - Returns: `nil` for what is bound to no entity that is here, for what is neither answered nor read again, and where it
+    ///   cannot be read.
     func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
         guard call.detail.bound != nil else { return nil }
         if case .entity(var entity) = response.body {
@@ -85,6 +87,15 @@ extension Uploader {
         guard let theirs = found else { return nil }
         let isUnchanged = next.etag.map { $0 == theirs.control.etag } ?? next.base.map(theirs.matches) ?? true
         return isUnchanged ? nil : Conflict(theirs: theirs, error: .preconditionFailed(next.entitySet))
+    }
+
+    /// What the service has of the entity that an action in doubt is bound to, which the action may have changed: the version
+    /// that the next changes meet, and that the action is called on again.
+    ///
+    /// - Returns: `nil` for anything but an action in doubt that has an ETag, and where the entity cannot be read.
+    func version(behind request: QueuedRequest, _ state: QueuedRequest.State) async -> Entity? {
+        guard state == .inDoubt, request.kind == .call, request.etag != nil else { return nil }
+        return await readAgain(request, request.key)
     }
 
     /// The service has found another ETag than an action was called with.

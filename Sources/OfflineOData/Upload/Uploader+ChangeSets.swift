@@ -77,8 +77,11 @@ extension Uploader {
             let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
             return try await archive(changeSet: marked, .inDoubt, doubt, message: doubt.message)
         }
-        for result in results {
-            guard case .failure(let error) = result.result else { continue }
+        let refusals = results.compactMap { result -> ODataError? in
+            if case .failure(let error) = result.result { error } else { nil }
+        }
+        // What was refused since another one was says less than why that was.
+        if let error = refusals.first(where: { $0.status != 424 }) ?? refusals.first {
             return try await refuse(
                 changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, bindings, way)
         }
@@ -107,12 +110,14 @@ extension Uploader {
     /// waiting for those before it, with the keys that these were given.
     private func sendApart(_ requests: [QueuedRequest]) async throws -> Result {
         try await write { database in
+            let dependencies = QueueDependencies(queue: outcomes.queue)
             var earlier: Set<Int64> = []
             for request in requests {
                 try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                 // One that was mended may wait for what was made after it.
-                let free = try earlier.filter { try !outcomes.queue.anyWaits([$0], for: request.id, in: database) }
-                try outcomes.queue.leaveChangeSet(request.id, dependsOn: free.union(request.dependsOn), in: database)
+                let free = try earlier.filter { try !dependencies.anyWaits([$0], for: request.id, in: database) }
+                try outcomes.queue.leaveChangeSet(request.id, in: database)
+                try dependencies.set(free.union(request.dependsOn), of: request.id, in: database)
                 earlier.insert(request.id)
             }
         }
@@ -132,7 +137,7 @@ extension Uploader {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
         var mentions: Set<ChangeSetReferences.Mention> = []
-        var touched: [RequestDetail.BoundRow: String] = [:]
+        var touched: [RowReference: String] = [:]
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let creation = created.first { $0.isOfRow(of: request) }
@@ -280,14 +285,19 @@ extension Uploader {
 
     private func archive(
         changeSet requests: [QueuedRequest], _ state: QueuedRequest.State, _ error: ODataError, message: String,
-        theirs: [Int64: Entity] = [:]
+        conflicts: [Int64: Conflict] = [:]
     ) async throws -> Result {
         let at = environment.instant.description
+        var versions = conflicts.compactMapValues(\.theirs)
+        for request in requests where versions[request.id] == nil {
+            versions[request.id] = await version(behind: request, state)
+        }
+        let (known, kinds) = (versions, conflicts.mapValues(\.kind))
         try await write { database in
             for request in requests {
                 let failure = QueuedRequest.Failure(
                     status: error.status, code: error.code, message: message, target: error.target,
-                    innerError: error.innerError, theirs: theirs[request.id], at: at)
+                    innerError: error.innerError, theirs: known[request.id], conflict: kinds[request.id], at: at)
                 try outcomes.fail(request, state, failure, in: database)
             }
         }
@@ -323,7 +333,6 @@ extension Uploader {
     private func resolve(
         conflicts: [Int64: Conflict], _ requests: [QueuedRequest], _ error: ODataError, _ way: Way
     ) async throws -> Result {
-        let theirs = conflicts.compactMapValues(\.theirs)
         var rebased: [(QueuedRequest, Entity, Entity)] = []
         for request in requests {
             guard let conflict = conflicts[request.id] else { continue }
@@ -343,10 +352,10 @@ extension Uploader {
             let message =
                 conflicts.isEmpty
                 ? error.message
-                : theirs.isEmpty
+                : conflicts.values.allSatisfy { $0.kind == .deleted }
                     ? "An entity of the change set was deleted by somebody else."
                     : "An entity of the change set was changed by somebody else."
-            return try await archive(changeSet: requests, .refused, error, message: message, theirs: theirs)
+            return try await archive(changeSet: requests, .refused, error, message: message, conflicts: conflicts)
         }
         let changed = rebased
         let again = try await write { database in

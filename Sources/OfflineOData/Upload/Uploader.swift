@@ -41,14 +41,21 @@ struct Uploader: Sendable {
 
     /// Sends what can be sent.
     ///
+    /// - Parameter report: has the requests that failed before any was sent, and gets what became of the others, as far as it
+    ///   came.
     /// - Throws: what the way to the service throws; requests not answered stay queued.
-    func upload() async throws -> UploadReport {
-        var report = UploadReport()
-        let total = try await database.read { try outcomes.queue.requests([.pending, .sending], in: $0).count }
-        progress.report(SyncProgress(phase: .uploading, total: total))
+    func upload(into report: inout UploadReport) async throws {
+        let failedBefore = report.failed.count
+        let total = try await database.read { database in
+            // What is on its way is sent whatever it is.
+            try failedBefore + outcomes.queue.ids([.sending], in: nil, in: database).count
+                + outcomes.queue.ids([.pending], in: options.categories, in: database).count
+        }
+        progress.report(SyncProgress(phase: .uploading, done: failedBefore, total: total))
         var tries: [Int64: Int] = [:]
-        while true {
-            let unit = try await next()
+        var selection: QueueSelection?
+        while !options.stopOnFirstFailure || report.failed.isEmpty {
+            let unit = try await next(&selection)
             guard let first = unit.first else { break }
             try Task.checkCancellation()
             let result: Result
@@ -79,19 +86,26 @@ struct Uploader: Sendable {
                 SyncProgress(
                     phase: .uploading, done: report.accepted.count + report.failed.count + report.givenUp.count,
                     total: total))
-            if options.stopOnFirstFailure, !report.failed.isEmpty { break }
         }
-        report.waiting = try await database.read { try outcomes.queue.requests([.pending], in: $0) }
-        return report
+        report.waiting = try await database.read { database in
+            let waiting = Set(try outcomes.queue.ids([.pending], in: options.categories, in: database))
+            return try outcomes.queue.requests([.pending], in: database).filter { waiting.contains($0.id) }
+        }
     }
 
     /// The first request or change set that waits for no other. What was on its way when the process ended comes
     /// first: its answer decides over everything behind it.
-    private func next() async throws -> [QueuedRequest] {
-        try await database.read { database in
+    private func next(_ selection: inout QueueSelection?) async throws -> [QueuedRequest] {
+        let known = selection
+        let (unit, present) = try await database.read { database -> ([QueuedRequest], QueueSelection?) in
+            var selection = known
             let usesChangeSets = try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database)
-            return try outcomes.queue.next(in: options.categories, usesChangeSets: usesChangeSets, in: database)
+            let unit = try outcomes.queue.next(
+                in: options.categories, &selection, usesChangeSets: usesChangeSets, in: database)
+            return (unit, selection)
         }
+        selection = present
+        return unit
     }
 
     enum Result {
@@ -395,18 +409,13 @@ struct Uploader: Sendable {
 
     func archive(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ error: ODataError, message: String,
-        theirs: Entity? = nil
+        theirs: Entity? = nil, conflict: QueuedRequest.Failure.Conflict? = nil
     ) async throws -> Result {
         var theirs = theirs
-        // What it may have changed is the version that the next changes meet.
-        if state == .inDoubt, request.kind == .call, request.etag != nil {
-            theirs = await readAgain(request, request.key)
-        }
+        if theirs == nil { theirs = await version(behind: request, state) }
         let failure = QueuedRequest.Failure(
             status: error.status, code: error.code, message: message, target: error.target,
-            innerError: error.innerError,
-            theirs: theirs,
-            at: environment.instant.description)
+            innerError: error.innerError, theirs: theirs, conflict: conflict, at: environment.instant.description)
         try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed
     }
@@ -416,6 +425,9 @@ struct Uploader: Sendable {
     struct Conflict {
         var theirs: Entity?
         var error: ODataError
+
+        /// As the error archive has it.
+        var kind: QueuedRequest.Failure.Conflict { theirs == nil ? .deleted : .changed }
     }
 
     /// What the policy says of a conflict.
@@ -442,7 +454,8 @@ struct Uploader: Sendable {
             let message =
                 conflict.theirs == nil
                 ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
-            return try await archive(request, .refused, conflict.error, message: message, theirs: conflict.theirs)
+            return try await archive(
+                request, .refused, conflict.error, message: message, theirs: conflict.theirs, conflict: conflict.kind)
         case .theirs:
             return .givenUp(
                 try await write { database in
@@ -453,11 +466,13 @@ struct Uploader: Sendable {
         case .mine, .merged:
             guard let theirs = conflict.theirs else {
                 return try await archive(
-                    request, .refused, conflict.error, message: "The entity was deleted by somebody else.")
+                    request, .refused, conflict.error, message: "The entity was deleted by somebody else.",
+                    conflict: conflict.kind)
             }
             guard rebases < Self.maxRebases else {
                 return try await archive(
-                    request, .refused, conflict.error, message: conflict.error.message, theirs: theirs)
+                    request, .refused, conflict.error, message: conflict.error.message, theirs: theirs,
+                    conflict: conflict.kind)
             }
             var changes = request.changes
             if case .merged(let merged) = decision { changes = merged }

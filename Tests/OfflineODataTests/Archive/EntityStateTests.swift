@@ -1,3 +1,4 @@
+import HTTPTypes
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -55,6 +56,123 @@ struct EntityStateTests {
         try await store.download()
         #expect(try await entity("Products(1)", of: store).isUpsertedLastDownload)
         #expect(try await !entity("Products(2)", of: store).isUpsertedLastDownload)
+    }
+
+    @Test("An uploaded one is as the download brought it once all queries that hold it are through, whatever others do")
+    func subset() async throws {
+        let shop = try await Shop()
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard isRefusing.isSet, request.url.description.hasPrefix("Categories") else { return nil }
+                throw ODataError(status: 403, code: "No", message: "No.")
+            })
+        let store = try await shop.clone(
+            [
+                DefiningQuery("products", "Products"), DefiningQuery("few", "Products?$filter=Stock lt 100"),
+                DefiningQuery("categories", "Categories"),
+            ], through: service)
+        func isLocal() async throws -> Bool { try await entity("Products(1)", of: store).isLocal }
+        try await store.update("Products(1)", ["Stock": 7])
+        try await store.upload()
+        try await store.download(["products"])
+        #expect(try await isLocal(), "the other query that holds it may still bring another version")
+        try await store.download(["few"])
+        #expect(try await isLocal())
+        try await store.download(["products", "few"])
+        #expect(try await !isLocal())
+        // One that is refused does not keep the others from telling.
+        try await store.update("Products(1)", ["Stock": 8])
+        try await store.upload()
+        isRefusing.set()
+        await #expect(throws: (any Error).self) { try await store.download() }
+        #expect(try await !isLocal())
+    }
+
+    @Test("Whether the last download brought one is told alike by its property and by the function")
+    func upserted() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            try DefiningQuery("few", "Products?$filter=Stock lt 50"), DefiningQuery("categories", "Categories"),
+        ])
+        func expect(_ count: Int, of set: String) async throws {
+            let found = Set(try await store.rows("\(set)?$filter=outpost.upsertedLastDownload()").compactMap(\.key))
+            #expect(found.count == count, "\(set)")
+            for row in try await store.rows(set) {
+                let key = try #require(row.key)
+                #expect(row.isUpsertedLastDownload == found.contains(key), "\(set) \(key)")
+            }
+        }
+        let few = try await store.rows("Products").count
+        try await expect(few, of: "Products")
+        try await store.create("Categories", ["Name": "Mine"])
+        try await expect(5, of: "Categories")
+        try await store.upload()
+        try await expect(5, of: "Categories")
+        try await store.add(DefiningQuery("all", "Products"))
+        try await store.download(["all"])
+        try await expect(30, of: "Products")
+        try await expect(0, of: "Categories")
+        try await store.download()
+        try await expect(0, of: "Products")
+    }
+
+    @Test("Whether the last download brought one that another one contains is told and counted, too")
+    func upsertedWithin() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Pages")])
+        func isUpserted() async throws -> Bool {
+            try await entity("Albums(1)/Pages(1)", of: store).isUpsertedLastDownload
+        }
+        let found = "Albums(1)/Pages?$filter=outpost.upsertedLastDownload()"
+        #expect(try await isUpserted())
+        #expect(try await store.rows(found).count == 1)
+        #expect(try await store.download().updated == 0)
+        #expect(try await !isUpserted())
+        try await studio.service.change(.update, "Albums(1)/Pages(1)", "Page", ["Title": "Back"])
+        #expect(try await store.download().updated == 1)
+        #expect(try await isUpserted())
+        #expect(try await store.rows(found).map { $0["Title"] } == ["Back"])
+        // What waits here is not of the service.
+        let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
+        let change = Entity(shape: shape, ["Title": "Mine"])
+        _ = try await store.execute(
+            ODataRequest(.update, try ODataURL(parsing: "Albums(1)/Pages(1)"), body: .entity(change)))
+        #expect(try await store.download().updated == 0)
+        #expect(try await !isUpserted())
+        #expect(try await store.rows(found).isEmpty)
+    }
+
+    @Test("It is found by what became of it over HTTP too, by clients of either version")
+    func overHTTP() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 4711])
+        let handler = try ODataHandler(provider: store, serviceRoot: "/")
+        let older = try ODataV2Handler(provider: store, serviceRoot: "/v2/")
+        func get(_ path: String) async throws -> (Int, String) {
+            let message = HTTPRequest(
+                method: .get, scheme: "http", authority: "shop.test", path: path,
+                headerFields: [.accept: "application/json"])
+            let (response, body) =
+                path.hasPrefix("/v2/")
+                ? await older.handle(message, ByteStream([])) : await handler.handle(message, ByteStream([]))
+            return (response.status.code, String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self))
+        }
+        for root in ["/", "/v2/"] {
+            for function in ["sap.islocal()", "outpost.hasPendingChanges()"] {
+                // Both times: when it is read, and when it is known.
+                for _ in 0..<2 {
+                    let (status, text) = try await get("\(root)Products?$filter=\(function)")
+                    #expect(status == 200 && text.contains("4711"), "\(root) \(function): \(text)")
+                    #expect(text.components(separatedBy: "Discontinued").count == 2, "one alone: \(text)")
+                }
+            }
+            let (status, text) = try await get(
+                "\(root)Orders?$filter=sap.entityexists(Employee)%20and%20OrderID%20eq%201001")
+            #expect(status == 200 && text.contains("1001"), "\(root): \(text)")
+        }
     }
 
     @Test("A refused one has failed, and what waits for it is pending")

@@ -1,7 +1,9 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import Synchronization
 import Testing
 
 @Suite("A later download")
@@ -82,13 +84,47 @@ struct DeltaTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }
 
-    @Test("comes in several pages and is applied as one")
+    /// Looks how much of a change is seen in a store.
+    private final class Look: Sendable {
+        private let counts = Mutex<[Int]>([])
+        private let store = Mutex<OfflineODataProvider?>(nil)
+
+        /// How many changed orders were seen at each look.
+        var seen: [Int] { counts.withLock { $0 } }
+
+        func begin(at store: OfflineODataProvider) { self.store.withLock { $0 = store } }
+
+        func take() async throws {
+            guard let store = store.withLock({ $0 }) else { return }
+            let count = try await store.rows("Orders?$filter=Freight eq 7777").count
+            counts.withLock { $0.append(count) }
+        }
+    }
+
+    @Test("comes in several pages and is applied as one: at no moment is there a part of it")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)
-        let store = try await shop.clone()
-        try await shop.sql("UPDATE Orders SET Freight = Freight + 1 WHERE OrderID <= 1045")
+        let look = Look()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { _ in
+                try await look.take()
+                return nil
+            })
+        let store = try await shop.clone(through: service)
+        try await shop.sql("UPDATE Orders SET Freight = 7777 WHERE OrderID <= 1045")
+        look.begin(at: store)
+        // Before each page, and as often as can be while pages come and are applied.
+        let isOver = LockedFlag()
+        let watch = Task { while !isOver.isSet { try await look.take() } }
+        defer { isOver.set() }
         let report = try await store.download()
         #expect(report.updated == 45)
+        isOver.set()
+        try await watch.value
+        try await look.take()
+        #expect(Set(look.seen) == [0, 45])
+        #expect(look.seen.filter { $0 == 0 }.count >= 5, "there are five pages")
         try await shop.expectEqual(store)
     }
 
@@ -146,14 +182,20 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("does not sweep when the read was cut (rule 15)")
+    @Test("does not sweep when the read was cut, and the next one makes up for it (rule 15)")
     func cutRefresh() async throws {
         let shop = try await Shop(pageSize: 30)
-        let store = try await shop.clone(
-            [DefiningQuery(entitySet: "Orders")], through: PlainService(base: shop.client()))
+        let store = try await shop.clone(through: PlainService(base: shop.client()))
+        try await shop.sql(
+            "DELETE FROM Orders WHERE OrderID = 1200; UPDATE Orders SET Freight = 7777 WHERE OrderID = 1001")
+        // The orders alone are of seven pages.
         await shop.wire.cut { count, _ in count > 3 ? .answerLost : nil }
-        await #expect(throws: (any Error).self) { try await store.download() }
+        await #expect(throws: TransportError.self) { try await store.download() }
         #expect(try await store.rows("Orders").count == 200)
+        await shop.wire.mend()
+        let report = try await store.download()
+        #expect(report.queries.allSatisfy { $0.method == .refresh })
+        try await shop.expectEqual(store)
     }
 
     @Test("of one query that the service no longer has does not hold up the others")
@@ -169,7 +211,15 @@ struct DeltaTests {
         let store = try await shop.clone(through: service)
         isGone.set()
         try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1001")
-        await #expect(throws: ODataError.self) { try await store.download() }
+        let error = await #expect(throws: OfflineError.self) { try await store.download() }
+        guard case .queriesRefused(let refusals, let report)? = error else { throw try #require(error) }
+        #expect(refusals.map(\.name) == ["Categories"] && refusals.map(\.text) == ["Categories"])
+        #expect(refusals.map(\.error.status) == [404] && refusals.allSatisfy(\.wasLoaded))
+        #expect(refusals.first?.description.contains("query Categories (Categories): 404") == true)
+        #expect(report.updated == 1 && !report.queries.map(\.name).contains("Categories"))
+        let event = try #require(try await store.events(newest: 1).first)
+        #expect(event.requests == report.received && event.failures == 1)
+        #expect(event.text.hasSuffix("refused: Categories"))
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))
     }
 

@@ -160,8 +160,9 @@ struct EncodedDownloadTests {
         let folder = Folder()
         let text = #"{"@odata.context":"$metadata#Things","value":[{"ID":1}],"error":{"code":"Disk","message":"full"}}"#
         let store = try await store(["Things": text, "OpenThings": page("OpenThings", [])], in: folder.url)
-        let error = await #expect(throws: ODataError.self) { try await store.download() }
-        #expect(error?.code == "Disk")
+        let error = await #expect(throws: OfflineError.self) { try await store.download() }
+        guard case .queriesRefused(let refusals, _)? = error else { throw try #require(error) }
+        #expect(refusals.map(\.error.code) == ["Disk"])
     }
 }
 

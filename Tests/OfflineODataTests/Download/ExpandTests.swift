@@ -86,6 +86,30 @@ struct ExpandTests {
         #expect(try await store.rows("Order_Lines").count == lines - 1)
     }
 
+    @Test(
+        "is asked for again where the service failed, or refused the user, when it was probed", arguments: [403, 500])
+    func failedProbe(status: Int) async throws {
+        let shop = try await Shop()
+        let isFailing = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard isFailing.isSet, request.url.description.hasPrefix("Order_Lines") else { return nil }
+                throw ODataError(status: status, code: "No", message: "Not now.")
+            })
+        let store = try await shop.store(
+            [try DefiningQuery("mine", "Orders?$filter=EmployeeID eq 1&$expand=Order_Lines")], through: service)
+        isFailing.set()
+        await #expect(throws: (any Error).self) { try await store.download() }
+        isFailing.clear()
+        try await store.download()
+        let lines = try await shop.count(
+            "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
+        #expect(try await store.rows("Order_Lines").count == lines)
+        let explanation = try #require(try await store.explainDownloads().first)
+        #expect(explanation.parts.allSatisfy { $0.contains("split") } && !explanation.parts.isEmpty)
+    }
+
     @Test("keeps relations without a foreign key as the service has them, with local changes on top")
     func links() async throws {
         let studio = try await Studio()

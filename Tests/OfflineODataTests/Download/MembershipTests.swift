@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -51,6 +52,23 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
+    @Test("counts as changed by the service only where the service has changed it")
+    func countedOnce() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(
+            [DefiningQuery(entitySet: "Orders")], through: PlainService(base: shop.client()))
+        try await store.update("Orders(1001)", ["Freight": 7])
+        try await store.delete("Orders(1002)")
+        #expect(try await store.download().updated == 0)
+        #expect(try await store.rows("Orders?$filter=outpost.upsertedLastDownload()").isEmpty)
+        try await shop.sql("UPDATE Orders SET OrderedAt = '2026-01-01 09:00:00' WHERE OrderID = 1001")
+        #expect(try await store.download().updated == 1)
+        let found = try await store.rows("Orders?$filter=outpost.upsertedLastDownload()")
+        #expect(found.map { $0["OrderID"] } == [1001])
+        #expect(found.first?["Freight"] == .decimal(ODataDecimal(7)), "and the change stays on top")
+        #expect(try await store.download().updated == 0)
+    }
+
     @Test("that was made here and is in no query goes once all its changes are uploaded")
     func releasedAfterMending() async throws {
         let shop = try await Shop()
@@ -65,6 +83,80 @@ struct MembershipTests {
         try await store.sync()
         #expect(try await store.status().failed.map(\.entityText) == [])
         #expect(try await store.rows("Products").isEmpty)
+    }
+
+    /// What becomes of a first download that was broken off.
+    enum Ending: CaseIterable {
+        case beginsAgain
+        case beginsAgainBehindChange
+        case isRemoved
+    }
+
+    @Test(
+        "that was made here and that a first download has brought goes where that begins again without it, or never ends",
+        arguments: Ending.allCases)
+    func releasedByBrokenDownload(ending: Ending) async throws {
+        let shop = try await Shop(pageSize: 3)
+        let (isCut, isExpired) = (LockedFlag(), LockedFlag())
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.link?.contains("skiptoken") == true else { return nil }
+                if !isCut.isSet {
+                    isCut.set()
+                    throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+                }
+                if !isExpired.isSet {
+                    isExpired.set()
+                    throw ODataError(status: 410, code: "Gone", message: "The link has expired.")
+                }
+                return nil
+            },
+            after: { _, response in
+                guard case .page(var page) = response.body else { return response }
+                // Many services do not tell that an entity has left a result.
+                page.removed = []
+                var response = response
+                response.body = .page(page)
+                return response
+            })
+        let store = try await shop.clone([DefiningQuery("one", "Categories?$filter=CategoryID eq 1")], through: service)
+        try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "New", "Country": "Norway"])
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
+        await #expect(throws: TransportError.self) { try await store.download(["norway"]) }
+        #expect(try await store.rows("Customers").count == 1, "what is seen stays seen")
+        try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'A0001'")
+        if ending == .isRemoved {
+            try await store.removeQuery("norway")
+        } else {
+            if ending == .beginsAgainBehindChange {
+                try await store.update("Customers('A0001')", ["City": "Mine"])
+            }
+            try await store.download()
+            #expect(isExpired.isSet)
+            let uploaded = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+            #expect(uploaded.accepted.count == (ending == .beginsAgainBehindChange ? 1 : 0))
+        }
+        try await store.download()
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'A0001'").isEmpty)
+        #expect(try await store.rows("Customers").count == (ending == .isRemoved ? 0 : 5))
+    }
+
+    @Test("that was uploaded since a first download was broken off stays when that goes on behind its page")
+    func keptBehindResumedDownload() async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")])
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download() }
+        await shop.wire.mend()
+        try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "New", "Country": "Norway"])
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await store.download().received == 30, "the first page did not travel again")
+        #expect(try await store.rows("Customers").count == 41)
+        try await store.download()
+        #expect(try await store.rows("Customers").count == 41)
+        #expect(try await store.rows("Customers?$filter=outpost.isLocal()").isEmpty)
     }
 
     @Test("is one row when a download brought it before the answer to its create came, with edits on both")

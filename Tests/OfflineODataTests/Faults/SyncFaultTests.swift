@@ -234,18 +234,27 @@ private struct SyncScenario {
 
     /// After syncs that lied and a power failure, the store in a directory is whole and goes on, or its damage is named; that
     /// nothing is lost is not claimed (rule 4).
+    ///
+    /// What is found whole is the store of one moment, which must go on. A log is read up to the first frame that lacks
+    /// something; a database that pages were moved into has either all of them, or none, or such as lack sectors, and those are
+    /// damages.
     func expectWholeOrNamed(at directory: String, _ what: Comment) async {
         do {
             let found = try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key)))
             guard found.isWhole else { return }
+        } catch {
+            let isTyped = error is StoreError || error is OfflineError
+            #expect(isTyped, "\(type(of: error)): \(error) \(what)")
+            return
+        }
+        do {
             let store = try await open(at: directory)
             defer { try? store.close() }
             _ = try await store.status()
             try await store.sync()
             for set in ["Customers", "Orders"] { _ = try await store.rows(set) }
         } catch {
-            let isTyped = error is StoreError || error is OfflineError || error is ODataError
-            #expect(isTyped, "\(type(of: error)): \(error) \(what)")
+            Issue.record("whole, and yet \(type(of: error)): \(error) \(what)")
         }
     }
 
@@ -258,11 +267,8 @@ private struct SyncScenario {
 @Suite("On a disk and a wire that fail, a store loses no change and doubles none")
 struct SyncFaultTests {
     /// `OUTPOST_FAULTS`: how many seeded runs with a fault each, or `all` for every fault at every operation and every
-    /// message. In CI, 300.
-    private static let wanted: String = {
-        let environment = ProcessInfo.processInfo.environment
-        return environment["OUTPOST_FAULTS"] ?? (environment["CI"] == nil ? "24" : "300")
-    }()
+    /// message. `.ci/run` wants 300.
+    private static let wanted = ProcessInfo.processInfo.environment["OUTPOST_FAULTS"] ?? "24"
 
     /// What goes wrong with the disk at one operation.
     enum DiskFault: CaseIterable, Sendable {

@@ -31,6 +31,20 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(-1)/$value") == text, "by its first key too")
     }
 
+    @Test("are loaded by the first key of an entity that was made here, too")
+    func loadedByFirstKey() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        _ = try await store.createMedia("Pictures", "mine")
+        try await store.upload()
+        let pictures = try await studio.service.rows("Pictures?$orderby=ID desc&$top=1")
+        let id = try #require(pictures.first?["ID"])
+        guard case .integer(let number) = id else { throw ODataError.notFound("ID") }
+        try await studio.service.replaceStream("Pictures(\(number))/$value", "theirs")
+        #expect(try await store.loadStream(ODataURL(parsing: "Pictures(-1)/$value")))
+        #expect(try await store.stream("Pictures(\(number))/$value") == "theirs")
+    }
+
     @Test("are replaced offline, the last stream counts, and a lost answer does no harm")
     func replaced() async throws {
         let studio = try await Studio()
@@ -199,6 +213,24 @@ struct MediaTests {
         #expect(ranges.names == ["all", "bytes=524288-"])
     }
 
+    @Test("come anew where they were replaced since their download was cut: no half is put to another one's (If-Range)")
+    func replacedSinceCut() async throws {
+        let studio = try await Studio()
+        try await studio.service.replaceStream(
+            "Pictures(1)/$value", String(repeating: "0123456789abcdef", count: 1 << 16))
+        let ranges = LockedNames()
+        let store = try await studio.clone(
+            through: try ODataClient(
+                serviceRoot: "http://studio.test/", transport: CuttingTransport(base: studio.wire, ranges: ranges)))
+        let url = try ODataURL(parsing: "Pictures(1)/$value")
+        await #expect(throws: TransportError.self) { try await store.loadStream(url) }
+        let text = String(repeating: "fedcba9876543210", count: 1 << 16)
+        try await studio.service.replaceStream("Pictures(1)/$value", text)
+        #expect(try await store.loadStream(url))
+        #expect(try await store.stream("Pictures(1)/$value") == text)
+        #expect(ranges.names == ["all", "bytes=524288-"])
+    }
+
     @Test("come with a query that retrieves streams, again when they changed, or when they are asked for")
     func loaded() async throws {
         let studio = try await Studio()
@@ -215,6 +247,48 @@ struct MediaTests {
         try await store.download()
         #expect(try await store.stream("Pictures(1)/$value") == "two")
         #expect(try await store.definingQueries().map(\.retrievesStreams) == [true])
+    }
+
+    @Test(
+        "that cannot be loaded hide neither which queries were refused nor what the others brought",
+        arguments: [true, false])
+    func cutBesideRefusal(isRefusing: Bool) async throws {
+        let studio = try await Studio()
+        let isFailing = LockedFlag()
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard isFailing.isSet else { return nil }
+                if isRefusing, (request.link ?? request.url.description).contains("Tags") {
+                    throw ODataError(status: 403, code: "Forbidden", message: "Not for you.")
+                }
+                guard request.url.description.hasSuffix("$value") else { return nil }
+                throw TransportError.connectionLost(host: "studio.test", reason: "the wire is cut")
+            })
+        let store = try await studio.clone(
+            [DefiningQuery(entitySet: "Tags"), DefiningQuery("p", "Pictures", retrievesStreams: true)],
+            through: service)
+        try await studio.picture("Pictures", Array("two".utf8))
+        isFailing.set()
+        let error = await #expect(throws: (any Error).self) { try await store.download() }
+        let event = try #require(try await store.events(newest: 1).first)
+        #expect(event.kind == "download" && (event.requests ?? 0) > 0)
+        if isRefusing {
+            guard case .queriesRefused(let refusals, let report)? = error as? OfflineError else {
+                throw try #require(error)
+            }
+            #expect(refusals.map(\.name) == ["Tags"] && report.inserted == 1)
+            #expect(event.requests == report.received && event.failures == 2 && event.text.contains("refused: Tags"))
+        } else {
+            #expect(error is TransportError)
+            #expect(event.failures == 1)
+        }
+        #expect(event.text.hasSuffix("ended early while loading streams"))
+        isFailing.clear()
+        try await store.download()
+        let pictures = try await store.rows("Pictures?$orderby=ID desc&$top=1")
+        guard case .integer(let number)? = pictures.first?["ID"] else { throw ODataError.notFound("ID") }
+        #expect(try await store.stream("Pictures(\(number))/$value") == "two")
     }
 }
 

@@ -106,6 +106,49 @@ struct ObservationTests {
         #expect(try await results.next()?.first?.offlineState == .unchanged)
     }
 
+    @Test("sees what becomes of the change of an expanded entity")
+    func expandedStates() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let query = try ODataURL(parsing: "Products(1)?$expand=Category")
+        var results = store.observe(query).makeAsyncIterator()
+        var changes = store.observeChanges(query).makeAsyncIterator()
+        let first = try #require(try await results.next()?.first)
+        _ = try await changes.next()
+        func category(_ product: Entity?) throws -> Entity {
+            guard case .one(let category)? = product?.related["Category"] else { throw ODataError.notFound("Category") }
+            return category
+        }
+        let id = try #require(try category(first)["CategoryID"]?.lexicalText)
+        try await store.update("Categories(\(id))", ["Name": "Renamed"])
+        #expect(try await category(results.next()?.first).offlineState == .pending)
+        #expect(try await category(changes.next()?.updated.first).offlineState == .pending)
+        try await store.upload()
+        #expect(try await category(results.next()?.first).offlineState == .uploaded)
+        #expect(try await category(changes.next()?.updated.first).offlineState == .uploaded)
+    }
+
+    @Test("sees rows without a key come and go by their values")
+    func groups() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let query = try ODataURL(parsing: "Customers?$apply=groupby((Country),aggregate($count as Customers))")
+        var changes = store.observeChanges(query).makeAsyncIterator()
+        func count(_ country: String, in groups: [Entity]) -> ODataValue? {
+            groups.first { $0["Country"] == .string(country) }?["Customers"]
+        }
+        let first = try #require(try await changes.next())
+        #expect(first.inserted.count > 1 && first.updated.isEmpty && first.removed.isEmpty)
+        guard case .integer(let before)? = count("Norway", in: first.inserted) else {
+            throw ODataError.notFound("the customers of Norway")
+        }
+        try await store.update("Customers('C0001')", ["Country": "Atlantis"])
+        let next = try #require(try await changes.next())
+        #expect(count("Atlantis", in: next.inserted) == 1 && count("Norway", in: next.inserted) == .integer(before - 1))
+        #expect(next.inserted.count == 2 && next.removed.count == 1 && next.updated.isEmpty)
+        #expect(count("Norway", in: next.removed) == .integer(before))
+    }
+
     @Test("sees what a download brings")
     func downloads() async throws {
         let shop = try await Shop()

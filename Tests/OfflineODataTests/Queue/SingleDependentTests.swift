@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
@@ -24,12 +25,19 @@ struct SingleDependentTests {
         return changes.reduce(metadata) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
     }
 
-    /// A service of two albums with a note each, and a store of it.
-    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineODataProvider) {
+    private static let queries = [DefiningQuery(entitySet: "Albums"), DefiningQuery(entitySet: "Notes")]
+
+    /// A service of two albums with a note each.
+    private func service(_ alteration: (String) -> String = { $0 }) async throws -> Studio {
         let studio = try await Studio { alteration(Self.withOneNote($0)) }
         try await studio.service.create("Notes", ["ID": 2, "AlbumID": 2, "Text": "second"])
-        let queries = [DefiningQuery(entitySet: "Albums"), DefiningQuery(entitySet: "Notes")]
-        return (studio, try await studio.clone(queries))
+        return studio
+    }
+
+    /// That service, and a store of it.
+    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineODataProvider) {
+        let studio = try await service(alteration)
+        return (studio, try await studio.clone(Self.queries))
     }
 
     /// The notes of an album.
@@ -96,6 +104,212 @@ struct SingleDependentTests {
         #expect(note?["Text"] == "mine" && note?["AlbumID"] == .null)
     }
 
+    @Test("Two that change places are sent in the order in which each has left its own, also when requests are folded")
+    func swapped() async throws {
+        let (studio, store) = try await clone()
+        try await setNote(2, of: 1, in: store)
+        try await setNote(1, of: 2, in: store)
+        let report = try await store.upload(options: UploadOptions(foldsRequests: true))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.entityText) == ["Notes(1)", "Notes(2)", "Notes(1)"])
+        #expect(try await notes(studio.service, of: 1) == [2])
+        #expect(try await notes(studio.service, of: 2) == [1])
+    }
+
+    @Test("It waits for a conflict of the one before, where a download has brought a third: nothing is half done")
+    func third() async throws {
+        let (studio, store) = try await clone()
+        try await studio.service.create("Notes", ["ID": 3, "Text": "third"])
+        try await setNote(2, in: store)
+        try await setNote(3, in: studio.service)
+        try await store.download()
+        #expect(try await notes(store) == [2, 3], "what waits is seen beside what the service has")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.entityText) == [])
+        #expect(report.failed.map(\.entityText) == ["Notes(1)"])
+        #expect(report.failed.map { $0.failure?.isConflict } == [true])
+        #expect(report.waiting.map(\.entityText) == ["Notes(2)"])
+        #expect(try await notes(studio.service) == [3])
+        try await store.discard()
+        #expect(try await notes(store) == [3])
+        #expect(try await notes(store, of: 2) == [2])
+        #expect(try await store.status().pending.isEmpty, "what waited for it is given up with it")
+    }
+
+    @Test("A change that was refused and is mended so waits for the one before, too")
+    func mended() async throws {
+        let studio = try await service()
+        let isInvalid = LockedFlag()
+        let gateway = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard request.method == .update, isInvalid.isSet else { return nil }
+                throw ODataError(status: 400, code: "Invalid", message: "That is not valid.")
+            })
+        let store = try await studio.clone(Self.queries, through: gateway)
+        try await store.update("Notes(2)", ["Text": "mine"])
+        isInvalid.set()
+        let refused = try await store.upload().failed
+        #expect(refused.map(\.entityText) == ["Notes(2)"])
+        isInvalid.clear()
+        try await setNote(2, in: store)
+        #expect(try await store.status().failed.map(\.id) == [])
+        #expect(try await store.status().pending.first?.id == refused.first?.id, "it joins that")
+        #expect(try await sent(store) == ["Notes(1)", "Notes(2)"])
+        #expect(try await notes(studio.service) == [2])
+        #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
+    }
+
+    @Test("Rule 14: of the changes of others only those are read that have had the same foreign key")
+    func others() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(2)", ["AlbumID": .null, "Text": "mine"])
+        let other = try #require(try await store.status().pending.first?.id)
+        // Who reads it fails.
+        try await DatabaseQueue(path: store.directory + "/store.db").write { database in
+            try database.execute(
+                sql: "UPDATE outpost_queue SET base = CAST(replace(base, '[', '{') AS BLOB) WHERE id = ?",
+                arguments: [other])
+        }
+        await #expect(throws: (any Error).self) { _ = try await store.status() }
+        try await store.create("Notes", ["ID": 3, "AlbumID": 1])
+        await #expect(throws: (any Error).self) { try await store.create("Notes", ["ID": 4, "AlbumID": 2]) }
+        // The store lies in its folder.
+        withExtendedLifetime(studio) {}
+    }
+
+    // MARK: Taking back one side
+
+    /// What is left is sent and accepted.
+    ///
+    /// - Returns: the entities that were sent, in order.
+    private func sent(
+        _ store: OfflineODataProvider, _ options: UploadOptions = UploadOptions(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [String] {
+        let report = try await store.upload(options: options)
+        #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)
+        #expect(report.waiting.map(\.entityText) == [], sourceLocation: sourceLocation)
+        return report.accepted.map(\.entityText)
+    }
+
+    /// The entities whose changes wait, in order.
+    private func pending(_ store: OfflineODataProvider) async throws -> [String] {
+        try await store.status().pending.map(\.entityText)
+    }
+
+    @Test(
+        "Where the one before keeps it, the other one keeps every change but that, whatever else was changed",
+        arguments: [false, true])
+    func otherChanges(alsoOfGiver: Bool) async throws {
+        let (studio, store) = try await clone()
+        try await setNote(2, in: store)
+        try await store.update("Notes(2)", ["Text": "mine"])
+        if alsoOfGiver { try await store.update("Notes(1)", ["Text": "kept"]) }
+        let first = try await store.status().pending.prefix(1)
+        #expect(first.map(\.entityText) == ["Notes(1)"])
+        #expect(try await store.cancel(first.map(\.id)) == 1)
+        #expect(try await notes(store, of: 1) == [1])
+        #expect(try await notes(store, of: 2) == [2])
+        #expect(try await store.rows("Notes(2)").first?["Text"] == "mine")
+        #expect(try await sent(store) == (alsoOfGiver ? ["Notes(2)", "Notes(1)"] : ["Notes(2)"]))
+        #expect(try await notes(studio.service, of: 1) == [1])
+        #expect(try await notes(studio.service, of: 2) == [2])
+        #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
+        #expect(try await studio.service.rows("Notes(1)").first?["Text"] == (alsoOfGiver ? "kept" : "first"))
+    }
+
+    @Test("Of an update that changes more than the foreign key the rest stays, and is told")
+    func oneUpdate() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.update("Notes(2)", ["AlbumID": 1, "Text": "mine"])
+        try await store.undo([ODataURL(parsing: "Notes(1)")])
+        #expect(try await notes(store, of: 1) == [1])
+        #expect(try await notes(store, of: 2) == [2])
+        let left = try await store.status().pending
+        #expect(left.map { $0.changes["Text"] } == ["mine"] && left.map { $0.changes["AlbumID"] } == [nil])
+        #expect(try await store.events().contains { $0.kind == "undone" && $0.text == "Notes(2): AlbumID" })
+        #expect(try await sent(store) == ["Notes(2)"])
+        #expect(try await notes(studio.service, of: 2) == [2])
+        #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
+    }
+
+    @Test("One that was created stays, without the relation", arguments: ["undone", "given up"])
+    func created(way: String) async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.create("Notes", ["ID": 3, "AlbumID": 1, "Text": "new"])
+        var options = UploadOptions()
+        if way == "undone" {
+            try await store.undo([ODataURL(parsing: "Notes(1)")])
+            #expect(try await notes(store) == [1])
+            #expect(try await store.rows("Notes(3)").first?["AlbumID"] == .null)
+        } else {
+            try await studio.service.update("Notes(1)", ["Text": "theirs"])
+            options.conflictPolicy = .serverWins
+        }
+        #expect(try await sent(store, options) == ["Notes(3)"])
+        #expect(try await notes(studio.service) == [1])
+        let new = try await studio.service.rows("Notes(3)").first
+        #expect(new?["Text"] == "new" && new?["AlbumID"] == .null)
+        try await store.download()
+        #expect(try await notes(store) == [1])
+    }
+
+    @Test("Where the service's version of the one before counts, it keeps the relation, whatever else waits for it")
+    func givenUp() async throws {
+        let (studio, store) = try await clone()
+        try await setNote(2, in: store)
+        try await store.update("Notes(1)", ["Text": "mine"])
+        try await store.update("Notes(2)", ["Text": "mine"])
+        try await studio.service.update("Notes(1)", ["Text": "theirs"])
+        #expect(try await sent(store, UploadOptions(conflictPolicy: .serverWins)) == ["Notes(2)"])
+        #expect(try await notes(studio.service, of: 1) == [1])
+        #expect(try await notes(studio.service, of: 2) == [2])
+        #expect(try await studio.service.rows("Notes?$orderby=ID").map { $0["Text"] } == ["theirs", "mine"])
+    }
+
+    @Test("One that was made here and is not wanted any more has never had it: who got it from that one keeps it")
+    func madeHere() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.create("Notes", ["ID": 3, "AlbumID": 1])
+        try await store.update("Notes(3)", ["AlbumID": .null])
+        try await store.update("Notes(2)", ["AlbumID": 1])
+        try await store.undo([ODataURL(parsing: "Notes(3)")])
+        #expect(try await notes(store) == [2])
+        #expect(try await sent(store) == ["Notes(1)", "Notes(2)"])
+        #expect(try await notes(studio.service) == [2])
+    }
+
+    @Test("Where the one before gives it up by a later change all the same, the other one waits for that")
+    func laterGiver() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(2)", ["AlbumID": .null])
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.create("Notes", ["ID": 3, "AlbumID": 1])
+        try await store.update("Notes(1)", ["AlbumID": 2])
+        let second = try await store.status().pending[1]
+        #expect(try await store.cancel([second.id]) == 1)
+        #expect(try await notes(store, of: 1) == [3])
+        #expect(try await sent(store) == ["Notes(2)", "Notes(1)", "Notes(3)"])
+        #expect(try await notes(studio.service, of: 1) == [3])
+        #expect(try await notes(studio.service, of: 2) == [1])
+    }
+
+    @Test("Two that were to change places both stay where they are")
+    func swapTakenBack() async throws {
+        let (_, store) = try await clone()
+        try await setNote(2, of: 1, in: store)
+        try await setNote(1, of: 2, in: store)
+        let first = try await store.status().pending.prefix(1)
+        try await store.cancel(first.map(\.id))
+        #expect(try await notes(store, of: 1) == [1])
+        #expect(try await notes(store, of: 2) == [2])
+        #expect(try await pending(store) == [])
+    }
+
     @Test("It is refused where the one before cannot be without it", arguments: Way.allCases)
     func needed(way: Way) async throws {
         let (_, store) = try await clone {
@@ -104,7 +318,8 @@ struct SingleDependentTests {
                 with: #"<Property Name="AlbumID" Type="Edm.Int64" Nullable="false"/>"#)
         }
         let error = await #expect(throws: ODataError.self) { try await setNote(2, in: store, by: way) }
-        #expect(error?.status == 400 && error?.target == "AlbumID")
+        #expect(error?.status == 400 && error?.target == "Note", "what the request names")
+        #expect(error?.message.contains("Notes(1)") == true && error?.message.contains("AlbumID") == true)
         #expect(try await notes(store) == [1])
         #expect(try await store.status().pending.isEmpty)
     }

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -44,6 +46,12 @@ struct AttachedStoresTests {
         // Link tables and what is contained too.
         #expect(try await both.rows("studio_Albums?$filter=Tags/any(t:t/Name eq 'red')").count == 1)
         #expect(try await both.rows("studio_Albums(1)/Tags").count == 2)
+        // Of the functions that ask about changes, the one that asks for a relation, over HTTP too.
+        let related = "shop_Orders?$filter=EmployeeID eq 1 and sap.entityexists(Album)"
+        #expect(try await both.rows(related).count == wanted)
+        let message = HTTPRequest(
+            method: .get, scheme: "http", authority: "shop.test", path: "/" + related.replacing(" ", with: "%20"))
+        #expect(await ODataHandler(provider: both).handle(message, ByteStream([])).0.status == .ok)
         // A local edit is seen by the next read.
         try await albums.update("Albums(1)", ["Name": "Spring"])
         #expect(try await both.rows("shop_Orders?$filter=Album/Name eq 'Spring'").count == wanted)

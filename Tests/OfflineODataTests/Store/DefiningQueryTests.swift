@@ -25,6 +25,26 @@ struct DefiningQueryTests {
         await #expect(throws: OfflineError.self) { try await store.removeQuery("sweden") }
     }
 
+    @Test(
+        "have parameters in conditions alone, and say what to write instead where one stands elsewhere",
+        arguments: [
+            ("Products(@me)", "Products?$filter=ProductID eq @me"),
+            ("Products(ProductID=@me)", "$filter=ProductID eq @me"), ("Products?$search=@me", "double quotes"),
+            ("Categories?$expand=Products($search=a OR NOT @me)", "double quotes"),
+        ])
+    func parameters(_ text: String, _ advice: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")])
+        do {
+            try await store.add(DefiningQuery("mine", text))
+            Issue.record("\(text) was taken")
+        } catch OfflineError.invalidDefiningQuery(let name, let reason) {
+            #expect(name == "mine" && reason.contains("@me") && reason.contains(advice), "\(reason)")
+        }
+        try await store.add(DefiningQuery("given", "Products(@key)?@key=1"))
+        #expect(try await store.definingQueries().map(\.name) == ["Customers", "given"])
+    }
+
     @Test("are removed with the rows that no other query holds")
     func removed() async throws {
         let shop = try await Shop()

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -109,6 +110,181 @@ struct MetadataTests {
         try await newer.expectEqual(rebuilt)
     }
 
+    @Test(
+        "of another process is heard of: what is open says that it must be opened again, and writes nothing (rule 10)",
+        arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
+    func otherProcess(_ change: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let attached = try await AttachedStores.open(["shop": store])
+        let newer = try await altered(shop, change)
+        let other = try await newer.reopen().refreshMetadata { _, _ in try newer.client() }.store
+        try await other.download()
+        let country = try await other.rows("Customers('C0001')").first?["Country"]
+        let customer = try ODataURL(parsing: "Customers('C0001')")
+        await expectAllOutdated(store)
+        await expectOutdated("observe") {
+            var results = store.observe(customer).makeAsyncIterator()
+            _ = try await results.next()
+        }
+        await expectOutdated("read attached") { _ = try await attached.rows("shop_Customers") }
+        #expect(try await other.rows("Customers('C0001')").first?["Country"] == country)
+        #expect(try await other.rows("Customers").count == 40)
+        #expect(try await other.status().pending.isEmpty)
+        try attached.close()
+        let reopened = try await newer.reopen()
+        try await reopened.update("Customers('C0001')", ["Country": "New"])
+        #expect(try await other.rows("Customers('C0001')").first?["Country"] == "New", "it has the same model")
+        try await reopened.sync()
+        try await newer.expectEqual(reopened)
+    }
+
+    @Test(
+        "leaves behind the store that was asked for it: that says so, whatever it is asked, and does nothing",
+        arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
+    func former(_ change: String) async throws {
+        let shop = try await Shop()
+        let first = try await shop.clone()
+        try await first.update("Customers('C0001')", ["CompanyName": "Mine"])
+        try first.close()
+        let newer = try await altered(shop, change)
+        let store = try await newer.reopen()
+        let migrated = try await store.refreshMetadata { _, _ in try newer.client() }.store
+        #expect(migrated !== store)
+        await expectAllOutdated(store)
+        #expect(try await migrated.status().pending.map(\.entityText) == ["Customers('C0001')"])
+        let links = try await migrated.status().queries.filter { $0.entitySet == "Customers" }.map(\.hasDeltaLink)
+        #expect(links == [false], "what is new is not loaded yet")
+        // The versions of a served database are digests of its rows, so that another column changes all.
+        let report = try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.accepted.map(\.entityText) == ["Customers('C0001')"])
+        try await migrated.download()
+        try await newer.expectEqual(migrated)
+        await expectAllOutdated(store)
+    }
+
+    /// Whatever a store of customers is asked, it says that it has another model.
+    private func expectAllOutdated(_ store: OfflineODataProvider) async {
+        await expectOutdated("read") { _ = try await store.rows("Customers?$orderby=CustomerID") }
+        await expectOutdated("count") { _ = try await store.rows("Customers/$count") }
+        await expectOutdated("explain") { _ = try await store.explain(ODataURL(parsing: "Customers('C0001')")) }
+        await expectOutdated("original") {
+            _ = try await store.original(of: ODataURL(parsing: "Customers('C0001')"))
+        }
+        await expectOutdated("status") { _ = try await store.status() }
+        await expectOutdated("update") { try await store.update("Customers('C0001')", ["Country": "Old"]) }
+        await expectOutdated("create") {
+            try await store.create("Customers", ["CustomerID": "Z9999", "CompanyName": "Old", "Country": "Old"])
+        }
+        await expectOutdated("delete") { try await store.delete("Customers('C0002')") }
+        await expectOutdated("batch") { _ = try await store.execute(moving(["C0001"], in: store)) }
+        await expectOutdated("transaction") {
+            try await store.transaction { try $0.update("Customers('C0001')", ["Country": "Old"]) }
+        }
+        await expectOutdated("undo") { _ = try await store.undoAll() }
+        await expectOutdated("cancel") { try await store.cancel([1]) }
+        await expectOutdated("retry") { try await store.retry() }
+        await expectOutdated("accept") { try await store.accept() }
+        await expectOutdated("discard") { try await store.discard() }
+        await expectOutdated("add") {
+            try await store.add(DefiningQuery("more", "Customers?$filter=Country eq 'Peru'"))
+        }
+        await expectOutdated("download") { try await store.download() }
+        await expectOutdated("upload") { try await store.upload() }
+        await expectOutdated("sync") { _ = try await store.sync() }
+        await expectOutdated("refreshMetadata") { _ = try await store.refreshMetadata() }
+    }
+
+    /// What is done says that the store has another model.
+    private func expectOutdated(_ what: String, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+            Issue.record("\(what) went through")
+        } catch OfflineError.modelOutdated {
+        } catch {
+            Issue.record("\(what): \(error)")
+        }
+    }
+
+    // MARK: Behind a change
+
+    /// How many changes wait in a store, whatever model it has.
+    private func queued(in store: OfflineODataProvider) async throws -> Int? {
+        try await DatabaseQueue(path: store.directory + "/store.db").read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_queue")
+        }
+    }
+
+    /// Moves customers, each by a request of a batch; nobody has moved them before.
+    private func moving(_ customers: [String], in store: OfflineODataProvider) throws -> ODataRequest {
+        let shape = try #require(store.serviceModel.shape(ofSet: "Customers"))
+        let items = try customers.map { id in
+            BatchItem(
+                id: id,
+                request: ODataRequest(
+                    .update, try ODataURL(parsing: "Customers('\(id)')"),
+                    body: .entity(Entity(shape: shape, ["City": "Mine"]))))
+        }
+        return ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items))
+    }
+
+    @Test("of another process leaves a change that was committed just before what it is: done")
+    func committed() async throws {
+        let shop = try await Shop()
+        let other = OtherProcess(directory: shop.directory.appendingPathComponent("clone").path)
+        var options = OfflineODataProvider.Options()
+        options.database.prepare = { database in
+            guard !database.configuration.readonly else { return }
+            database.add(transactionObserver: other, extent: .databaseLifetime)
+        }
+        let store = try await shop.store(options: options)
+        try await store.download()
+        other.isComing.set()
+        try await store.create("Customers", ["CustomerID": "Z9999", "CompanyName": "Mine", "Country": "Norway"])
+        #expect(!other.isComing.isSet)
+        await expectOutdated("read") { _ = try await store.rows("Customers") }
+        #expect(try await queued(in: store) == 1)
+    }
+
+    @Test("of another process between the requests of a batch leaves the answer to those that are done")
+    func committedInBatch() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let directory = store.directory
+        var batch = try moving(["C0001", "C0002"], in: store)
+        batch.batchObserver = { _ in try? OtherProcess.bringsNewModel(to: directory) }
+        guard case .batch(let results) = try await store.execute(batch).body else {
+            Issue.record("no answers")
+            return
+        }
+        #expect(results.map { (try? $0.result.get()) != nil } == [true, false])
+        #expect(try await queued(in: store) == 1)
+        await expectOutdated("batch") { _ = try await store.execute(moving(["C0003"], in: store)) }
+        #expect(try await queued(in: store) == 1)
+    }
+
+    @Test("of another process does not hide what became of a call at once", arguments: [false, true])
+    func calledAtOnce(isLost: Bool) async throws {
+        let desk = try await Desk()
+        let clones = LockedNames()
+        let store = try await desk.clone(before: { request in
+            guard let directory = clones.names.first, request.method == .create else { return nil }
+            try OtherProcess.bringsNewModel(to: directory)
+            if isLost { throw TransportError.timedOut(host: "desk.test") }
+            return nil
+        })
+        clones.append(store.directory)
+        let call = try Desk.request("Close")
+        let online = store.changing(ChangeOptions(operationMode: .online))
+        if isLost {
+            await #expect(throws: TransportError.timedOut(host: "desk.test")) { _ = try await online.execute(call) }
+        } else {
+            _ = try await online.execute(call)
+        }
+        #expect(desk.calls.names == (isLost ? [] : ["Close"]))
+        await expectOutdated("read") { _ = try await store.rows("Tickets") }
+    }
+
     // MARK: What is in memory
 
     private static let phone = "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)"
@@ -199,6 +375,35 @@ struct MetadataTests {
         #expect(!refresh.differences.isEmpty && Self.knowsPhones(refresh.store))
         try await refresh.store.download()
         #expect(try await refresh.store.rows("Customers('C0001')").first?["Phone"] == ODataValue.null)
+    }
+}
+
+/// Another process that brings a store to a new model as soon as a change of it is committed.
+private final class OtherProcess: TransactionObserver, Sendable {
+    /// Whether it does so behind the next commit.
+    let isComing = LockedFlag()
+    private let directory: String
+
+    init(directory: String) { self.directory = directory }
+
+    /// Does what others hear of a new model by: the tables stay as they are.
+    static func bringsNewModel(to directory: String) throws {
+        try DatabaseQueue(path: directory + "/store.db").write { database in
+            try database.execute(
+                sql: "UPDATE outpost_setting SET value = CAST(CAST(value AS TEXT) + 1 AS BLOB) "
+                    + "WHERE name = 'local.metadata.number'")
+            try #require(database.changesCount == 1)
+        }
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidRollback(_ db: Database) {}
+
+    func databaseDidCommit(_ db: Database) {
+        guard isComing.isSet else { return }
+        isComing.clear()
+        try? Self.bringsNewModel(to: directory)
     }
 }
 
@@ -309,6 +514,45 @@ struct ParameterTests {
         let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 2")
         #expect(try await store.rows("Orders").count == wanted)
         #expect(try await store.rows("Orders?$filter=EmployeeID ne 2").isEmpty)
+    }
+
+    @Test(
+        "that change while a download runs count from the next one on, whatever that download leaves behind",
+        arguments: [DownloadReport.Method.first, .delta, .refresh])
+    func changedMeanwhile(method: DownloadReport.Method) async throws {
+        let shop = try await Shop(pageSize: 10)
+        let isChanging = LockedFlag()
+        let client = try shop.client()
+        let base: any ODataProvider
+        if method == .refresh { base = PlainService(base: client) } else { base = client }
+        let service = Gateway(
+            base: base,
+            after: { _, response in
+                guard isChanging.isSet, case .page = response.body else { return response }
+                isChanging.clear()
+                // As another process would.
+                let other = try await shop.reopen()
+                try await other.setParameter("employee", to: "2")
+                try other.close()
+                return response
+            })
+        let store = try await shop.store([try Self.mine()], through: service)
+        try await store.setParameter("employee", to: "1")
+        if method != .first { try await store.download() }
+        isChanging.set()
+        let report = try await store.download()
+        #expect(report.queries.map(\.method) == [method])
+        #expect(!isChanging.isSet)
+        #expect(report.isComplete == (method != .first))
+        let event = try #require(try await store.events(newest: 1).first)
+        #expect(event.text.hasSuffix("not complete: mine") == (method == .first))
+        if method == .first { #expect(try await store.rows("Orders").isEmpty, "it is not complete") }
+        try await store.download()
+        let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 2")
+        #expect(wanted > 10)
+        #expect(try await store.rows("Orders").count == wanted)
+        #expect(try await store.rows("Orders?$filter=EmployeeID ne 2").isEmpty)
+        #expect(try await store.status().queries.map(\.hasDeltaLink) == [method != .refresh], "and goes on from there")
     }
 
     @Test("of a session are never written to disk, nor is one that becomes a session's")

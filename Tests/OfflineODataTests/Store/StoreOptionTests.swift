@@ -43,19 +43,130 @@ struct StoreOptionTests {
         await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery(entitySet: "Codes")) }
     }
 
-    @Test("Changes that waited longer than the store allows are archived, not sent")
-    func expiry() async throws {
-        let shop = try await Shop()
-        let isLater = LockedFlag()
+    /// A store whose changes wait for an hour at most, and which the flag puts two hours ahead.
+    private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
         var options = OfflineODataProvider.Options()
         options.localChangeExpiry = 3600
         options.environment.now = { Environment.system.now() + (isLater.isSet ? 7200 : 0) }
         let store = try await shop.store(options: options)
         try await store.download()
+        return store
+    }
+
+    @Test("Changes that waited longer than the store allows are archived, not sent")
+    func expiry() async throws {
+        let shop = try await Shop()
+        let isLater = LockedFlag()
+        let store = try await expiringStore(of: shop, isLater)
         try await store.update("Products(1)", ["Stock": 5])
+        try await store.update("Products(2)", ["Stock": 5])
         isLater.set()
         #expect(try await store.upload().accepted.isEmpty)
-        #expect(try await store.status().failed.map { $0.failure?.code } == ["Expired"])
+        let expired = try await store.status().failed
+        #expect(expired.map { $0.failure?.code } == ["Expired", "Expired"])
+        // Asked for again, or mended, they are meant now.
+        try await store.retry(expired.prefix(1).map(\.id))
+        try await store.update("Products(2)", ["Stock": 7])
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID < 3") == 12)
+    }
+
+    @Test("A change that the service refused long ago waits anew when it is asked for again, or mended")
+    func expiryOfRefused() async throws {
+        let shop = try await Shop()
+        let isLater = LockedFlag()
+        let store = try await expiringStore(of: shop, isLater)
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await store.update("Products(6)", ["Stock": -4])
+        try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        let refused = try await store.upload().failed
+        #expect(refused.map(\.entityText) == ["Customers('C0002')", "Products(6)"])
+        isLater.set()
+        try await store.retry(refused.prefix(1).map(\.id))
+        try await store.update("Products(6)", ["Stock": 4])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.code } == [])
+        #expect(report.accepted.map(\.id) == refused.map(\.id))
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "Of changes that were made together and waited too long all wait anew when one is mended, or not wanted any more",
+        arguments: ["mended", "deleted"])
+    func expiryOfChangeSet(fate: String) async throws {
+        let shop = try await Shop()
+        let isLater = LockedFlag()
+        let store = try await expiringStore(of: shop, isLater)
+        let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+        try await store.transaction { changes in
+            try changes.update(line, ["Quantity": 77])
+            try changes.update("Products(2)", ["Stock": 5])
+        }
+        isLater.set()
+        #expect(try await store.upload().failed.map { $0.failure?.code } == ["Expired", "Expired"])
+        if fate == "mended" { try await store.update(line, ["Quantity": 78]) } else { try await store.delete(line) }
+        #expect(try await store.status().failed.map(\.entityText) == [])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.code } == [])
+        #expect(report.accepted.count == 2)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Changes that waited too long are among what failed of the upload that was to send them, and of no other")
+    func expiryReported() async throws {
+        final class Listener: OfflineODataProviderDelegate {
+            let failed = LockedNames()
+
+            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+                failed.append(request.entityText)
+            }
+        }
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let listener = Listener()
+        store.setDelegate(listener)
+        try await store.changing(ChangeOptions(category: "visits")).update("Products(1)", ["Stock": 5])
+        try await store.update("Products(2)", ["Stock": 5])
+        try await store.create("Categories", ["Name": "Short-lived"])
+        try await store.delete("Categories(-1)")
+        var options = UploadOptions(categories: ["visits"])
+        options.expiresAfter = -1
+        let visits = try await store.upload(options: options)
+        #expect(visits.failed.map(\.entityText) == ["Products(1)"] && visits.failed.allSatisfy { $0.state == .refused })
+        #expect(visits.failed.map(\.failure?.code) == ["Expired"])
+        #expect(try await store.events(newest: 1).map(\.failures) == [1])
+        #expect(try await store.status().pending.count == 3)
+        options.categories = nil
+        #expect(try await store.upload(options: options).failed.map(\.entityText) == ["Products(2)"])
+        #expect(try await store.status().pending.isEmpty, "what was made and deleted again is gone")
+        #expect(listener.failed.names == ["Products(1)", "Products(2)"])
+        #expect(try await store.events().filter { $0.kind == "failed" }.count == 3)
+    }
+
+    @Test("Nothing is sent behind a change that waited too long where the first failure is to end the upload")
+    func expiryStops() async throws {
+        let shop = try await Shop()
+        let isLater = LockedFlag()
+        var options = OfflineODataProvider.Options()
+        options.localChangeExpiry = 3600
+        options.environment.now = { Environment.system.now() + (isLater.isSet ? 7200 : 0) }
+        let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
+        try await store.download()
+        try await store.update("Products(1)", ["Stock": 5])
+        isLater.set()
+        try await store.update("Products(2)", ["Stock": 5])
+        await shop.wire.mend()
+        let listener = SyncListener()
+        store.setDelegate(listener)
+        let stopped = try await store.upload(options: UploadOptions(stopOnFirstFailure: true))
+        #expect(stopped.failed.map(\.entityText) == ["Products(1)"])
+        #expect(stopped.waiting.map(\.entityText) == ["Products(2)"])
+        #expect(await shop.wire.requests.isEmpty)
+        let steps = listener.progress.filter { $0.phase == .uploading }
+        #expect(steps.map(\.done) == [1] && steps.map(\.total) == [2])
+        #expect(try await store.upload().accepted.map(\.entityText) == ["Products(2)"])
     }
 
     @Test(

@@ -189,12 +189,30 @@ struct PlainService: ODataProvider {
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         if !hasDeltaLinks { request.preferences.trackChanges = false }
-        if !isRepeatable { request.repeatability = nil }
+        if !isRepeatable {
+            request.repeatability = nil
+            if case .batch(var items) = request.body {
+                for index in items.indices { items[index].request.repeatability = nil }
+                request.body = .batch(items)
+            }
+        }
         if !hasETags { request.ifMatch = nil }
         // What is taken from pages must be decoded.
         request.format = nil
         var response = try await base.execute(request)
-        if !isRepeatable { response.repeatabilityResult = nil }
+        if !isRepeatable {
+            response.repeatabilityResult = nil
+            if case .batch(var results) = response.body {
+                for index in results.indices {
+                    results[index].result = results[index].result.map { answer in
+                        var answer = answer
+                        answer.repeatabilityResult = nil
+                        return answer
+                    }
+                }
+                response.body = .batch(results)
+            }
+        }
         guard !hasETags else { return response }
         response.etag = nil
         switch response.body {

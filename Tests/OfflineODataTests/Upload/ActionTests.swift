@@ -1,97 +1,14 @@
-import Foundation
 import HTTPTypes
-import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
-import ODataStore
 import OfflineOData
 import Testing
-
-/// A service of tickets with actions that change what they are bound to.
-private final class Desk: Sendable {
-    let service: StoreService
-    let wire: Wire
-    /// The actions that acted, in order.
-    let calls = LockedNames()
-    private let directory = FileManager.default.temporaryDirectory
-        .appendingPathComponent("outpost-\(UUID().uuidString)")
-
-    init() async throws {
-        var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
-        let ticket = QualifiedName("Desk", "Ticket")
-        let calls = calls
-        try definition.action("Close", on: .entity(ticket)) { call in
-            let ticket = try call.boundEntity()
-            if ticket["Text"] == "" { throw ODataError(status: 400, code: "NoText", message: "Say why.") }
-            _ = try call.transaction.update(ticket, ["State": "closed"])
-            calls.append("Close")
-            return .none
-        }
-        try definition.action("Reopen", on: .entity(ticket), returns: .entity(ticket), in: "Tickets") { call in
-            let ticket = try call.transaction.update(call.boundEntity(), ["State": "reopened"])
-            calls.append("Reopen")
-            return .entity(ticket)
-        }
-        service = try await StoreService.open(definition, at: .memory)
-        wire = Wire(LoopbackTransport(ODataHandler(provider: service)))
-        try await service.create("Tickets", ["ID": 1, "State": "open", "Text": "first"])
-        try await service.create("Tickets", ["ID": 2, "State": "open", "Text": ""])
-    }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
-
-    func client() throws -> ODataClient {
-        let root = "http://desk.test/"
-        let session = try HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none))
-        return try ODataClient(serviceRoot: root, transport: session)
-    }
-
-    /// - Parameter isPlain: whether the service does not recognise repeated requests.
-    func clone(hasETags: Bool = true, isPlain: Bool = false) async throws -> OfflineODataProvider {
-        var remote: any ODataProvider = try client()
-        if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
-        let store = try await OfflineODataProvider.create(
-            at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
-            serviceRoot: "http://desk.test/", remote: remote, queries: [])
-        try await store.download()
-        await wire.mend()
-        return store
-    }
-
-    func ticket(_ id: Int = 1) async throws -> Entity { try #require(try await service.rows("Tickets(\(id))").first) }
-
-    private static let metadata = """
-        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
-        <Schema Namespace="Desk" xmlns="http://docs.oasis-open.org/odata/ns/edm">
-          <EntityType Name="Ticket">
-            <Key><PropertyRef Name="ID"/></Key>
-            <Property Name="ID" Type="Edm.Int64" Nullable="false"/>
-            <Property Name="State" Type="Edm.String"/>
-            <Property Name="Text" Type="Edm.String"/>
-          </EntityType>
-          <EntityContainer Name="Container">
-            <EntitySet Name="Tickets" EntityType="Desk.Ticket">
-              <Annotation Term="Org.OData.Core.V1.OptimisticConcurrency"><Collection/></Annotation>
-            </EntitySet>
-          </EntityContainer>
-        </Schema></edmx:DataServices></edmx:Edmx>
-        """
-}
 
 /// What an action changes of the entity that it is bound to is our own doing (rule 5).
 @Suite("A change that is queued behind an action on its entity")
 struct ActionTests {
-    private static func request(_ action: String, on ticket: Int = 1) throws -> ODataRequest {
-        ODataRequest(
-            .create, try ODataURL(parsing: "Tickets(\(ticket))/Desk.\(action)"), body: .parameters([:]))
-    }
-
-    private func call(_ action: String, on ticket: Int = 1, _ store: OfflineODataProvider) async throws {
-        #expect(try await store.execute(Self.request(action, on: ticket)).status == 202)
-    }
-
     private func methods(_ desk: Desk) async -> [HTTPRequest.Method] { await desk.wire.requests.map(\.method) }
 
     // MARK: Own changes
@@ -100,7 +17,7 @@ struct ActionTests {
     func unanswered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await call("Close", store)
+        try await store.call("Close")
         try await store.update("Tickets(1)", ["Text": "mine"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -119,7 +36,7 @@ struct ActionTests {
     func answered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await call("Reopen", store)
+        try await store.call("Reopen")
         try await store.update("Tickets(1)", ["Text": "mine"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -135,8 +52,8 @@ struct ActionTests {
         let store = try await desk.clone()
         let first = try await desk.ticket().control.etag
         try await store.update("Tickets(1)", ["Text": "before"])
-        try await call("Close", store)
-        try await call("Reopen", store)
+        try await store.call("Close")
+        try await store.call("Reopen")
         try await store.update("Tickets(1)", ["State": "done"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -152,7 +69,7 @@ struct ActionTests {
     func afterUpload() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await call("Close", store)
+        try await store.call("Close")
         try await store.upload()
         #expect(try await store.rows("Tickets(1)").first?["State"] == "closed")
         try await store.update("Tickets(1)", ["State": "done"])
@@ -165,7 +82,7 @@ struct ActionTests {
     func refused() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await call("Close", on: 2, store)
+        try await store.call("Close", onTicket: 2)
         try await store.update("Tickets(2)", ["Text": "why"])
         let report = try await store.upload()
         #expect(report.failed.map(\.kind) == [.call])
@@ -180,7 +97,7 @@ struct ActionTests {
         let desk = try await Desk()
         let store = try await desk.clone()
         try await store.transaction { changes in
-            try changes.perform(Self.request("Close"))
+            try changes.perform(Desk.request("Close"))
             try changes.update("Tickets(1)", ["State": "done"])
         }
         let report = try await store.upload()
@@ -198,7 +115,7 @@ struct ActionTests {
     func withoutETags() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: false)
-        try await call("Close", store)
+        try await store.call("Close")
         try await store.update("Tickets(1)", ["State": "done"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -217,11 +134,11 @@ struct ActionTests {
         let store = try await desk.clone(hasETags: hasETags)
         if isSet {
             try await store.transaction { changes in
-                try changes.perform(Self.request("Close"))
+                try changes.perform(Desk.request("Close"))
                 try changes.update("Tickets(1)", ["Text": "mine"])
             }
         } else {
-            try await call("Close", store)
+            try await store.call("Close")
             try await store.update("Tickets(1)", ["Text": "mine"])
         }
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
@@ -229,6 +146,7 @@ struct ActionTests {
         #expect(report.accepted.isEmpty)
         #expect(report.failed.map(\.kind) == [.call, .update])
         #expect(report.failed.map { $0.failure?.isConflict } == [true, true])
+        #expect(report.failed.map { $0.failure?.theirs?["Text"] } == ["theirs", "theirs"], "the archive shows it")
         #expect(desk.calls.names.isEmpty)
         let ticket = try await desk.ticket()
         #expect(ticket["State"] == "open" && ticket["Text"] == "theirs")
@@ -238,7 +156,7 @@ struct ActionTests {
     private func contested(hasETags: Bool) async throws -> (Desk, OfflineODataProvider) {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
-        try await call("Close", store)
+        try await store.call("Close")
         try await store.update("Tickets(1)", ["Text": "mine"])
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
         return (desk, store)
@@ -270,7 +188,7 @@ struct ActionTests {
     func custom() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await call("Close", store)
+        try await store.call("Close")
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
         let asked = LockedNames()
         let policy = ConflictPolicy.custom { versions in
@@ -287,7 +205,7 @@ struct ActionTests {
     /// A store whose action acted, and whose answer was lost.
     private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineODataProvider {
         let store = try await desk.clone(isPlain: true)
-        try await call("Close", store)
+        try await store.call("Close")
         try await store.update("Tickets(1)", change)
         await desk.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }

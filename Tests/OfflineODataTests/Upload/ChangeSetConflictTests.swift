@@ -142,6 +142,31 @@ struct ChangeSetConflictTests {
         #expect(requests.filter { $0.method == .get }.count == 16, "each is looked at before the round and after it")
     }
 
+    @Test("is sent on top of theirs also where the service answers first with what was refused for that (424)")
+    func failedDependency() async throws {
+        let shop = try await Shop()
+        let dependent = ODataError(status: 424, code: "FailedDependency", message: "Another one was refused.")
+        let service = Gateway(
+            base: try shop.client(),
+            after: { _, response in
+                guard case .batch(var results) = response.body, case .failure? = results.last?.result else {
+                    return response
+                }
+                results[0].result = .failure(dependent)
+                var response = response
+                response.body = .batch(results)
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        try await store.transaction(Self.twoStocks)
+        try await shop.sql("\(Self.theirs) = 2")
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 2)
+        #expect(try await stock(shop, 1) == 5)
+        #expect(try await stock(shop, 2) == 7)
+    }
+
     @Test("is given up where theirs wins: what they have not changed is as it was, and stays")
     func serverWins() async throws {
         let shop = try await Shop()

@@ -76,4 +76,36 @@ struct ConflictPolicyTests {
         #expect(unchecked.failed.map(\.description) == [])
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0003'") == "Mine")
     }
+
+    @Test(
+        "a deletion by others is a conflict whatever the service calls it, until the change is refused for itself",
+        arguments: [404, 410, 412, 428], [false, true])
+    func deleted(status: Int, isInChangeSet: Bool) async throws {
+        let shop = try await Shop()
+        let isInvalid = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                let error = ODataError(status: isInvalid.isSet ? 400 : status, code: "No", message: "No.")
+                if case .batch(let items) = request.body {
+                    return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+                }
+                guard request.method == .update else { return nil }
+                throw error
+            })
+        let store = try await shop.clone(through: service)
+        try await store.transaction { changes in
+            try changes.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 77])
+            if isInChangeSet { try changes.update("Products(1)", ["Stock": 4711]) }
+        }
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1")
+        try await store.upload()
+        let conflict = try #require(try await store.status().failed.first?.failure)
+        #expect(conflict.isConflict && conflict.conflict == .deleted && conflict.status == status)
+        try await store.retry()
+        isInvalid.set()
+        try await store.upload()
+        let refusal = try #require(try await store.status().failed.first?.failure)
+        #expect(!refusal.isConflict && refusal.conflict == nil && refusal.status == 400)
+    }
 }

@@ -168,6 +168,42 @@ struct DoubtTests {
         #expect(try await store.download().queries.allSatisfy { $0.method == .delta })
     }
 
+    @Test("accepted while a first download runs stops nothing, and the next one compares")
+    func acceptedWhileLoading() async throws {
+        let shop = try await Shop(pageSize: 10)
+        let isAccepting = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard isAccepting.isSet, request.link?.contains("skiptoken") == true else { return response }
+                isAccepting.clear()
+                // As another process would, behind the page that has brought theirs.
+                let other = try await shop.reopen()
+                #expect(try await other.accept() == 1)
+                try other.close()
+                return response
+            })
+        var options = OfflineODataProvider.Options()
+        options.service.supportsRepeatableRequests = false
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Customers")], options: options, through: service)
+        try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "Mine", "Country": "Norway"])
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'A0001'")
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        isAccepting.set()
+        let first = try await store.download()
+        #expect(!isAccepting.isSet)
+        #expect(first.queries.map(\.method) == [.first] && first.isComplete)
+        #expect(try await store.rows("Customers").count == 41)
+        #expect(try await store.status().queries.map(\.hasDeltaLink) == [false])
+        #expect(try await store.download().queries.map(\.method) == [.refresh])
+        #expect(try await store.rows("Customers('A0001')").first?["CompanyName"] == "Theirs")
+        #expect(try await store.download().queries.map(\.method) == [.delta])
+    }
+
     @Test("holds a create whose success cannot be read in doubt, and goes on with the rest")
     func unreadable() async throws {
         let shop = try await Shop()

@@ -112,4 +112,27 @@ struct KeyRewritingTests {
         #expect(
             try await shop.count("SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201") == (isEdited ? 7 : 2))
     }
+
+    @Test("also requests of rows that refer to another entity by now, or are deleted", arguments: ["moved", "deleted"])
+    func former(fate: String) async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone()
+        try await store.create("Headers", ["Title": "third"])
+        try await store.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
+        try await store.create("Items", ["HeaderID": -1, "No": 1])
+        if fate == "moved" { try await store.change(.update, "Papers(1)", "Letter", ["HeaderID": 1]) }
+        if fate == "deleted" {
+            try await store.delete("Papers(1)")
+            try await store.delete("Items(HeaderID=-1,No=1)")
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        let made = try #require(report.accepted.first { $0.entitySet == "Papers" })
+        #expect(made.kind == .create && made.changes["HeaderID"] == header)
+        let present: [String: [ODataValue?]] = fate == "deleted" ? [:] : ["Papers": [1], "Items": [header]]
+        for set in ["Papers", "Items"] {
+            #expect(try await depot.service.rows(set).map { $0["HeaderID"] } == present[set, default: []])
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -215,5 +216,44 @@ struct UploadTests {
         #expect(report.failed.map(\.entityText) == [])
         try await store.download()
         try await shop.expectEqual(store)
+    }
+
+    /// The task that calls it goes on until it looks.
+    private static func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
+
+    @Test("that ends early tells what came through before, in the event log too", arguments: [false, true])
+    func endsEarly(isCancelled: Bool) async throws {
+        let shop = try await Shop()
+        let hasEnded = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            after: { request, response in
+                guard !hasEnded.isSet, request.method == .update, "\(request.url)" == "Products(3)" else {
+                    return response
+                }
+                hasEnded.set()
+                guard isCancelled else {
+                    throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+                }
+                Self.cancelCurrentTask()
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        let listener = SyncListener()
+        store.setDelegate(listener)
+        for (product, stock) in [(1, 4711), (2, -1), (3, 4713), (4, 4714)] {
+            try await store.update("Products(\(product))", ["Stock": .integer(Int64(stock))])
+        }
+        let upload = Task { try await store.upload() }
+        await #expect(throws: (any Error).self) { try await upload.value }
+        let accepted = isCancelled ? ["Products(1)", "Products(3)"] : ["Products(1)"]
+        let report = try #require(listener.earlyEnds.first)
+        #expect(report.accepted.map(\.entityText) == accepted)
+        #expect(report.failed.map(\.entityText) == ["Products(2)"])
+        let event = try #require(try await store.events().first { $0.kind == "upload" })
+        #expect(event.text == "ended early: \(accepted.count) changes accepted, 1 not")
+        #expect(event.requests == accepted.count + 1 && event.failures == 2)
+        #expect(try await store.upload().accepted.map(\.entityText).last == "Products(4)")
+        #expect(listener.earlyEnds.count == 1, "the second one went through")
     }
 }

@@ -61,14 +61,16 @@ struct Mending {
     ///
     /// - Parameters:
     ///   - edit: the options of the edit.
-    ///   - creations: the creations of what it refers to now.
-    /// - Returns: whether it was put back; not where what it refers to now waits for it: mended in its place, each would
+    ///   - others: what it must wait for now: the creations of what it refers to, and who gives up what it gets.
+    ///   - instant: when the edit is made.
+    /// - Returns: whether it was put back; not where what it must wait for waits for it: mended in its place, each would
     ///   wait for the other for ever.
     func putBack(
-        joining edit: ChangeOptions, referringTo creations: Set<Int64>, _ queue: QueueTable, in database: Database
+        joining edit: ChangeOptions, waitingFor others: Set<Int64>, at instant: String, _ queue: QueueTable,
+        in database: Database
     ) throws -> Bool {
         let options = joining.reduce(refused.options) { $0.joined(with: $1.options) }.joined(with: edit)
-        let needed = try queue.creations(namedIn: options.headers, in: database).union(creations)
+        let needed = try queue.creations(namedIn: options.headers, in: database).union(others)
             .subtracting([refused.id])
         guard try !queue.anyWaits(needed, for: refused.id, in: database) else { return false }
         for request in joining {
@@ -80,8 +82,8 @@ struct Mending {
         if let theirs = refused.failure?.theirs, refused.kind != .stream {
             try queue.setETag(theirs.control.etag, of: refused.id, in: database)
         }
-        try queue.markPending(refused.id, forgetsIdentification: true, in: database)
-        for request in requests { try queue.reviveChangeSet(of: request, in: database) }
+        try queue.renew(refused.id, at: instant, in: database)
+        for request in requests { try queue.reviveChangeSet(of: request, at: instant, in: database) }
         try queue.setDependencies(needed.union(refused.dependsOn), of: refused.id, in: database)
         let changeSets = requests.map(\.options.changeSet) + [edit.changeSet]
         try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)

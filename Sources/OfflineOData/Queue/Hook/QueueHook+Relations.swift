@@ -48,7 +48,8 @@ extension QueueHook {
         }
         if let refused = last, refused.state == .refused, refused.kind == .link, isReplaceable(refused, by: options),
             try Mending(of: refused).putBack(
-                joining: options, referringTo: creations(of: asked, in: database), queue, in: database)
+                joining: options, waitingFor: creations(of: asked, in: database),
+                at: environment.instant.description, queue, in: database)
         {
             outdated.removeAll { $0.id == refused.id }
             if relations.pair(of: refused) != asked.pair {
@@ -68,7 +69,9 @@ extension QueueHook {
     ) throws {
         try queue.remove(request.id, in: database)
         try queue.replaceDependency(on: request.id, by: nil, in: database)
-        if request.state == .refused { try queue.reviveChangeSet(of: request, in: database) }
+        if request.state == .refused {
+            try queue.reviveChangeSet(of: request, at: environment.instant.description, in: database)
+        }
         guard request.kind == .link, let table = mapping.tables[request.entitySet],
             let navigation = request.detail.navigation
         else { return }

@@ -16,7 +16,8 @@ extension QueueHook {
         let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
         let options = try ChangeOptions(request)
         if let mending = mending(of: earlier, replacingStream: detail.property, by: options),
-            try mending.putBack(joining: options, referringTo: [], queue, in: database)
+            try mending.putBack(
+                joining: options, waitingFor: [], at: environment.instant.description, queue, in: database)
         {
             var renewed = mending.refused.detail
             renewed.stream = detail.stream

@@ -147,8 +147,8 @@ struct QueueHook: WriteHook {
         let base = old.only(where: changed.contains)
         if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
             try mending.putBack(
-                joining: options, referringTo: creationsReferenced(by: after, table: change.table, in: database),
-                queue, in: database)
+                joining: options, waitingFor: awaited(by: changes, of: after, change, rowID: rowID, in: database),
+                at: environment.instant.description, queue, in: database)
         {
             try mending.rewrite(with: changes, base: base, queue, in: database)
             return true
@@ -182,7 +182,7 @@ struct QueueHook: WriteHook {
             // That of a stream is not the entity's.
             etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
-            try queue.reviveChangeSet(of: refused, in: database)
+            try queue.reviveChangeSet(of: refused, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
         for link in try queue.links(set: change.table.set, rowID: rowID, in: database) where link.state != .sending {
@@ -198,8 +198,8 @@ struct QueueHook: WriteHook {
             // The service refused to create it, or was never asked, so there is nothing to delete there, and nothing to refer to. What
             // it has under the same key is somebody else's, and comes back.
             try shelf.drop(set: change.table.set, rowID: rowID, in: database)
-            let undo = Undo(mapping: mapping, queue: queue, before: before)
-            try undo.undoDependents(of: Set(earlier.map(\.id)), in: database)
+            let undo = Undo(mapping: mapping, queue: queue, environment: environment)
+            try undo.undoDependents(of: earlier, in: database)
             try undo.undo(set: change.table.set, rowID: rowID, parent: change.parent, in: database)
             return
         }
@@ -237,7 +237,7 @@ struct QueueHook: WriteHook {
                 try queue.requests(set: container, rowID: parent, in: database).filter { $0.kind == .create }.map(\.id))
         }
         if kind != .delete {
-            depends.formUnion(try creationsReferenced(by: entity, table: change.table, in: database))
+            depends.formUnion(try awaited(by: changes, of: entity, change, rowID: rowID, in: database))
         }
         if kind == .create, let key = entity.key,
             let deleted = try before.rowID(
@@ -255,6 +255,14 @@ struct QueueHook: WriteHook {
             detail: detail, in: database)
     }
 
+    /// The queued requests of others that a creation or an update must wait for (rule 6).
+    private func awaited(
+        by changes: Entity, of entity: Entity, _ change: RowChange, rowID: Int64, in database: Database
+    ) throws -> Set<Int64> {
+        try creationsReferenced(by: entity, table: change.table, in: database)
+            .union(givers(of: changes, to: entity, rowID: rowID, table: change.table, in: database))
+    }
+
     /// Whether a row that was deleted here was contained in another one.
     private func isIn(_ parent: Int64?, _ rowID: Int64, _ set: String, in database: Database) throws -> Bool {
         guard let parent else { return true }
@@ -267,18 +275,8 @@ struct QueueHook: WriteHook {
     ) throws -> Set<Int64> {
         var found: Set<Int64> = []
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
-            guard let target = table.navigation[navigation.name]?.target, let related = mapping.tables[target],
-                !navigation.constraints.isEmpty
-            else { continue }
-            var values: [String: ODataValue] = [:]
-            for constraint in navigation.constraints {
-                if let value = entity[constraint.property], !value.isNull {
-                    values[constraint.referencedProperty] = value
-                }
-            }
-            guard values.count == navigation.constraints.count else { continue }
-            for rowID in try Rows.all(related, values, in: database) {
-                for request in try queue.requests(set: target, rowID: rowID, in: database)
+            for row in try mapping.rows(referredToBy: entity, navigation, of: table, in: database) {
+                for request in try queue.requests(set: row.set, rowID: row.rowID, in: database)
                 where request.kind == .create {
                     found.insert(request.id)
                 }

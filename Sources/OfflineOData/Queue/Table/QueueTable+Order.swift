@@ -7,45 +7,46 @@ extension QueueTable {
     ///
     /// - Parameters:
     ///   - categories: only requests of these, and those that they depend on; `nil` for all.
+    ///   - selection: which these are, as it was found the last time, and then as it is now.
     ///   - usesChangeSets: whether the service takes several requests as one; else those of a change set are sent
     ///     one after the other, each waiting for those before it.
     /// - Returns: none when nothing is left that can be sent.
     func next(
-        in categories: Set<String>?, usesChangeSets: Bool, in database: Database
+        in categories: Set<String>?, _ selection: inout QueueSelection?, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest] {
-        let wanted = try categories.map { try requests(in: $0, in: database) }
+        if let unit = try underWay(usesChangeSets: usesChangeSets, in: database) { return unit }
+        // Each change set is looked at once, however many requests it has.
+        var seen: Set<String> = []
+        let sendable = { (row: Row) throws -> [QueuedRequest]? in
+            let changeSet: String? = row["change_set"]
+            if let changeSet {
+                guard seen.insert(changeSet).inserted else { return nil }
+                return try unit(changeSet, usesChangeSets: usesChangeSets, in: database)
+            }
+            guard try !isWaiting(for: Self.ids(row["depends"]), in: database) else { return nil }
+            return try request(row["id"], in: database).map { [$0] }
+        }
+        if let categories { return try next(in: categories, &selection, in: database, sendable) ?? [] }
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT id, state, depends, change_set FROM outpost_queue WHERE state = 'sending'
-                UNION ALL
-                SELECT * FROM (
-                    SELECT id, state, depends, change_set FROM outpost_queue WHERE state = 'pending'
-                    ORDER BY priority DESC, id)
+                SELECT id, depends, change_set FROM outpost_queue WHERE state = 'pending'
+                ORDER BY priority DESC, id
                 """)
-        var seen: Set<String> = []
         while let row = try rows.next() {
-            let id: Int64 = row["id"]
-            let changeSet: String? = row["change_set"]
-            if row["state"] == QueuedRequest.State.sending.rawValue {
-                let single = try request(id, in: database).map { [$0] } ?? []
-                guard let changeSet, usesChangeSets else { return single }
-                let members = Self.inOrder(try requests(ofChangeSet: changeSet, in: database))
-                guard Self.fitIntoBatch(members) else { return single }
-                return members.filter { $0.state == .sending }
-            }
-            if let wanted, !wanted.contains(id) { continue }
-            guard let changeSet else {
-                if try !isWaiting(for: Self.ids(row["depends"]), in: database) {
-                    return try request(id, in: database).map { [$0] } ?? []
-                }
-                continue
-            }
-            // Each is looked at once, however many requests it has.
-            guard seen.insert(changeSet).inserted else { continue }
-            if let unit = try unit(changeSet, usesChangeSets: usesChangeSets, in: database) { return unit }
+            if let unit = try sendable(row) { return unit }
         }
         return []
+    }
+
+    /// What was on its way when an upload ended, and is sent again.
+    private func underWay(usesChangeSets: Bool, in database: Database) throws -> [QueuedRequest]? {
+        let sent = try fetch("WHERE state = 'sending' ORDER BY priority DESC, id LIMIT 1", [], in: database)
+        guard let first = sent.first else { return nil }
+        guard let changeSet = first.options.changeSet, usesChangeSets else { return [first] }
+        let members = Self.inOrder(try requests(ofChangeSet: changeSet, in: database))
+        guard Self.fitIntoBatch(members) else { return [first] }
+        return members.filter { $0.state == .sending }
     }
 
     /// What of a change set can be sent; `nil` when it waits.
@@ -82,25 +83,6 @@ extension QueueTable {
         return false
     }
 
-    /// The requests of some categories, all that they depend on, and what is in a change set with one of those.
-    private func requests(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
-        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends, change_set FROM outpost_queue")
-        var dependencies: [Int64: Set<Int64>] = [:]
-        var changeSets: [String: Set<Int64>] = [:]
-        for row in rows { if let name: String = row["change_set"] { changeSets[name, default: []].insert(row["id"]) } }
-        var open: [Int64] = []
-        for row in rows {
-            let members = (row["change_set"] as String?).flatMap { changeSets[$0] } ?? []
-            dependencies[row["id"]] = Self.ids(row["depends"]).union(members)
-            if let category: String = row["category"], categories.contains(category) { open.append(row["id"]) }
-        }
-        var wanted = Set(open)
-        while let id = open.popLast() {
-            for next in dependencies[id] ?? [] where wanted.insert(next).inserted { open.append(next) }
-        }
-        return wanted
-    }
-
     /// All requests that succeed or fail together with some: those of their change sets, and themselves.
     func completingChangeSets(of requests: [QueuedRequest], in database: Database) throws -> [QueuedRequest] {
         var result: [Int64: QueuedRequest] = [:]
@@ -114,10 +96,10 @@ extension QueueTable {
 
     /// Puts what was refused with a request, since it is in one change set with it, back into the queue: one of them
     /// was mended, and they are sent together again.
-    func reviveChangeSet(of request: QueuedRequest, in database: Database) throws {
+    func reviveChangeSet(of request: QueuedRequest, at instant: String, in database: Database) throws {
         guard let changeSet = request.options.changeSet else { return }
         for member in try requests(ofChangeSet: changeSet, in: database) where member.state == .refused {
-            try markPending(member.id, forgetsIdentification: true, in: database)
+            try renew(member.id, at: instant, in: database)
         }
     }
 }

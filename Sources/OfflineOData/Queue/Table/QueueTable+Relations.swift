@@ -2,11 +2,20 @@ import GRDB
 
 /// Relations that wait to be made or taken away. Such a request is about two entities, and has no row itself.
 extension QueueTable {
-    /// SQL that is true of a request for a relation that the service's model has a place for. Which requests have no row
-    /// stands in an index, so that the others are not looked at.
+    /// SQL that is true of a request for a relation that the service's model has a place for. Which requests of a set have
+    /// no row stands in an index, so that the others are not looked at, and neither are all entries of that.
     private static let isRelation = """
-        id IN (SELECT id FROM outpost_queue WHERE row_id = 0) AND kind IN ('link', 'unlink')
-        AND json_extract(detail, '$.former') IS NULL
+        id IN (
+            WITH RECURSIVE sets(name) AS (
+                SELECT MIN(entity_set) FROM outpost_queue
+                UNION ALL
+                SELECT (SELECT MIN(entity_set) FROM outpost_queue WHERE entity_set > name) FROM sets
+                WHERE name IS NOT NULL
+            )
+            SELECT other.id FROM sets CROSS JOIN outpost_queue AS other
+            ON other.entity_set = sets.name AND other.row_id = 0
+        )
+        AND kind IN ('link', 'unlink') AND json_extract(detail, '$.former') IS NULL
         """
 
     /// SQL that gives each end of a relation in the set `:set` as `end_row`, with the `state` of the request. It names

@@ -55,6 +55,26 @@ struct QueueTable {
             arguments: [set, rowID]) ?? false
     }
 
+    func hasRequests(ofSet set: String, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)")
+        return try Bool.fetchOne(statement, arguments: [set]) ?? false
+    }
+
+    /// The requests of a set that depend on any of some, each with its row. They are found without reading what they carry.
+    func dependents(
+        on ids: Set<Int64>, ofSet set: String, in database: Database
+    ) throws -> [(id: Int64, rowID: Int64)] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT id, row_id FROM outpost_queue
+                WHERE entity_set = ? AND depends <> '' AND instr(',' || depends || ',', ',' || ? || ',') > 0
+                """)
+        return try ids.flatMap { id in
+            try Row.fetchAll(statement, arguments: [set, id]).map { (id: $0[0] as Int64, rowID: $0[1] as Int64) }
+        }
+    }
+
     func count(in database: Database) throws -> [QueuedRequest.State: Int] {
         var counts: [QueuedRequest.State: Int] = [:]
         let rows = try Row.fetchAll(database, sql: "SELECT state, COUNT(*) FROM outpost_queue GROUP BY state")
@@ -114,6 +134,13 @@ struct QueueTable {
                 """, arguments: [id])
     }
 
+    /// Puts a change that is asked for again back: it is a new request to the service, and waits anew.
+    func renew(_ id: Int64, at instant: String, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET created_at = ? WHERE id = ?", arguments: [instant, id])
+        try markPending(id, forgetsIdentification: true, in: database)
+    }
+
     /// Puts a request into the error archive.
     func markFailed(
         _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
@@ -121,13 +148,14 @@ struct QueueTable {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
-                    theirs = ?, failed_at = ?
+                    theirs = ?, failed_at = ?,
+                    detail = nullif(json_patch(coalesce(detail, '{}'), json_object('conflict', ?)), '{}')
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
                 failure.innerError,
-                failure.theirs.map(snapshots.encode), failure.at, id,
+                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue, id,
             ])
     }
 
@@ -136,14 +164,14 @@ struct QueueTable {
     }
 
     /// Sets the ETag of the calls of actions that are bound to a row.
-    func setETag(_ etag: String?, ofCallsBoundTo row: RequestDetail.BoundRow, in database: Database) throws {
+    func setETag(_ etag: String?, ofCallsBoundTo row: RowReference, in database: Database) throws {
         // No entity set and no row of their own: an index has them together.
         let statement = try database.cachedStatement(
             sql: """
                 UPDATE outpost_queue SET etag = ? WHERE entity_set = '' AND row_id = 0 AND kind = 'call'
                     AND json_extract(detail, '$.bound.set') = ? AND json_extract(detail, '$.bound.row') = ?
                 """)
-        try statement.execute(arguments: [etag, row.set, row.row])
+        try statement.execute(arguments: [etag, row.set, row.rowID])
     }
 
     /// Keeps a request that the model has no place for as what it was, apart from any row.
@@ -168,9 +196,8 @@ struct QueueTable {
     }
 
     /// Takes a request out of its change set, to be sent by itself.
-    func leaveChangeSet(_ id: Int64, dependsOn ids: Set<Int64>, in database: Database) throws {
+    func leaveChangeSet(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET change_set = NULL WHERE id = ?", arguments: [id])
-        try setDependencies(ids, of: id, in: database)
     }
 
     /// Lets what depends on one request depend on another, or on none, instead.
@@ -202,16 +229,7 @@ struct QueueTable {
 
     /// Whether any of some requests waits for another one, at whatever distance.
     func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
-        guard !ids.isEmpty else { return false }
-        var dependencies: [Int64: [Int64]] = [:]
-        for request in try requests(in: database) { dependencies[request.id] = request.dependsOn }
-        var open = Array(ids)
-        var seen = ids
-        while let next = open.popLast() {
-            if next == id { return true }
-            for further in dependencies[next] ?? [] where seen.insert(further).inserted { open.append(further) }
-        }
-        return false
+        try QueueDependencies(queue: self).anyWaits(ids, for: id, in: database)
     }
 
     /// The queued creations of entities that header fields name.
@@ -275,13 +293,17 @@ struct QueueTable {
         let depends: String = row["depends"]
         let base: [UInt8]? = hasNoEntity ? nil : (row["base"] as Data?).map(Array.init)
         let options: String? = row["options"]
-        let theirs: [UInt8]? = hasNoEntity ? nil : (row["theirs"] as Data?).map(Array.init)
+        let theirs: Data? = row["theirs"]
+        // A call was refused for what it is bound to.
+        let theirSet = kind == .call ? detail.bound?.set : hasNoEntity ? nil : set
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
-                innerError: row["inner_error"],
-                theirs: try theirs.map { try snapshots.decode(bytes: $0, shape: shape) }, at: row["failed_at"] ?? "")
+                innerError: row["inner_error"], conflict: detail.conflict, at: row["failed_at"] ?? "")
+            if let theirs, let theirShape = theirSet.flatMap({ model.shape(ofStored: $0) }) {
+                failure?.theirs = try snapshots.decode(theirs, shape: theirShape)
+            }
         }
         var decodedOptions =
             try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) } ?? ChangeOptions()

@@ -1,0 +1,16 @@
+import ODataService
+
+/// A defining query that the service refused to answer.
+public struct QueryRefusal: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the query.
+    public let name: String
+    /// The query, with its parameters by name: their values may be a session's.
+    public let text: String
+    /// Whether the service has answered it before: its model may have changed since.
+    public let wasLoaded: Bool
+    /// What the service said.
+    public let error: ODataError
+
+    /// Which query was refused, and why.
+    public var description: String { "The service refused the defining query \(name) (\(text)): \(error)" }
+}

@@ -1,0 +1,103 @@
+import GRDB
+
+/// The requests that an upload of some categories sends, with those that they depend on. They are found once, and anew when
+/// others were added, when one of them is of another category by now, and before it is said that nothing is left: so what else
+/// waits is not looked at for each of them.
+struct QueueSelection: Sendable {
+    /// The requests of the categories themselves.
+    fileprivate let named: Set<Int64>
+    /// Those that wait, by priority and age; some may have gone since.
+    fileprivate var waiting: [Int64]
+    /// The newest request of all when they were found.
+    fileprivate let newest: Int64
+}
+
+extension QueueTable {
+    /// What to send next of some categories.
+    ///
+    /// - Parameters:
+    ///   - selection: what was found before, and then what was found now.
+    ///   - sendable: gives what can be sent of a request, which is read with what the order of the queue needs; `nil` where it waits.
+    /// - Returns: `nil` when nothing is left that can be sent.
+    func next(
+        in categories: Set<String>, _ selection: inout QueueSelection?, in database: Database,
+        _ sendable: (Row) throws -> [QueuedRequest]?
+    ) throws -> [QueuedRequest]? {
+        let newest = try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM outpost_queue") ?? 0
+        // A number is never given twice.
+        if var known = selection, known.newest >= newest {
+            let found = try first(of: &known, categories, in: database, sendable)
+            selection = known
+            if let found { return found }
+        }
+        let marks = categories.map { _ in "?" }.joined(separator: ",")
+        let named = try Int64.fetchSet(
+            database, sql: "SELECT id FROM outpost_queue WHERE category IN (\(marks))",
+            arguments: StatementArguments(categories))
+        var present = QueueSelection(
+            named: named, waiting: try ids([.pending], in: categories, in: database), newest: newest)
+        let found = try first(of: &present, categories, in: database, sendable)
+        selection = present
+        return found
+    }
+
+    /// - Returns: `nil` also when a request of the categories is of another one by now.
+    private func first(
+        of selection: inout QueueSelection, _ categories: Set<String>, in database: Database,
+        _ sendable: (Row) throws -> [QueuedRequest]?
+    ) throws -> [QueuedRequest]? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT id, state, category, depends, change_set FROM outpost_queue WHERE id = ?")
+        var kept: [Int64] = []
+        for (position, id) in selection.waiting.enumerated() {
+            guard let row = try Row.fetchOne(statement, arguments: [id]),
+                row["state"] == QueuedRequest.State.pending.rawValue
+            else { continue }
+            if selection.named.contains(id) {
+                let category: String? = row["category"]
+                guard let category, categories.contains(category) else { return nil }
+            }
+            // It is still there the next time, should it be put back.
+            kept.append(id)
+            guard let found = try sendable(row) else { continue }
+            selection.waiting.replaceSubrange(...position, with: kept)
+            return found
+        }
+        selection.waiting = kept
+        return nil
+    }
+
+    /// The requests in some states that an upload of some categories sends, by priority and age.
+    ///
+    /// - Parameter categories: `nil` for all.
+    func ids(
+        _ states: [QueuedRequest.State], in categories: Set<String>?, in database: Database
+    ) throws -> [Int64] {
+        let marks = states.map { _ in "?" }.joined(separator: ",")
+        let ids = try Int64.fetchAll(
+            database, sql: "SELECT id FROM outpost_queue WHERE state IN (\(marks)) ORDER BY priority DESC, id",
+            arguments: StatementArguments(states.map(\.rawValue)))
+        guard let categories else { return ids }
+        let all = try wanted(in: categories, in: database)
+        return ids.filter(all.contains)
+    }
+
+    /// The requests of some categories, all that they depend on, and what is in a change set with one of those.
+    private func wanted(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
+        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends, change_set FROM outpost_queue")
+        var dependencies: [Int64: Set<Int64>] = [:]
+        var changeSets: [String: Set<Int64>] = [:]
+        for row in rows { if let name: String = row["change_set"] { changeSets[name, default: []].insert(row["id"]) } }
+        var open: [Int64] = []
+        for row in rows {
+            let members = (row["change_set"] as String?).flatMap { changeSets[$0] } ?? []
+            dependencies[row["id"]] = Self.ids(row["depends"]).union(members)
+            if let category: String = row["category"], categories.contains(category) { open.append(row["id"]) }
+        }
+        var wanted = Set(open)
+        while let id = open.popLast() {
+            for next in dependencies[id] ?? [] where wanted.insert(next).inserted { open.append(next) }
+        }
+        return wanted
+    }
+}

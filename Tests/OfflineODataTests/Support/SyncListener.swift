@@ -1,0 +1,19 @@
+import OfflineOData
+import Synchronization
+
+/// Keeps what a store tells of a synchronisation.
+final class SyncListener: OfflineODataProviderDelegate {
+    private let heard = Mutex<[SyncProgress]>([])
+    private let ended = Mutex<[UploadReport]>([])
+
+    var progress: [SyncProgress] { heard.withLock { $0 } }
+    var earlyEnds: [UploadReport] { ended.withLock { $0 } }
+
+    func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+        heard.withLock { $0.append(progress) }
+    }
+
+    func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport) {
+        ended.withLock { $0.append(report) }
+    }
+}
