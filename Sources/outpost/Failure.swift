@@ -198,14 +198,29 @@ struct Failure: Error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
         case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        case .queryExists(let name):
+            advice = "Give yours another name, or remove the other one first: outpost remove-query DIR \(name)"
+        case .unknown(let kind, _): advice = Self.advice(forUnknown: kind)
         case .inChangeSet: advice = "Take all of it back with --with-others."
+        case .modelOutdated: advice = "Run the same command again."
         case .keyNeeded(let request):
             advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
             advice = "Give it one, which is kept in the clone: outpost pull DIR --set NAME=VALUE"
+        case .queriesRefused(let refusals, _): advice = refusals.lazy.compactMap(\.advice).first
         default: advice = nil
         }
         self.init(message: error.description, advice: advice)
+    }
+
+    private static func advice(forUnknown kind: String) -> String? {
+        switch kind {
+        case "defining query": "See which there are: outpost status DIR"
+        case "refused request": "See which there are: outpost errors DIR"
+        case "request in doubt": "See which there are: outpost doubts DIR"
+        case "entity": "Name one entity by its key, such as 'Orders(10248)'."
+        default: nil
+        }
     }
 
     private static func advice(for error: ODataError) -> String? {

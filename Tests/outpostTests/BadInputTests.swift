@@ -12,6 +12,7 @@ struct BadInputTests {
         let result = try await site.tool.run("clone", "http://127.0.0.1:1/", site.path("clone"))
         #expect(result.code == 1)
         #expect(result.errors.contains("Cannot connect to 127.0.0.1"))
+        #expect(result.errors.contains(": Connection refused\n"), "\(result.errors)")
         #expect(result.errors.contains("Is the service running"))
         #expect(!FileManager.default.fileExists(atPath: site.path("clone")), "nothing is left behind")
     }
@@ -128,6 +129,21 @@ struct BadInputTests {
         #expect(name.errors.contains("\n                 ^"), "\(name.errors)")
         let set = try await site.tool.run("query", clone, "Oders")
         #expect(set.errors.contains("Did you mean Orders?"), "\(set.errors)")
+        for arguments in [
+            ["explain", clone, "Orders?$filter=Frieght gt 5"], ["watch", clone, "Orders?$filter=Frieght gt 5"],
+            ["export", clone, "--query", "Orders?$filter=Frieght gt 5"],
+            ["add-query", clone, "bad=Orders?$filter=Frieght gt 5"],
+            ["clone", site.url, site.path("other"), "--query", "bad=Orders?$filter=Frieght gt 5"],
+        ] {
+            let result = try await site.tool.run(arguments)
+            #expect(result.code == 1 && result.errors.contains("Did you mean Freight?"), "\(result.errors)")
+            #expect(result.errors.contains("\n                 ^"), "\(arguments[0]): \(result.errors)")
+            #expect(result.errors.contains("defining query bad") == arguments.joined().contains("bad="))
+        }
+        let grammar = try await site.tool.run("add-query", clone, "bad=Orders?$filter=Freight gt")
+        #expect(grammar.errors.contains("defining query bad") && grammar.errors.contains("^"), "\(grammar.errors)")
+        let undo = try await site.tool.run("undo", clone, "Oders(1)")
+        #expect(undo.errors.contains("\n  Oders(1)\n  ^"), "\(undo.errors)")
         let unsupported = try await site.tool.run(
             "query", clone, "Orders?$apply=Shop.Fold()")
         #expect(unsupported.code == 1)
@@ -137,6 +153,22 @@ struct BadInputTests {
         let value = try await site.tool.run("update", clone, "Orders(1001)", "Freight=much")
         #expect(value.code == 1)
         #expect(value.errors.contains("Edm.Decimal"))
+    }
+
+    @Test("a name that nothing has, or that is taken: where to see what there is, or what else to do")
+    func names() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone, "--query", "one=Customers").code == 0)
+        for (arguments, advice) in [
+            (["pull", clone, "--only", "nix"], "outpost status"), (["remove-query", clone, "nope"], "outpost status"),
+            (["add-query", clone, "one=Products"], "outpost remove-query"),
+            (["errors", "retry", clone, "5"], "outpost errors"), (["undo", clone, "Products"], "'Orders(10248)'"),
+        ] {
+            let result = try await site.tool.run(arguments)
+            #expect(result.code == 1 && result.errors.contains(advice), "\(result.errors)")
+        }
     }
 
     @Test("a directory that is a clone already, and one that is none")

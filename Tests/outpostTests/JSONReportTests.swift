@@ -21,6 +21,7 @@ struct JSONReportTests {
         let runs: [[String]] = [
             ["clone", site.url, clone],
             ["query", clone, "Products?$top=1"],
+            ["query", clone, "Products?$filter=sap.islocal()"],
             ["index", clone, "Products", "Name"],
             ["create", clone, "Categories", "Name=New"],
             ["update", clone, "Products(6)", "Stock=4"],

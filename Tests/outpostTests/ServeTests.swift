@@ -63,6 +63,29 @@ import Testing
         #expect(try curl(site.url + "health") == "{\"status\":\"pass\"}")
     }
 
+    @Test func `a clone that another process brings to a new model is served with that`() async throws {
+        let (service, site) = (try Site(), try Site())
+        try await service.serve()
+        let (clone, port) = (site.path("clone"), service.port)
+        #expect(try await site.tool.run("clone", service.url, clone).code == 0)
+        try await site.serve(path: clone)
+        let url = site.url
+        #expect(try curl(url + "Customers('C0001')").contains("Bergen"))
+        service.stop()
+        try SQLite.execute(
+            "ALTER TABLE Customers DROP COLUMN City; ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20) DEFAULT '4711'",
+            in: service.database)
+        try await service.serve(nil, port: port)
+        let pull = try await site.tool.run("pull", clone, "--metadata")
+        #expect(pull.code == 0, "\(pull.errors)")
+        let found = try curl(url + "Customers?$filter=Phone%20eq%20'4711'%20and%20CustomerID%20eq%20'C0001'")
+        #expect(found.contains("4711") && !found.contains("City"), "\(found)")
+        let changed = try curl(
+            "--request", "PATCH", "--header", "Content-Type: application/json", "--header", "If-Match: *", "--data",
+            "{\"Phone\":\"4712\"}", "--write-out", "%{http_code}", "--output", "/dev/null", url + "Customers('C0001')")
+        #expect(changed == "204" || changed == "200", "\(changed)")
+    }
+
     @Test func `a metadata document is served with its rows`() async throws {
         let site = try Site()
         let model = """
@@ -75,21 +98,8 @@ import Testing
         try Data(model.utf8).write(to: URL(fileURLWithPath: site.path("model.xml")))
         try Data(#"{"Items":[{"ID":1,"Since":"2020-02-29"},{"ID":2}]}"#.utf8).write(
             to: URL(fileURLWithPath: site.path("rows.json")))
-        let (process, output, _) = site.tool.process(
-            ["serve", site.path("model.xml"), "--rows", site.path("rows.json"), "--port", "0", "--json"])
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
-        }
-        var text = ""
-        while !text.contains("}") {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { break }
-            text += String(decoding: data, as: UTF8.self)
-        }
-        let url = try ServeReport(text).url
+        try await site.serve(path: site.path("model.xml"), "--rows", site.path("rows.json"))
+        let url = site.url
         #expect(try curl(url + "Items/$count") == "2")
         #expect(try curl(url + "Items(1)/Since/$value") == "2020-02-29")
         #expect(try curl(url + "v2/Items(1)/Since?$format=json") == #"{"d":{"Since":"\/Date(1582934400000)\/"}}"#)

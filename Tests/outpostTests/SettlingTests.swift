@@ -3,6 +3,18 @@ import Testing
 
 @Suite("Commands that settle and look after a clone")
 struct SettlingTests {
+    /// What a refused request is told of as JSON.
+    private struct Request: Decodable {
+        struct Versions: Decodable {
+            var property: String
+            var was: Int
+            var mine: Int
+            var theirs: Int
+        }
+
+        var versions: [Versions]
+    }
+
     @Test("conflicts shows all versions, and mine goes on top of theirs")
     func conflicts() async throws {
         let site = try Site()
@@ -18,6 +30,14 @@ struct SettlingTests {
         #expect(try await tool.run("push", clone).code == 3)
         let shown = try await tool.run("conflicts", clone)
         #expect(shown.output.contains("mine 2, theirs 1"), "\(shown.output) \(shown.errors)")
+        for command in ["conflicts", "errors"] {
+            let report = try await tool.run(command, clone, "--json").output
+            let requests = try JSONDecoder().decode([Request].self, from: Data(report.utf8))
+            #expect(requests.map(\.versions.count) == [1], "\(report)")
+            let versions = try #require(requests.first?.versions.first)
+            #expect(versions.property == "Stock" && versions.mine == 2 && versions.theirs == 1, "\(report)")
+            #expect(versions.was != versions.mine && versions.was != versions.theirs)
+        }
         #expect(try await tool.run("doubts", clone).output == "No change is in doubt.\n")
         #expect(try await tool.run("conflicts", "theirs", clone, "99").code == 1)
         let mine = try await tool.run("conflicts", "mine", clone, "--json")
@@ -58,6 +78,10 @@ struct SettlingTests {
         let lines = try await tool.run(
             "export", clone, "--query", "Categories?$orderby=CategoryID&$top=2", "--format", "csv")
         #expect(lines.output.hasPrefix("CategoryID,Name\n1,"), "\(lines.output) \(lines.errors)")
+        for query in ["Categories/$count", "Categories?$filter=Nam eq 1"] {
+            let refused = try await tool.run("export", clone, "--query", query)
+            #expect(refused.code != 0 && refused.output.isEmpty, "\(query): \(refused.output)")
+        }
         #expect(try await tool.run("export", clone).code == 2)
         #expect(try await tool.run("export", clone, "--to", folder).code == 2, "nothing is overwritten")
     }

@@ -120,17 +120,10 @@ struct StoryTests {
         let clone = site.path("clone")
         #expect(try await site.tool.run("clone", site.url, clone).code == 0)
         site.stop()
-        let (process, output, _) = site.tool.process(["serve", clone, "--port", "0", "--json"])
-        try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
-        }
-        let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let report = try ServeReport(text)
-        #expect(report.entitySets.contains("Orders"))
+        try await site.serve(path: clone)
+        #expect(site.entitySets.contains("Orders"))
         let second = site.path("second")
-        let cloned = try await site.tool.run("clone", report.url, second)
+        let cloned = try await site.tool.run("clone", site.url, second)
         #expect(cloned.code == 0, "\(cloned.errors)")
         #expect(try await site.tool.run("query", second, "Orders/$count").output == "200\n")
     }

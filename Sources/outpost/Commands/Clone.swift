@@ -3,6 +3,7 @@ import Foundation
 import ODataClient
 import ODataModel
 import ODataQuery
+import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
@@ -206,11 +207,22 @@ struct Clone: AsyncParsableCommand {
         } catch {
             await line.finish()
             try? store.close()
-            let failure = Failure(error)
-            throw Failure(
-                message: failure.message,
-                advice: "What is complete is kept in \(target); go on with: outpost pull \(target)")
+            var failure = Failure(error)
+            failure.advice = Self.advice(behind: error, failure.advice, in: target)
+            throw failure
         }
+    }
+
+    /// What to do once there is a clone that is not complete: what the failure asks for comes first.
+    private static func advice(behind error: any Error, _ advice: String?, in target: String) -> String {
+        let kept = "What is complete is kept in \(target)"
+        // Others advise to run the same command again: that would find a clone already.
+        let helps = error is OfflineError || error is ODataError
+        guard helps, let advice = advice?.replacing("DIR", with: target) else {
+            return "\(kept); go on with: outpost pull \(target)"
+        }
+        return advice.contains("outpost pull")
+            ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target)"
     }
 
     /// A query of every entity set has no group and no streams unless they are asked for.

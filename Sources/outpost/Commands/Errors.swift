@@ -33,26 +33,13 @@ struct Errors: AsyncParsableCommand {
         func run() async throws {
             let (failed, model) = try await store.reading { (try await $0.status().failed, $0.model) }
             if json {
-                print(JSONText(failed.map(RequestLine.init)).text)
+                print(JSONText(failed.map { RequestLine($0, versionsIn: model) }).text)
                 return
             }
             if failed.isEmpty { print("No change was refused.") }
             for request in failed {
                 print(RequestLine.text(request))
-                for line in Self.versions(request, model) { print("    \(line)") }
-            }
-        }
-
-        /// For a conflict: each changed property as it was, as it is here and as the service has it.
-        static func versions(_ request: QueuedRequest, _ model: EntityDataModel) -> [String] {
-            guard let theirs = request.failure?.theirs else { return [] }
-            return request.changes.shape.properties.enumerated().compactMap { ordinal, property in
-                guard let mine = request.changes.values[ordinal] else { return nil }
-                func cell(_ value: ODataValue?) -> String {
-                    value.map { $0.isNull ? "null" : $0.cell(type: property.type, model: model) } ?? "not loaded"
-                }
-                return "\(property.name): was \(cell(request.base?.values[ordinal])), "
-                    + "mine \(cell(mine)), theirs \(cell(theirs.values[ordinal]))"
+                for versions in ValueVersions.all(of: request, model) ?? [] { print("    \(versions.text)") }
             }
         }
     }

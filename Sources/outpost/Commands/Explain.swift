@@ -29,7 +29,10 @@ struct Explain: AsyncParsableCommand {
     func run() async throws {
         if let query {
             let url = try ODataURL(parsing: query)
-            let explanation = try await store.reading { try await $0.explain(url) }
+            let explanation = try await store.reading { provider in
+                try provider.check(url, written: query)
+                return try await provider.explain(url)
+            }
             print(
                 json
                     ? JSONText(explanation.description.split(separator: "\n").map(String.init)).text

@@ -42,8 +42,10 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         let report = try await store.reading { provider -> [String: Int] in
             if let query {
+                let url = try ODataURL(parsing: query)
+                try provider.check(url, written: query)
                 let writer = RowFile(handle: .standardOutput, format: format, model: provider.model)
-                _ = try await write(try ODataURL(parsing: query), provider, to: writer)
+                _ = try await write(url, provider, to: writer)
                 return [:]
             }
             return try await writeAll(provider, in: to ?? "")
@@ -84,17 +86,19 @@ struct Export: AsyncParsableCommand {
     private func write(_ url: ODataURL, _ provider: OfflineODataProvider, to file: RowFile) async throws -> Int {
         var request: ODataRequest? = ODataRequest(.read, url, preferences: Preferences(maxPageSize: 1000))
         var count = 0
-        try file.begin()
         while let current = request {
             request = nil
             switch try await provider.execute(current).body {
             case .page(let page):
+                // Nothing is written for a query that is refused, or finds no rows.
+                try file.begin()
                 for entity in page.entities { try file.append(entity) }
                 count += page.entities.count
                 request = page.nextLink.map {
                     ODataRequest(following: $0, preferences: Preferences(maxPageSize: 1000))
                 }
             case .entity(let entity):
+                try file.begin()
                 try file.append(entity)
                 count += 1
             default: throw Failure(message: "\(url) finds no rows.", status: .misused)
@@ -110,6 +114,7 @@ private final class RowFile {
     private let handle: FileHandle
     private let format: Export.Format
     private let model: EntityDataModel
+    private var isBegun = false
     private var isFirst = true
 
     init(handle: FileHandle, format: Export.Format, model: EntityDataModel) {
@@ -118,7 +123,11 @@ private final class RowFile {
         self.model = model
     }
 
-    func begin() throws { if format == .json { try write("[") } }
+    /// Begins the file, the first time that it is called.
+    func begin() throws {
+        defer { isBegun = true }
+        if format == .json, !isBegun { try write("[") }
+    }
 
     func end() throws { try write(format == .json ? "\n]\n" : "") }
 

@@ -38,7 +38,7 @@ struct Query: AsyncParsableCommand {
         let url = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
-            try Self.check(url, query, provider)
+            try provider.check(url, written: query)
             if explain {
                 try await printExplanation(provider, url)
             } else if json {
@@ -76,17 +76,6 @@ struct Query: AsyncParsableCommand {
         print(JSONText(Report(tree: explanation.tree, statements: statements)).text)
     }
 
-    /// Resolves the names of the query first, so that an error knows its place in the text.
-    private static func check(_ url: ODataURL, _ text: String, _ provider: OfflineODataProvider) throws {
-        do throws(QueryError) {
-            try provider.check(url)
-        } catch {
-            var error = error
-            error.text = error.text ?? text
-            throw error
-        }
-    }
-
     /// What a program would get over HTTP, byte for byte.
     private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         // Under the root of the cloned service, so that contexts and links name what the service would name.
@@ -101,10 +90,24 @@ struct Query: AsyncParsableCommand {
         guard response.status.code < 400 else {
             // Asked again for the refusal itself.
             _ = try await provider.execute(ODataRequest(.read, url))
-            throw Failure(message: "The store answered \(response.status.code).")
+            let text = try await body.collect(limit: 1 << 20)
+            guard let told = try? JSONDecoder().decode(Refusal.self, from: Data(text)) else {
+                throw Failure(message: "The store answered \(response.status.code).")
+            }
+            throw ODataError(status: response.status.code, code: told.error.code, message: told.error.message)
         }
         while let chunk = try await body.next() { Terminal.write(chunk) }
         Terminal.write("\n")
+    }
+
+    /// What a refused request is answered.
+    private struct Refusal: Decodable {
+        struct Reason: Decodable {
+            var code: String
+            var message: String
+        }
+
+        var error: Reason
     }
 
     private func printTable(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
@@ -124,6 +127,19 @@ struct Query: AsyncParsableCommand {
             while let chunk = try await bytes.next() { Terminal.write(chunk) }
         case .references(let ids, _): for id in ids { print(id) }
         default: try await printJSON(provider, url)
+        }
+    }
+}
+
+extension OfflineODataProvider {
+    /// Resolves the names of a query before it is asked, so that an error knows its place in the text.
+    func check(_ url: ODataURL, written text: String) throws(QueryError) {
+        do throws(QueryError) {
+            try check(url)
+        } catch {
+            var error = error
+            error.text = error.text ?? text
+            throw error
         }
     }
 }

@@ -146,8 +146,10 @@ struct Serve: AsyncParsableCommand {
         if isDirectory.boolValue {
             var options = OfflineODataProvider.Options()
             options.localPageSize = pageSize == 0 ? nil : pageSize
-            let store = try await OfflineODataProvider.open(
-                at: path, protection: try key.protection(ofCloneIn: path), options: options)
+            let (directory, chosen, protection) = (path, options, try key.protection(ofCloneIn: path))
+            let store = try await ReopeningProvider {
+                try await OfflineODataProvider.open(at: directory, protection: protection, options: chosen)
+            }
             return Source(
                 provider: readOnly ? ReadOnlyProvider(base: store) : store, close: { try store.close() })
         }

@@ -35,13 +35,13 @@ struct Conflicts: AsyncParsableCommand {
                 (try await provider.status().failed.filter(\.isConflict), provider.model)
             }
             if json {
-                print(JSONText(conflicts.map(RequestLine.init)).text)
+                print(JSONText(conflicts.map { RequestLine($0, versionsIn: model) }).text)
                 return
             }
             if conflicts.isEmpty { print("There is no conflict.") }
             for request in conflicts {
                 print(RequestLine.text(request))
-                for line in Errors.List.versions(request, model) { print("    \(line)") }
+                for versions in ValueVersions.all(of: request, model) ?? [] { print("    \(versions.text)") }
             }
         }
     }

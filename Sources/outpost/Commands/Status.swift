@@ -82,6 +82,14 @@ struct RequestLine: Encodable {
     var code: String?
     var message: String?
     var target: String?
+    /// Of each changed property all versions, where the service's is known.
+    var versions: [ValueVersions]?
+
+    /// A request with the versions of what it changes.
+    init(_ request: QueuedRequest, versionsIn model: EntityDataModel) {
+        self.init(request)
+        versions = ValueVersions.all(of: request, model)
+    }
 
     init(_ request: QueuedRequest) {
         id = request.id

@@ -67,21 +67,40 @@ struct Pull: AsyncParsableCommand {
         let values = try parameters.values
         var refresh: MetadataRefresh?
         let report = try await connected.run { store in
+            try await Self.require(names, in: store)
             try await store.setParameters(values)
             guard rereads else { return try await store.download(names) }
             let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
             refresh = done
+            show(done)
             return try await done.store.download(names)
-        }
-        if let refresh, !json {
-            for difference in refresh.differences { print(difference.description) }
-            for request in refresh.refused { print("\(Terminal.red("refused")) \(request)") }
         }
         if json {
             print(JSONText(PullReport(report, bytes: connected.connector.received, refresh: refresh)).text)
         } else {
             PullReport.show(report, bytes: connected.connector.received)
         }
+    }
+}
+
+extension Pull {
+    /// Makes sure that there is what is asked for, before anything is changed.
+    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+        let queries = try await store.definingQueries()
+        for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
+            throw OfflineError.unknown(kind: "defining query", name: name)
+        }
+    }
+
+    /// Says what has changed in the metadata, as soon as it is so: nobody can tell it any more once the download behind it
+    /// has failed. Beside a report as JSON it is for the person alone.
+    private func show(_ refresh: MetadataRefresh) {
+        let output: Terminal.Output = json ? .error : .output
+        var lines = refresh.differences.map { $0.description.withoutControls() }
+        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0.withoutControls())" }
+        guard !lines.isEmpty else { return }
+        Terminal.clearLine()
+        for line in lines { Terminal.write(line + "\n", to: output) }
     }
 }
 

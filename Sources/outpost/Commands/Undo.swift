@@ -32,6 +32,7 @@ struct Undo: AsyncParsableCommand {
         let provider = try await store.open()
         let undone: Int
         do {
+            for (url, text) in zip(urls, entities) { try provider.check(url, written: text) }
             undone = try await all ? provider.undoAll() : provider.undo(urls, withAllOthers: withOthers)
             try provider.close()
         } catch {

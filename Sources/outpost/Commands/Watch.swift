@@ -26,6 +26,7 @@ struct Watch: AsyncParsableCommand {
         let provider = try await store.open()
         let table = EntityTable(model: provider.model, url: url)
         do {
+            try provider.check(url, written: query)
             for try await changes in provider.observeChanges(url) {
                 for (sign, entities) in [
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),

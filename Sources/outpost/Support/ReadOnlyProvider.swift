@@ -7,6 +7,7 @@ struct ReadOnlyProvider: ODataProvider {
 
     var model: EntityDataModel { get async throws { try await base.model } }
     var supportsIsolation: Bool { base.supportsIsolation }
+    var queryLanguage: QueryLanguage { base.queryLanguage }
 
     var capabilities: ServiceCapabilities? {
         var capabilities = base.capabilities ?? ServiceCapabilities()

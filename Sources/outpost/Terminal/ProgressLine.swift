@@ -28,7 +28,7 @@ final class ProgressLine: Sendable {
                 isDirty = true
                 if report.phase == .finished { break }
             }
-            if isDirty { Terminal.write("\r\u{1B}[K", to: .error) }
+            if isDirty { Terminal.clearLine() }
         }
     }
 

@@ -39,6 +39,9 @@ enum Terminal {
         try? output.handle.write(contentsOf: Data(text.utf8))
     }
 
+    /// Takes away the line that tells of progress, where a person looks.
+    static func clearLine() { if isInteractive(.error) { write("\r\u{1B}[K", to: .error) } }
+
     /// Hands over what `print` keeps back when the output is a pipe.
     static func flush() { fflush(nil) }
 

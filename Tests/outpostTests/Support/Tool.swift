@@ -101,6 +101,7 @@ final class Site {
     let tool: Tool
     private var server: Process?
     private(set) var url = ""
+    private(set) var entitySets: [String] = []
 
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -156,7 +157,8 @@ final class Site {
             guard !data.isEmpty else { break }
             text += String(decoding: data, as: UTF8.self)
         }
-        url = try ServeReport(text).url
+        let report = try ServeReport(text)
+        (url, entitySets) = (report.url, report.entitySets)
     }
 
     /// What the server wrote to its standard error.
