@@ -16,13 +16,13 @@ extension ODataProvider {
     }
 }
 
-/// The rows of a query by key, each as text with the properties that every version of the service has.
-func texts(of query: String, at provider: some ODataProvider) async throws -> [String: String] {
+/// The rows of a query by key, each as text with the properties of some names.
+func texts(
+    of query: String, _ names: [String], at provider: some ODataProvider
+) async throws -> [String: String] {
     var texts: [String: String] = [:]
     for entity in try await provider.entities(query) {
-        let names = ["Name", "PlaceId", "TaskId", "Title", "Amount", "Mark", "Born"]
-        let values = names.filter { entity.shape.property($0) != nil }.map { "\($0)=\(text(entity[$0]))" }
-        texts[text(entity["Id"])] = values.joined(separator: " ")
+        texts[text(entity["Id"])] = names.map { "\($0)=\(text(entity[$0]))" }.joined(separator: " ")
     }
     return texts
 }

@@ -19,6 +19,7 @@ enum Action: Sendable {
     case delete
     case undo
     case settleArchive
+    case refreshMetadata
     case reopen
 }
 
@@ -45,6 +46,8 @@ actor SimulatedClient {
     private(set) var violations: [String] = []
     /// The marks of changes that were lost on purpose.
     private(set) var lost: [String] = []
+    /// How often it took up metadata that were new to it.
+    private(set) var migrations = 0
     /// What was in the queue when it was last looked at, by number.
     private var known: [Int64: Sighting] = [:]
 
@@ -133,11 +136,15 @@ actor SimulatedClient {
     }
 
     /// A client without retries of its own: those would wait in the time of the machine.
-    private static func client(_ wire: SimulatedWire) throws -> ODataClient {
+    ///
+    /// - Parameter model: The model that it speaks; read from the service unless it is given.
+    private static func client(
+        _ wire: SimulatedWire, speaking model: EntityDataModel? = nil
+    ) throws -> ODataClient {
         let root = SimulatedService.root
         return try ODataClient(
             serviceRoot: root,
-            transport: HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none)))
+            transport: HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none)), model: model)
     }
 
     func breakDisk() {
@@ -205,6 +212,7 @@ actor SimulatedClient {
             case .delete: try await delete(store)
             case .undo: try await undo(store)
             case .settleArchive: try await settleArchive(store, isFinal: false)
+            case .refreshMetadata: try await refreshMetadata(store)
             case .reopen:
                 try store.close()
                 self.store = nil
@@ -232,6 +240,20 @@ actor SimulatedClient {
 
     private func noteClosed(_ error: any Error) {
         violations.append("client \(number) cannot open: \(error)")
+    }
+
+    /// Takes up the metadata that the service has now, as an app does: with a connection that speaks them.
+    private func refreshMetadata(_ store: OfflineODataProvider) async throws {
+        let wire = wire
+        let refresh = try await store.refreshMetadata { _, model in
+            try wire.map { try Self.client($0, speaking: model) }
+        }
+        self.store = refresh.store
+        guard !refresh.differences.isEmpty else { return }
+        migrations += 1
+        // Nothing was taken away, so that everything has its place.
+        if refresh.isRebuilt { violations.append("client \(number) had to rebuild for \(refresh.differences)") }
+        for request in refresh.refused { violations.append("client \(number) has no place any more for \(request)") }
     }
 
     private func newMark() -> String {
@@ -268,6 +290,9 @@ actor SimulatedClient {
             properties["Amount"] = .integer(Int64.random(in: 0..<100, using: &numbers))
         default: properties["Title"] = .string("Title \(mark)")
         }
+        // What the service got since, as far as its metadata were taken up, and whether it is loaded yet or not.
+        let extras = row.shape.properties.map(\.name).filter(SimulatedService.isExtra)
+        if let extra = extras.randomElement(using: &numbers) { properties[extra] = .string("\(extra) \(mark)") }
         let changed = properties
         let url = Self.url(set, row)
         try await change(mark, born: text(row["Born"]), setting: changed, "update \(url)") {
@@ -304,8 +329,7 @@ actor SimulatedClient {
         _ mark: String, born: String, parent: String? = nil, setting properties: [String: ODataValue] = [:],
         _ what: String, _ body: () async throws -> Void
     ) async throws {
-        var values: [String: String] = [:]
-        for name in ["Name", "Title", "Amount"] { values[name] = properties[name].map { text($0) } }
+        let values = properties.filter { SimulatedService.isContent($0.key) }.mapValues { text($0) }
         let change = Ledger.Change(
             mark: mark, client: number, text: what, born: born, parent: parent, values: values, mayBeFolded: folds)
         ledger.begin(change)
@@ -454,6 +478,16 @@ actor SimulatedClient {
 
     // MARK: The end
 
+    /// Takes up the metadata when all faults are healed.
+    func takeUpMetadata() async {
+        guard await isOpen(), let store else { return }
+        do {
+            try await refreshMetadata(store)
+        } catch {
+            violations.append("client \(number) cannot take up the metadata: \(error)")
+        }
+    }
+
     /// One round of bringing everything to the service when all faults are healed.
     ///
     /// - Returns: Whether nothing is left to be sent or decided.
@@ -471,17 +505,18 @@ actor SimulatedClient {
         }
     }
 
-    /// Compares with the service, row by row.
+    /// Compares with the service, row by row and with every property that the client knows of.
     func compare() async {
         guard let store else { return }
         do {
             for request in try await queued(store) { violations.append("client \(number) is left with \(request)") }
             for set in ["Places", "Tasks", "Steps"] {
+                let names = store.model.shape(ofSet: set)?.properties.map(\.name) ?? []
                 var theirs: [String: String] = [:]
                 for query in queries where query.text.hasPrefix(set) {
-                    theirs.merge(try await service.rows(query.text)) { $1 }
+                    theirs.merge(try await service.rows(query.text, names)) { $1 }
                 }
-                let ours = try await texts(of: set, at: store)
+                let ours = try await texts(of: set, names, at: store)
                 for key in Set(theirs.keys).union(ours.keys).sorted() where theirs[key] != ours[key] {
                     violations.append(
                         "\(set)(\(key)) of client \(number) is \(ours[key] ?? "missing"), "

@@ -17,7 +17,9 @@ actor SimulatedService {
     private var database: ServedDatabase
     private var handler: ODataHandler
     private let others: DatabaseQueue
-    private var columns = 0
+    /// The columns of each table that clients set, besides marks and keys.
+    private var columns = SimulatedService.firstColumns
+    private var extras = 0
     /// The marks of changes that were refused at least once.
     private var refusals: Set<String> = []
 
@@ -41,6 +43,8 @@ actor SimulatedService {
         return (database, ODataHandler(provider: LesserService(base: database, ability: ability)))
     }
 
+    private static let firstColumns = ["Places": ["Name"], "Tasks": ["Title", "Amount"], "Steps": ["Title"]]
+
     private static let schema: String = {
         var sql = """
             PRAGMA journal_mode = wal;
@@ -53,26 +57,10 @@ actor SimulatedService {
                 Id INTEGER PRIMARY KEY AUTOINCREMENT, TaskId INTEGER NOT NULL REFERENCES Tasks(Id), Title TEXT,
                 Mark TEXT, Born TEXT);
             CREATE TABLE Acts(
-                Mark TEXT NOT NULL, RowKey TEXT, Place TEXT NOT NULL, Kind TEXT NOT NULL, Born TEXT, Name TEXT,
-                Title TEXT, Amount TEXT);
+                Mark TEXT NOT NULL, RowKey TEXT, Place TEXT NOT NULL, Kind TEXT NOT NULL, Born TEXT, Content TEXT);
 
             """
-        // What each act leaves in the columns that clients set.
-        let values = [
-            "Places": "NEW.Name, NULL, NULL", "Tasks": "NULL, NEW.Title, NEW.Amount", "Steps": "NULL, NEW.Title, NULL",
-        ]
-        for (table, values) in values.sorted(by: { $0.key < $1.key }) {
-            sql += """
-                CREATE TRIGGER \(table)Insert AFTER INSERT ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)', 'insert', NEW.Born, \(values)); END;
-                CREATE TRIGGER \(table)Update AFTER UPDATE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (NEW.Mark, NEW.Id, '\(table)', 'update', NEW.Born, \(values)); END;
-                CREATE TRIGGER \(table)Delete AFTER DELETE ON \(table) BEGIN
-                    INSERT INTO Acts VALUES (
-                        'deleted ' || OLD.Born, OLD.Id, '\(table)', 'delete', OLD.Born, NULL, NULL, NULL); END;
-
-                """
-        }
+        for (table, columns) in firstColumns.sorted(by: { $0.key < $1.key }) { sql += triggers(of: table, columns) }
         for number in 1...8 {
             let mark = "first P\(number)"
             sql += "INSERT INTO Places VALUES ('P\(number)', 'Place \(number)', '\(mark)', '\(mark)');\n"
@@ -86,6 +74,31 @@ actor SimulatedService {
         }
         return sql
     }()
+
+    /// SQL of the triggers that write down what acts on a table, and what each act leaves in some of its columns.
+    private static func triggers(of table: String, _ columns: [String]) -> String {
+        let values = columns.map { "'\($0)', CAST(NEW.\($0) AS TEXT)" }.joined(separator: ", ")
+        return """
+            DROP TRIGGER IF EXISTS \(table)Insert;
+            CREATE TRIGGER \(table)Insert AFTER INSERT ON \(table) BEGIN
+                INSERT INTO Acts VALUES (
+                    NEW.Mark, NEW.Id, '\(table)', 'insert', NEW.Born, json_object(\(values))); END;
+            DROP TRIGGER IF EXISTS \(table)Update;
+            CREATE TRIGGER \(table)Update AFTER UPDATE ON \(table) BEGIN
+                INSERT INTO Acts VALUES (
+                    NEW.Mark, NEW.Id, '\(table)', 'update', NEW.Born, json_object(\(values))); END;
+            DROP TRIGGER IF EXISTS \(table)Delete;
+            CREATE TRIGGER \(table)Delete AFTER DELETE ON \(table) BEGIN
+                INSERT INTO Acts VALUES ('deleted ' || OLD.Born, OLD.Id, '\(table)', 'delete', OLD.Born, NULL); END;
+
+            """
+    }
+
+    /// Whether a property is one that the service got while it ran.
+    static func isExtra(_ name: String) -> Bool { name.hasPrefix("Extra") }
+
+    /// Whether a property is neither mark nor key nor the key of another row.
+    static func isContent(_ name: String) -> Bool { !["Id", "PlaceId", "TaskId", "Mark", "Born"].contains(name) }
 
     // MARK: As a service
 
@@ -124,14 +137,21 @@ actor SimulatedService {
         (database, handler) = try await Self.open(path, ability, time)
     }
 
-    /// Gets a new property, as services do.
-    func extend() async throws {
-        columns += 1
-        let column = columns
-        let table = ["Places", "Tasks", "Steps"][column % 3]
+    /// Gets a new property, as services do, with a value in each row that is there.
+    ///
+    /// - Returns: The property, for the trace.
+    func extend() async throws -> String {
+        extras += 1
+        let column = "Extra\(extras)"
+        let table = ["Places", "Tasks", "Steps"][extras % 3]
+        columns[table, default: []].append(column)
+        let sql =
+            "ALTER TABLE \(table) ADD COLUMN \(column) TEXT DEFAULT 'first \(column)';\n"
+            + Self.triggers(of: table, columns[table] ?? [])
         try await database.close()
-        try await others.write { try $0.execute(sql: "ALTER TABLE \(table) ADD COLUMN Extra\(column) TEXT") }
+        try await others.write { try $0.execute(sql: sql) }
         (database, handler) = try await Self.open(path, ability, time)
+        return "\(table)/\(column)"
     }
 
     // MARK: As others see it
@@ -157,14 +177,15 @@ actor SimulatedService {
                 database,
                 sql: """
                     SELECT Mark, Mark IS LAG(Mark) OVER (PARTITION BY Place, RowKey ORDER BY rowid) AS IsOverItself,
-                        Kind, Born, Name, Title, Amount
+                        Kind, Born, Content
                     FROM Acts ORDER BY rowid
                     """)
             for row in rows {
                 let mark: String = row["Mark"]
                 var values: [String: String] = [:]
-                for name in ["Name", "Title", "Amount"] {
-                    if let value: String = row[name] { values[name] = value }
+                if let content: String = row["Content"] {
+                    let object = try JSONSerialization.jsonObject(with: Data(content.utf8)) as? [String: Any]
+                    values = object?.compactMapValues { $0 as? String } ?? [:]
                 }
                 let (kind, isOverItself): (String, Bool) = (row["Kind"], row["IsOverItself"])
                 var acts = history.acts[mark] ?? Acts()
@@ -186,9 +207,9 @@ actor SimulatedService {
         }
     }
 
-    /// The rows of a query, as text.
-    func rows(_ query: String) async throws -> [String: String] {
-        try await texts(of: query, at: database)
+    /// The rows of a query, as text with the properties of some names.
+    func rows(_ query: String, _ names: [String]) async throws -> [String: String] {
+        try await texts(of: query, names, at: database)
     }
 
     func close() async throws {

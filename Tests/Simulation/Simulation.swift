@@ -28,6 +28,8 @@ public struct Simulation: Sendable {
         public let faults: Int
         /// How many times a client crashed.
         public let crashes: Int
+        /// How many times a client took up metadata that were new to it.
+        public let migrations: Int
         /// The marks of changes that careless clients lost.
         public let lost: [String]
     }
@@ -150,10 +152,12 @@ public struct Simulation: Sendable {
             try await heal()
             var violations: [String] = []
             var lost: [String] = []
+            var migrations = 0
             for seat in seats {
                 await seat.client.compare()
                 violations += await seat.client.violations
                 lost += await seat.client.lost
+                migrations += await seat.client.migrations
                 await seat.client.close()
             }
             violations += ledger.violations(
@@ -161,7 +165,7 @@ public struct Simulation: Sendable {
             try await service.close()
             return Outcome(
                 violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes,
-                lost: lost)
+                migrations: migrations, lost: lost)
         }
 
         // MARK: Steps
@@ -172,9 +176,11 @@ public struct Simulation: Sendable {
             case 0..<6: try await editElsewhere()
             case 6: time.pass(Double.random(in: 0...(3 * 86_400), using: &numbers))
             case 7: await seats.randomElement(using: &numbers)?.client.setClock()
-            case 8 where Bool.random(using: &numbers): try await service.extend()
-            case 8: try await service.restart()
-            case 9 where !late.isEmpty:
+            case 8:
+                let property = try await service.extend()
+                trace.add("the service gets \(property)")
+            case 9: try await service.restart()
+            case 10 where !late.isEmpty:
                 let message = late.remove(at: Int.random(in: 0..<late.count, using: &numbers))
                 let answer = try await service.answer(message.request, message.body)
                 trace.add("late \(message.text) \(answer.response.status.code)")
@@ -196,8 +202,8 @@ public struct Simulation: Sendable {
         private mutating func act(_ index: Int) async throws {
             let actions: [Action] = [
                 .sync, .sync, .sync, .download, .createPlace, .createTask, .createTask, .createStep, .createStep,
-                .update,
-                .update, .update, .update, .update, .delete, .delete, .undo, .settleArchive, .reopen,
+                .update, .update, .update, .update, .update, .delete, .delete, .undo, .settleArchive,
+                .refreshMetadata, .reopen,
             ]
             let action = actions.randomElement(using: &numbers) ?? .sync
             trace.add("\(index) begins \(action)")
@@ -353,6 +359,13 @@ public struct Simulation: Sendable {
             late = []
             for index in seats.indices {
                 while let message = seats[index].message { try await deliver(message, of: index) }
+            }
+            // Some take up what is new of the metadata, with all that waits; some go on with what they know.
+            for index in seats.indices where Bool.random(using: &numbers) {
+                try await drive(index) { client, _ in
+                    await client.takeUpMetadata()
+                    return "has the metadata"
+                }
             }
             for _ in 0..<6 {
                 var isSettled = true

@@ -79,6 +79,7 @@ private struct Totals: CustomStringConvertible {
     private var changes = 0
     private var faults = 0
     private var crashes = 0
+    private var migrations = 0
 
     mutating func add(_ run: Run) {
         runs += 1
@@ -91,11 +92,13 @@ private struct Totals: CustomStringConvertible {
         changes += outcome.changes
         faults += outcome.faults
         crashes += outcome.crashes
+        migrations += outcome.migrations
     }
 
     /// One line.
     var description: String {
-        "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, \(crashes) crashes: "
+        "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, \(crashes) crashes, "
+            + "new metadata taken up \(migrations) times: "
             + (failed == 0
                 ? "every promise kept"
                 : "\(failed) runs broke a promise" + (ended == 0 ? "" : ", \(ended) of them ended by an error"))
