@@ -38,6 +38,8 @@ let package = Package(
         .executableTarget(
             name: "QueryBenchmarks",
             dependencies: [
+                .product(name: "ODataHTTP", package: "outpost"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -49,8 +51,9 @@ let package = Package(
             dependencies: [
                 .product(name: "ODataFormat", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
                 .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataService", package: "outpost"),
-                .product(name: "ODataStore", package: "outpost"), .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"), "SampleOrders",
+                .product(name: "ODataStore", package: "outpost"), .product(name: "Secrets", package: "outpost"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "SampleOrders",
             ]),
         .executableTarget(name: "hot-paths", dependencies: ["HotPaths"]),
         .executableTarget(

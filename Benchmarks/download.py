@@ -1,4 +1,7 @@
-"""The rows of a V2 service into a table, with pyodata and sqlite3: download.py ROOT DATABASE ROWS."""
+"""The rows of a V2 service into a table, with pyodata and sqlite3: download.py ROOT DATABASE ROWS.
+
+Prints the seconds that it took, of the processor and by the clock.
+"""
 
 import sqlite3
 import sys
@@ -10,28 +13,31 @@ import requests
 PROPERTIES = (
     "ID Customer Employee Placed Required Freight ShipName ShipAddress ShipCity ShipCountry Paid Weight"
 ).split()
-PAGE = 1000
 
 
 def main(root: str, path: str, rows: int) -> None:
-    start, began = time.process_time(), time.monotonic()
     client = pyodata.Client(root, requests.Session())
-    orders = client.entity_sets.Orders
     with sqlite3.connect(path) as database:
-        database.execute(f"CREATE TABLE Orders({', '.join(PROPERTIES)}, PRIMARY KEY (ID))")
+        # As fast as SQLite writes what survives the end of the process.
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        columns = ["ID INTEGER PRIMARY KEY", *PROPERTIES[1:]]
+        database.execute(f"CREATE TABLE Orders({', '.join(columns)})")
+        start, began = time.process_time(), time.monotonic()
         insert = f"INSERT INTO Orders VALUES ({', '.join('?' * len(PROPERTIES))})"
-        for skip in range(0, rows, PAGE):
-            page = orders.get_entities().skip(skip).top(PAGE).execute()
+        page = client.entity_sets.Orders.get_entities().execute()
+        while True:
             values = [[getattr(order, name) for name in PROPERTIES] for order in page]
             database.executemany(
                 insert, [[value if isinstance(value, (int, float, str, bytes)) else str(value) for value in row] for row in values])
             database.commit()
+            if not page.next_url:
+                break
+            page = client.entity_sets.Orders.get_entities().next_url(page.next_url).execute()
         count = database.execute("SELECT count(*) FROM Orders").fetchone()[0]
     if count != rows:
         sys.exit(f"{count} rows")
-    print(
-        f"{rows} rows with pyodata and sqlite3: {rows / (time.process_time() - start):.0f} rows/s of processor, "
-        f"{rows / (time.monotonic() - began):.0f} by the clock")
+    print(time.process_time() - start, time.monotonic() - began)
 
 
 main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -3,7 +3,7 @@
 # nothing when it cannot be had: the benchmark says so then.
 set -uo pipefail
 python=$1/pyodata/bin/python
-if [ ! -x "$python" ]; then
+if ! "$python" -c "import pyodata, requests" 2>/dev/null; then
     { python3 -m venv "$1/pyodata" && "$1/pyodata/bin/pip" install -q pyodata requests; } >&2 || exit 0
 fi
 echo "$python"

@@ -11,8 +11,11 @@ stripped() { # stripped NAME FILE
     printf '%-52s %4d MB, without symbols %3d MB\n' "$1" $(($(stat -c %s "$2") >> 20)) $(($(stat -c %s "$copy") >> 20))
     rm -f "$copy"
 }
-tool=$(swift build -c release --scratch-path "$scratch" --show-bin-path)/outpost
+tool=$(SCRATCH=$scratch scripts/release.sh --show-bin-path)/outpost
 stripped "outpost, with the server and the tools" "$tool"
-swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" --product UsesOfflineOData -j "${JOBS:-2}" >&2
-consumer=$(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" --show-bin-path)/UsesOfflineOData
+# As the tool is linked, with what is used of Swift's libraries: else the sizes say nothing of each other.
+build=(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" -j "${JOBS:-2}")
+if [ "$(uname)" = Linux ]; then build+=(--static-swift-stdlib); fi
+"${build[@]}" --product UsesOfflineOData >&2
+consumer=$("${build[@]}" --show-bin-path)/UsesOfflineOData
 stripped "a program with OfflineOData, without the server" "$consumer"

@@ -26,9 +26,11 @@ for line in open(sys.argv[1], encoding="utf-8"):
     figures = json.loads(line)
     print(*(figures[name] for name in names))
 PYTHON
+picture=Sources/OfflineOData/Documentation.docc/Resources/growth.png
+mkdir -p "$(dirname "$picture")"
 gnuplot <<PLOT
 set terminal pngcairo size 1200,520 noenhanced font "sans,10"
-set output "Sources/OfflineOData/Documentation.docc/Resources/growth.png"
+set output "$picture"
 set multiplot layout 1,2
 set logscale xy
 set xlabel "rows in the store"
@@ -43,4 +45,4 @@ set yrange [1:1000]
 plot "$table" using 1:8 with linespoints title "first download, beyond what was there", \
     "" using 1:9 with linespoints title "greatest in all"
 PLOT
-echo "Sources/OfflineOData/Documentation.docc/Resources/growth.png"
+echo "$picture"

@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
-swift build -c release --scratch-path "$scratch" --target ODataStore -j "${JOBS:-2}" >&2
-products=$(swift build -c release --scratch-path "$scratch" --show-bin-path)
+scripts/release.sh --target ODataStore >&2
+products=$(scripts/release.sh --show-bin-path)
 build=$scratch/hot-paths
 rm -rf "$build"
 mkdir -p "$build"

@@ -17,8 +17,8 @@ if arguments.first == "--serve" {
     exit(0)
 }
 let isQuick = arguments.contains("--quick")
-let entities = isQuick ? 20_000 : 100_000
-let requests = isQuick ? 500 : 4_000
+let entities = isQuick ? 10_000 : 100_000
+let requests = isQuick ? 400 : 4_000
 
 let process = Process()
 process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])

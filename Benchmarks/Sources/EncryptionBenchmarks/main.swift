@@ -91,7 +91,7 @@ func report(_ best: [Way: [Work: Double]]) {
 do {
     var options = Options()
     if CommandLine.arguments.contains("--quick") {
-        options = Options(rows: 100_000, rounds: 3, reads: 50_000, changes: 2_000)
+        options = Options(rows: 34_000, reads: 10_000, changes: 400)
     }
     let folder = NSTemporaryDirectory() + "encryption-bench-\(getpid())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

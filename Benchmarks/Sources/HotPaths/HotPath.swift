@@ -26,7 +26,7 @@ public struct HotPath: Sendable {
     public static func all() throws -> [HotPath] {
         let model = try CSDLReader.read(xml: Array(SampleOrder.metadata.utf8))
         let page = Array((SampleOrder.page(0, of: 1, size: rows) + "}").utf8)
-        return try formats(model, page) + queries(model) + store(model, page)
+        return try formats(model, page) + queries(model) + store(model, page) + downloads(model, page)
     }
 
     /// Reading and writing documents and payloads.
@@ -97,7 +97,9 @@ public struct HotPath: Sendable {
             }
         }
         try load(entities)
+        let changed = try read(pageOfChanges(), model)
         let provider = StoreProvider(database: database, mapping: layout.mapping)
+        let service = DataService(provider)
         let url = try ODataURL(parsing: query)
         let all = try ODataURL(parsing: "Orders")
         let one = try ODataURL(parsing: "Orders(7)")
@@ -120,6 +122,44 @@ public struct HotPath: Sendable {
                 try await database.write { try $0.execute(sql: "DELETE FROM \"Orders\"") }
                 try load(entities)
             },
+            HotPath("load 100 rows that changed, and back") {
+                try load(changed)
+                try load(entities)
+            },
+            HotPath("read 100 typed values from the store") {
+                try expect(try await service.fetch(TypedOrder.self).count == rows)
+            },
+        ]
+    }
+
+    /// The page with each row changed once.
+    private static func pageOfChanges() -> [UInt8] {
+        let changes = (0..<rows).map { SampleOrder(id: $0).json(version: 1) }
+        return Array("{\"@odata.context\":\"$metadata#Orders\",\"value\":[\(changes.joined(separator: ","))]}".utf8)
+    }
+
+    /// A page of a first download, from its bytes into a table: in memory, and in an encrypted file.
+    private static func downloads(_ model: EntityDataModel, _ page: [UInt8]) throws -> [HotPath] {
+        let layout = OfflineLayout(model: model)
+        var configuration = Configuration()
+        configuration.prepareDatabase { StoreFunctions.register(in: $0) }
+        let memory = try DatabaseQueue(configuration: configuration)
+        try memory.write { try layout.create(in: $0) }
+        let file = EncryptedStore()
+        @Sendable func download(into database: Database) throws {
+            try database.execute(sql: "DELETE FROM \"Orders\"")
+            var sink = LoadingRows(loader: try BulkLoader(set: "Orders", mapping: layout.mapping, in: database))
+            var reader = CollectionPayloadReader(model: model, type: TypedOrder.typeName)
+            reader.append(page)
+            reader.finish()
+            try reader.read(into: &sink)
+            try expect(sink.count == rows)
+        }
+        return [
+            HotPath("download 100 rows") { try await memory.write { try download(into: $0) } },
+            HotPath("download 100 rows into an encrypted file") {
+                try await file.opened(layout).bulkWrite { try download(into: $0) }
+            },
         ]
     }
 
@@ -136,5 +176,26 @@ private struct TypedRows: CollectionSink {
 
     mutating func element(_ element: CollectionPayloadReader.Element) throws {
         if case .entity(let entity) = element { values.append(try TypedOrder(row: entity)) }
+    }
+}
+
+/// Puts rows straight from the text into a table, several at once.
+private struct LoadingRows: CollectionSink {
+    let loader: BulkLoader
+    /// How many were new.
+    var count = 0
+
+    mutating func row(_ row: borrowing JSONRow) throws {
+        try loader.load(row, owner: 1) { note($0) }
+    }
+
+    mutating func endOfRows() throws {
+        try loader.loadWaiting { note($0) }
+    }
+
+    mutating func element(_ element: CollectionPayloadReader.Element) throws {}
+
+    private mutating func note(_ outcome: BulkLoader.Outcome) {
+        if outcome.change == .inserted { count += 1 }
     }
 }

@@ -11,7 +11,7 @@ enum ServerKind: String, CaseIterable {
     case outpost
     case handwritten
     case constant
-    /// Outpost without a limit of its pages, V2 beside V4.
+    /// Outpost without a limit of its pages.
     case streaming
 
     /// Serves until the standard input ends, and writes the port into a file when it listens.
@@ -23,16 +23,14 @@ enum ServerKind: String, CaseIterable {
         switch self {
         case .outpost:
             let served = try await ServedDatabase.open(path: database)
-            let running = try await ODataServer(
-                configuration: .init(), handler: ODataHandler(provider: served, serviceRoot: "/").handle
-            ).start()
+            let running = try await Self.server(of: served).start()
             try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
             await running.waitUntilStopped()
         case .streaming:
             var options = ServedDatabase.Options()
             options.pageSize = nil
             let served = try await ServedDatabase.open(path: database, options: options)
-            let running = try await ODataServer(handler: ODataEndpoints(provider: served).handle).start()
+            let running = try await Self.server(of: served).start()
             try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)
             await running.waitUntilStopped()
         case .handwritten:
@@ -42,6 +40,13 @@ enum ServerKind: String, CaseIterable {
             let page = try await HandwrittenPages(path: database).page(after: 1)
             try await Self.run(announcement) { _, _ in HandwrittenPages.response(page) }
         }
+    }
+
+    /// What `outpost serve` starts: V4, V2 below it, and the health of the server.
+    private static func server(of served: ServedDatabase) throws -> ODataServer {
+        var configuration = ODataServer.Configuration()
+        configuration.health = HealthEndpoint()
+        return ODataServer(configuration: configuration, handler: try ODataEndpoints(provider: served).handle)
     }
 
     private static func run(

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Measuring
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -22,11 +23,7 @@ struct RenderedService: HTTPTransport {
         self.rows = rows
         self.folder = folder
         handler = ODataHandler(provider: Yes(model: try CSDLReader.read(xml: Array(SampleOrder.metadata.utf8))))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        process.arguments = ["--render", String(rows), folder]
-        try process.run()
-        process.waitUntilExit()
+        _ = try Subprogram.own("--render", String(rows), folder)
     }
 
     private var pages: Int { max(1, rows / Self.pageSize) }

@@ -24,7 +24,7 @@ enum TableServer {
     /// interpreter that has `pyodata`.
     static func download(_ rows: Int, folder: String) async throws {
         let path = folder + "/served.db"
-        _ = try BareTable(path: path).insert(rows, atOnce: RenderedService.pageSize)
+        _ = try BareTable(path: path, declaresKey: true).insert(rows, atOnce: RenderedService.pageSize)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["--serve", path]
@@ -48,25 +48,34 @@ enum TableServer {
         print(
             String(
                 format: "%d rows downloaded from a server of a table: %.0f rows/s of processor, %.0f by the clock",
-                rows,
-                Double(rows) / taken.processor, Double(rows) / taken.clock))
+                rows, Double(rows) / taken.processor, Double(rows) / taken.clock))
         try store.close()
         try await transport.shutdown()
-        try python(min(rows, 20_000), "http://127.0.0.1:\(port)/v2/", folder)
+        if let other = try python(rows, "http://127.0.0.1:\(port)/v2/", folder) {
+            print(
+                String(
+                    format: "the same rows with pyodata and Python's sqlite3: %.0f rows/s of processor, "
+                        + "%.0f by the clock", Double(rows) / other.processor, Double(rows) / other.clock))
+            print(
+                String(
+                    format: "download from a server of a table: %.1f times pyodata's rows/s of processor, "
+                        + "%.1f times by the clock", other.processor / taken.processor, other.clock / taken.clock))
+        } else {
+            print("pyodata was not measured: OUTPOST_PYTHON names no interpreter that has it")
+        }
     }
 
-    /// The same rows with `pyodata` and Python's `sqlite3`.
-    private static func python(_ rows: Int, _ root: String, _ folder: String) throws {
+    /// What the same rows take with `pyodata` and Python's `sqlite3`; `nil` where there is none.
+    private static func python(_ rows: Int, _ root: String, _ folder: String) throws -> Taken? {
         let environment = ProcessInfo.processInfo.environment
         guard let python = environment["OUTPOST_PYTHON"], let script = environment["OUTPOST_PYTHON_DOWNLOAD"] else {
-            print("pyodata was not measured: OUTPOST_PYTHON names no interpreter that has it")
-            return
+            return nil
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = [script, root, "\(folder)/python.db", String(rows)]
-        try process.run()
-        process.waitUntilExit()
-        require(process.terminationStatus == 0, "\(script) failed")
+        let output = try Subprogram.output(of: python, [script, root, "\(folder)/python.db", String(rows)])
+        let seconds = output.split(separator: " ").compactMap { Double($0) }
+        require(seconds.count == 2, "\(script) printed \(output)")
+        var taken = Taken()
+        (taken.processor, taken.clock) = (seconds[0], seconds[1])
+        return taken
     }
 }

@@ -15,6 +15,9 @@ do {
     case "--render" where arguments.count == 3:
         try RenderedService.render(Int(arguments[1]) ?? 0, into: arguments[2])
         exit(0)
+    case "--bare" where arguments.count == 3:
+        print(try BareTable(path: arguments[2]).insert(Int(arguments[1]) ?? 0, atOnce: RenderedService.pageSize))
+        exit(0)
     case "--serve" where arguments.count == 2: try await TableServer.run(arguments[1])
     default: break
     }

@@ -13,7 +13,7 @@ enum Report {
         for way in Way.allCases + Array(repeating: turns, count: 4).joined() {
             let size = way == .stream ? streamed : megabytes
             let figure = try JSONDecoder().decode(
-                Measurement.self, from: try output(of: CommandLine.arguments[0], [way.rawValue, String(size)]))
+                Measurement.self, from: Data(try Subprogram.own(way.rawValue, String(size)).utf8))
             if let best = figures[way], best.megabytesPerSecond >= figure.megabytesPerSecond { continue }
             figures[way] = figure
         }
@@ -49,19 +49,5 @@ enum Report {
     private static func ratio(_ title: String, _ figure: Measurement?, _ other: Measurement?, _ limit: Double) {
         guard let figure, let other, other.megabytesPerSecond > 0 else { return }
         Figure(title, figure.megabytesPerSecond / other.megabytesPerSecond).print(atLeast: limit)
-    }
-
-    /// What a program prints.
-    static func output(of program: String, _ arguments: [String]) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BenchmarkError.different(arguments.first ?? program) }
-        return data
     }
 }

@@ -5,7 +5,7 @@ extension Order {
     /// The order that simdjson found, each value made as exact as the others make it.
     init?(_ row: sj_order) {
         guard case .dateTimeOffset(let orderDate) = Self.value(row.orderDate, .dateTimeOffset),
-            case .decimal(let freight) = Self.value(row.freight, .decimal),
+            let freight = Self.freight(row),
             case .guid(let tag) = Self.value(row.tag, .guid)
         else { return nil }
         orderID = row.orderID
@@ -21,6 +21,15 @@ extension Order {
         comment = Self.string(row.comment)
         isPaid = row.isPaid
         self.tag = tag
+    }
+
+    private static func freight(_ row: sj_order) -> ODataDecimal? {
+        if row.freightText.start == nil {
+            return ODataDecimal(
+                isNegative: row.freightIsNegative, magnitude: UInt128(row.freightDigits), scale: Int(row.freightScale))
+        }
+        guard case .decimal(let freight)? = value(row.freightText, .decimal) else { return nil }
+        return freight
     }
 
     private static func bytes(_ text: sj_text) -> UnsafeBufferPointer<UInt8>? {

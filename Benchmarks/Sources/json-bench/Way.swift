@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import ODataFormat
 import ODataModel
 
@@ -170,6 +171,6 @@ enum Way: String, CaseIterable {
                 'checksum': sum(row['OrderID'] for row in rows['value'])}))
             """
         return try JSONDecoder().decode(
-            Measurement.self, from: try Report.output(of: python, ["-c", script, file.path]))
+            Measurement.self, from: Data(try Subprogram.output(of: python, ["-c", script, file.path]).utf8))
     }
 }

@@ -7,7 +7,7 @@ let arguments = CommandLine.arguments
 do {
     switch arguments.count {
     case 1: try Report.run(megabytes: 50, streamed: 500)
-    case 2 where arguments[1] == "--quick": try Report.run(megabytes: 10, streamed: 50)
+    case 2 where arguments[1] == "--quick": try Report.run(megabytes: 5, streamed: 50)
     case 3:
         guard let way = Way(rawValue: arguments[1]), let megabytes = Int(arguments[2]) else {
             throw BenchmarkError.unreadable

@@ -21,7 +21,13 @@ typedef struct {
     bool isPaid;
     bool hasDiscount;
     double discount;
-    sj_text freight;
+    /// The digits without sign and point; meaningless where the text stands.
+    uint64_t freightDigits;
+    /// How many of them stand to the right of the point.
+    int32_t freightScale;
+    bool freightIsNegative;
+    /// What has an exponent or more than 19 digits.
+    sj_text freightText;
     sj_text customerID, orderDate, requiredDate, shippedDate, shipName, shipAddress, comment, tag;
 } sj_order;
 

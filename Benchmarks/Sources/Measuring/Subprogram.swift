@@ -1,0 +1,35 @@
+import Foundation
+
+/// Programs that run beside this one and to their end, so that neither their time nor their memory is measured here.
+public enum Subprogram {
+    /// A program that did not end as it should; what was wrong it has said itself.
+    public struct Failure: Error, CustomStringConvertible {
+        /// Which program it was, with its arguments.
+        public let description: String
+    }
+
+    /// Runs this very program with other arguments.
+    ///
+    /// - Throws: ``Failure``, and what keeps a program from being started.
+    public static func own(_ arguments: String...) throws -> String {
+        try output(of: CommandLine.arguments[0], arguments)
+    }
+
+    /// What a program prints; what is wrong with it goes where ours does.
+    ///
+    /// - Throws: as ``own(_:)``.
+    public static func output(of program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(description: "\(program) \(arguments.joined(separator: " ")) failed")
+        }
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
