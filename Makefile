@@ -6,7 +6,7 @@ SCRATCH ?= .build
 SWIFT_FLAGS = --scratch-path $(SCRATCH)
 
 build: setup ## the tool `outpost`, in release mode, at bin/outpost
-	scripts/build.sh
+	SCRATCH=$(SCRATCH) scripts/build.sh
 
 test: setup ## every test
 	scripts/test.sh
@@ -65,8 +65,8 @@ simulate: setup ## a service and its clients, everything failing: make simulate 
 	SCRATCH=$(SCRATCH) SEEDS=$(or $(SEEDS),10000) FIRST_SEED=$(or $(FIRST_SEED),0) scripts/simulate.sh
 
 soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
-	swift build $(SWIFT_FLAGS) -c release --product Soak
-	"$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
+	SCRATCH=$(SCRATCH) scripts/release.sh --product Soak
+	"$$(SCRATCH=$(SCRATCH) scripts/release.sh --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

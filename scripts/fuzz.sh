@@ -2,7 +2,7 @@
 # Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
 # With INPUT=file, runs that input alone; with RUNS=n, ends after so many inputs (SECONDS=0: however long it takes).
 # scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all, but `store`: that one needs a release build of
-# the cryptography, and a test of EncryptedSQLite opens the same random files.
+# the cryptography, and .ci/run gives it its seconds where that is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=$(cd Fuzz/Targets && echo *.swift)
@@ -65,8 +65,8 @@ if [ "$target" = store ]; then
     # Encrypted files. What the encryption stands on is built as always, and not instrumented.
     libraries=(ErrorCodes Secrets EncryptedSQLite)
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
-    swift build -c release --scratch-path "$scratch" --target EncryptedSQLite -j "${JOBS:-2}" >&2
-    products=$(swift build -c release --scratch-path "$scratch" --show-bin-path)
+    scripts/release.sh --target EncryptedSQLite >&2
+    products=$(scripts/release.sh --show-bin-path)
     flags+=(-I "$products/Modules" -Xcc -fmodule-map-file="$PWD/Sources/CSQLite/module.modulemap"
         -Xcc -fmodule-map-file="$products/CLinux.build/module.modulemap"
         -Xcc -fmodule-map-file="$products/CAESGCM.build/module.modulemap" -lsqlite3 -lstdc++)
@@ -77,7 +77,8 @@ if [ "$target" = store ]; then
 elif [ "$target" = queue ]; then
     # Of the engine, the coder alone: it needs nothing of the rest.
     libraries=(ErrorCodes ODataModel ODataQuery ODataService)
-    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift)
+    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift
+        Sources/OfflineOData/Download/{QueryRefusal,DownloadReport}.swift)
 elif [ "$target" = delta ]; then
     libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
 elif [ "$target" = tables ]; then

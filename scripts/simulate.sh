@@ -5,9 +5,8 @@
 # for longer. By the clock, a neighbour's work would count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=${SCRATCH:-.build}
-swift build -c release --product simulate --scratch-path "$scratch" -j "${JOBS:-2}" >&2
-simulate=$(swift build -c release --product simulate --scratch-path "$scratch" --show-bin-path)/simulate
+scripts/release.sh --product simulate >&2
+simulate=$(scripts/release.sh --show-bin-path)/simulate
 times=$(mktemp)
 trap 'rm -f "$times"' EXIT
 TIMEFORMAT='%U %S'

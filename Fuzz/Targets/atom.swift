@@ -1,9 +1,13 @@
-// Entries, feeds and the other XML documents of Atom and AtomPub, as V2 and as V4 have them.
+// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them.
 import ODataFormat
 import ODataModel
 
 private let model = sampleModel()
 private let order = QualifiedName("Shop", "Order")
+private let results = [
+    "Shop.Address", "Collection(Edm.String)", "Edm.GeographyPolygon", "Shop.Color", "Edm.Decimal", "Shop.Order",
+    "Collection(Shop.Order)",
+].map { model.typeReference($0) }
 
 private func readFeed(_ bytes: [UInt8]) {
     var reader = AtomFeedReader(model: model, type: order)
@@ -33,9 +37,13 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         }
     }
     readFeed(bytes)
-    _ = try? AtomServiceDocument(xml: bytes)
+    // Of what follows, all versions are read alike.
+    let decoder = PayloadDecoder(model: model, format: .atom(.v2))
+    for type in results { _ = try? decoder.value(bytes, type: type) }
+    _ = try? decoder.references(bytes)
+    _ = try? decoder.serviceDocument(bytes)
+    _ = try? decoder.error(bytes)
     _ = try? OpenSearchDescription(xml: bytes)
     _ = try? SubscriptionDocument(xml: bytes)
-    _ = try? PayloadDecoder(model: model, format: .atom(.v2)).error(bytes)
     return 0
 }

@@ -1,9 +1,15 @@
-// JSON payloads: a collection read whole, in chunks and as rows, and single values of every type.
+// JSON payloads of V4 and of V2: a collection read whole, in chunks and as rows, single entities, values of every type,
+// references, service documents and errors.
 import ODataFormat
 import ODataModel
 
 private let model = sampleModel()
 private let order = QualifiedName("Shop", "Order")
+private let decoders = [PayloadFormat.json(.v4), .verboseJSON(.v2)].map { PayloadDecoder(model: model, format: $0) }
+private let types = ["Shop.Address", "Collection(Edm.Untyped)", "Edm.GeographyPolygon", "Shop.Color", "Edm.Decimal"]
+    .map { model.typeReference($0) }
+/// What answers of their own hold besides: operations return entities too.
+private let results = types + ["Shop.Order", "Collection(Shop.Order)"].map { model.typeReference($0) }
 
 /// What a way of reading comes to: the elements, or that it failed.
 private enum Outcome: Equatable {
@@ -11,15 +17,15 @@ private enum Outcome: Equatable {
     case failed
 }
 
-private func read(_ bytes: [UInt8], chunk: Int) -> Outcome {
-    var reader = CollectionPayloadReader(model: model, type: order)
+private func read(_ bytes: [UInt8], chunk: Int, _ decoder: PayloadDecoder) -> Outcome {
+    var reader = decoder.collection(type: order)
     var elements: [CollectionPayloadReader.Element] = []
     do {
         for start in stride(from: 0, to: bytes.count, by: chunk) {
-            reader.append(bytes[start..<min(start + chunk, bytes.count)])
+            try reader.append(bytes[start..<min(start + chunk, bytes.count)])
             while let element = try reader.next() { elements.append(element) }
         }
-        reader.finish()
+        try reader.finish()
         while let element = try reader.next() { elements.append(element) }
     } catch {
         return .failed
@@ -35,28 +41,47 @@ private struct RowSink: CollectionSink {
     mutating func element(_ element: CollectionPayloadReader.Element) throws {}
 }
 
+private func readCollection(_ bytes: [UInt8]) {
+    // NaN is not equal to itself, so texts that hold it prove nothing.
+    let isComparable = !String(decoding: bytes, as: UTF8.self).contains("NaN")
+    for decoder in decoders {
+        let whole = read(bytes, chunk: max(bytes.count, 1), decoder)
+        let pieces = read(bytes, chunk: 1 + bytes.count % 7, decoder)
+        precondition(!isComparable || whole == pieces, "chunks change what is read")
+    }
+    for dialect in [JSONDialect.light, .verbose] {
+        var sink = RowSink()
+        var reader = CollectionPayloadReader(model: model, type: order, dialect: dialect)
+        reader.append(bytes)
+        reader.finish()
+        try? reader.read(into: &sink)
+    }
+}
+
+private func readRest(_ bytes: [UInt8], _ decoder: PayloadDecoder) {
+    _ = try? decoder.entity(bytes, type: order)
+    for type in results { _ = try? decoder.value(bytes, type: type) }
+    _ = try? decoder.references(bytes)
+    _ = try? decoder.serviceDocument(bytes)
+    _ = try? decoder.error(bytes)
+}
+
+private func readValues(_ bytes: [UInt8]) {
+    for type in types {
+        guard let value = try? ODataValue(json: bytes, type: type, model: model) else { continue }
+        var writer = JSONWriter()
+        writer.value(value, type: type, model: model)
+        precondition(
+            (try? ODataValue(json: writer.bytes, type: type, model: model)) != nil, "what was written is not read")
+    }
+}
+
 /// Takes one input from libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-    let whole = read(bytes, chunk: max(count, 1))
-    let pieces = read(bytes, chunk: 1 + count % 7)
-    // NaN is not equal to itself, so texts that hold it prove nothing.
-    if !String(decoding: bytes, as: UTF8.self).contains("NaN") {
-        precondition(whole == pieces, "chunks change what is read")
-    }
-    var sink = RowSink()
-    var reader = CollectionPayloadReader(model: model, type: order)
-    reader.append(bytes)
-    reader.finish()
-    try? reader.read(into: &sink)
-    for type in ["Shop.Address", "Collection(Edm.Untyped)", "Edm.GeographyPolygon", "Shop.Color", "Edm.Decimal"] {
-        let reference = model.typeReference(type)
-        guard let value = try? ODataValue(json: bytes, type: reference, model: model) else { continue }
-        var writer = JSONWriter()
-        writer.value(value, type: reference, model: model)
-        precondition(
-            (try? ODataValue(json: writer.bytes, type: reference, model: model)) != nil, "what was written is not read")
-    }
+    readCollection(bytes)
+    for decoder in decoders { readRest(bytes, decoder) }
+    readValues(bytes)
     return 0
 }
