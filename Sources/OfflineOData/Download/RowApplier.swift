@@ -191,7 +191,8 @@ struct RowApplier {
         let change = BeforeImages.change(from: known, to: merged, etag: entity.control.etag)
         counts.add(change)
         try mark(change, rowID, of: table.set)
-        let imageOwner = known.map { $0.owner == 0 ? query : $0.owner } ?? query
+        // What was seen here before its query is complete stays seen: the query claims it when it is.
+        let imageOwner = known.map { $0.owner == 0 && !isHidden ? query : $0.owner } ?? query
         try before.save(
             BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: imageOwner),
             set: table.set, rowID: rowID, in: database)
@@ -264,22 +265,26 @@ struct RowApplier {
     }
 
     /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
-    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too.
+    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too, and so is what was
+    /// deleted here meanwhile: should that be taken back, it is the query's.
     static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
-        let owner = column.quotedDatabaseIdentifier
+        let (owner, row) = (column.quotedDatabaseIdentifier, id.quotedDatabaseIdentifier)
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT m.row_id, t.\(owner) FROM outpost_member AS m
-                JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(id.quotedDatabaseIdentifier) = m.row_id
+                SELECT m.row_id, COALESCE(t.\(owner), b.owner) AS owner FROM outpost_member AS m
+                LEFT JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(row) = m.row_id
+                LEFT JOIN outpost_before AS b ON b.entity_set = m.entity_set AND b.row_id = m.row_id
                 WHERE m.entity_set = ? AND m.query_id = ?
-                    AND (t.\(owner) = 0 OR t.\(owner) IN (SELECT id FROM outpost_hidden_owner))
+                    AND (COALESCE(t.\(owner), b.owner) = 0
+                        OR COALESCE(t.\(owner), b.owner) IN (SELECT id FROM outpost_hidden_owner))
                 """, arguments: [table.set, query])
         for row in rows {
             let rowID: Int64 = row[0]
             let previous: Int64 = row[1]
             try Rows.setOwner(query, table, rowID: rowID, in: database)
+            try BeforeImages.setOwner(query, set: table.set, rowID: rowID, in: database)
             try database.execute(
                 sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
                 arguments: [table.set, rowID, query])

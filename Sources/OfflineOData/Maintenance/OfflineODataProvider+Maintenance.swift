@@ -69,18 +69,21 @@ extension OfflineODataProvider {
                 guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.quotedDatabaseIdentifier
                 else { continue }
                 let rows = "SELECT \(rowID) FROM \(table.table.quotedDatabaseIdentifier)"
-                for name in ["outpost_member", "outpost_uploaded", "outpost_alias", "outpost_upserted"] {
-                    try database.execute(
-                        sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id NOT IN (\(rows))",
-                        arguments: [table.set])
-                    removed += database.changesCount
-                }
                 // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
                 let needed = set.isClientOnly ? rows : "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
                 try database.execute(
                     sql: "DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (\(needed))",
                     arguments: [table.set])
                 removed += database.changesCount
+                let deleted = "SELECT row_id FROM outpost_before WHERE entity_set = ?1"
+                for name in ["outpost_member", "outpost_uploaded", "outpost_alias", "outpost_upserted"] {
+                    try database.execute(
+                        sql: """
+                            DELETE FROM \(name)
+                            WHERE entity_set = ?1 AND row_id NOT IN (\(rows) UNION ALL \(deleted))
+                            """, arguments: [table.set])
+                    removed += database.changesCount
+                }
             }
             if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }
             if let problem = try Self.problems(in: database).first {

@@ -13,7 +13,7 @@ struct BeforeImages {
         var entity: Entity?
         /// Its ETag.
         var etag: String?
-        /// The query that owned the row.
+        /// The query that owned the row when it was changed first, and of a row that was deleted here, that owns it now.
         var owner: Int64
     }
 
@@ -42,6 +42,13 @@ struct BeforeImages {
                 INSERT INTO outpost_before(entity_set, row_id, etag, owner, entity) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, owner = excluded.owner, entity = excluded.entity
                 """, arguments: [set, rowID, image.etag, image.owner, image.entity.map(snapshots.encode)])
+    }
+
+    /// Notes which query owns a row, for when a deletion of it is taken back.
+    static func setOwner(_ owner: Int64, set: String, rowID: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_before SET owner = ? WHERE entity_set = ? AND row_id = ?",
+            arguments: [owner, set, rowID])
     }
 
     /// Notes that the back end has deleted the row.

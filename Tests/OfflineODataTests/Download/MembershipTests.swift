@@ -159,6 +159,63 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=outpost.isLocal()").isEmpty)
     }
 
+    /// When a row that a first download has brought is deleted here, and when that is taken back.
+    enum Deletion: CaseIterable {
+        case takenBackAtOnce
+        case takenBackBehindDownload
+        case refused
+        case refusedBehindUpdate
+    }
+
+    @Test(
+        "that was uploaded, and deleted while a first download had read its page, is there again when that is taken back",
+        arguments: Deletion.allCases)
+    func deletedDuringFirstDownload(deletion: Deletion) async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.store([DefiningQuery(entitySet: "Customers")])
+        try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "New", "Country": "Norway"])
+        #expect(try await store.upload().accepted.count == 1)
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download() }
+        await shop.wire.mend()
+        if deletion == .refusedBehindUpdate {
+            try await store.update("Customers('A0001')", ["City": "Mine"])
+        } else {
+            try await store.delete("Customers('A0001')")
+        }
+        if deletion == .takenBackAtOnce {
+            try await store.undoAll()
+            #expect(try await store.rows("Customers").map { $0["CustomerID"] } == ["A0001"], "what was seen stays seen")
+        }
+        #expect(try await store.download().received == 31, "the first page did not travel again")
+        if deletion == .refusedBehindUpdate { try await store.delete("Customers('A0001')") }
+        if deletion == .takenBackBehindDownload { try await store.undoAll() }
+        try await shop.sql("INSERT INTO Orders(CustomerID, OrderedAt) VALUES ('A0001', '2026-01-01 09:00:00')")
+        let report = try await store.sync().upload
+        #expect(report.failed.count == ([.refused, .refusedBehindUpdate].contains(deletion) ? 1 : 0))
+        try await store.discard()
+        try await store.download()
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'A0001'").count == 1)
+        #expect(try await store.rows("Customers").count == 41)
+    }
+
+    @Test("that is a deletion is in all its queries when that is taken back, also behind a repair of the store")
+    func deletedAndRepaired() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([
+            DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"),
+            DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"),
+        ])
+        try await store.delete("Customers('C0001')")
+        #expect(try await store.repair() == [])
+        try await store.undoAll()
+        for query in ["norway", "bergen"] {
+            #expect(try await store.rows("Customers('C0001')").count == 1)
+            try await store.removeQuery(query)
+        }
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
+    }
+
     @Test("is one row when a download brought it before the answer to its create came, with edits on both")
     func twins() async throws {
         let shop = try await Shop()

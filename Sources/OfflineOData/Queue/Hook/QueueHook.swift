@@ -204,6 +204,8 @@ struct QueueHook: WriteHook {
             return
         }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        // The row cannot tell any more, and another may have come to own it since it was changed first.
+        try BeforeImages.setOwner(change.owner ?? 0, set: change.table.set, rowID: rowID, in: database)
         try append(
             .delete, change, rowID: rowID, changes: Entity(shape: old.shape), base: old, etag: etag, omitted: [],
             earlier: rest, in: database)
