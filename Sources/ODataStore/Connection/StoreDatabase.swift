@@ -47,7 +47,13 @@ public final class StoreDatabase: Sendable {
 
     /// The name by which SQLite opens the file: where it is encrypted, the file system that does so stands in it.
     private let location: String
-    private let condition: Mutex<(@Sendable (Database) throws -> Void)?>
+    private let condition: Mutex<Condition?>
+
+    /// What each transaction begins with. A closure that lay in a `Mutex` by itself would be wrapped once more whenever it is
+    /// read, so that each transaction took longer than the one before.
+    private struct Condition {
+        let check: @Sendable (Database) throws -> Void
+    }
 
     private init(
         path: String, location: String, pool: DatabasePool, condition: (@Sendable (Database) throws -> Void)? = nil
@@ -55,7 +61,7 @@ public final class StoreDatabase: Sendable {
         self.location = location
         self.path = path
         self.pool = pool
-        self.condition = Mutex(condition)
+        self.condition = Mutex(condition.map { Condition(check: $0) })
     }
 
     /// Opens a store, or makes an empty file.
@@ -176,7 +182,7 @@ public final class StoreDatabase: Sendable {
 
     /// Has each transaction begin with another condition, in place of the one before it (``requiring(_:)``).
     package func require(_ condition: @escaping @Sendable (Database) throws -> Void) {
-        self.condition.withLock { $0 = condition }
+        self.condition.withLock { $0 = Condition(check: condition) }
     }
 
     /// What a transaction does, behind the condition that there is.
@@ -185,7 +191,7 @@ public final class StoreDatabase: Sendable {
     ) -> @Sendable (Database) throws -> Value {
         guard let condition = condition.withLock({ $0 }) else { return body }
         return { database in
-            try condition(database)
+            try condition.check(database)
             return try body(database)
         }
     }
