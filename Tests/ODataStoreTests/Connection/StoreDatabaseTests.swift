@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Secrets
+import Synchronization
 import Testing
 
 @testable import ODataStore
@@ -85,6 +86,21 @@ struct StoreDatabaseTests {
         refused.require { _ in }
         #expect(try await refused.read { try Int.fetchOne($0, sql: "SELECT x FROM t") } == 7)
         try refused.close()
+    }
+
+    @Test("take the same stack for a condition however many transactions there were")
+    func conditionAsDeepAsBefore() async throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        let depth = Mutex(0)
+        let store = try StoreDatabase.open(path: path, protection: .unencrypted).requiring { _ in
+            depth.withLock { $0 = Thread.callStackReturnAddresses.count }
+        }
+        try await store.read { _ in }
+        let first = depth.withLock(\.self)
+        for _ in 0..<100 { try await store.read { _ in } }
+        #expect(depth.withLock(\.self) <= first + 10)
+        try store.close()
     }
 
     @Test("are back at FULL after a bulk write whose task was cancelled")
