@@ -157,7 +157,7 @@ struct BatchReference {
         self.model = model
         self.language = language
         standIn = Self.path(
-            of: referenced.resolvedURL, referenced.request.method, referenced.bound.resource, model: model)
+            of: referenced.resolved.url, referenced.request.method, referenced.bound.resource, model: model)
     }
 
     /// The request id at the start of a URL such as `$1/Items`.
@@ -188,15 +188,15 @@ struct BatchReference {
 
     /// Reads and resolves what follows the id.
     ///
-    /// - Returns: the URL that starts with the id, the one with the referenced path instead, and what that is.
-    func bind(_ rest: String) throws(QueryError) -> (ODataURL, resolved: ODataURL, BoundURL) {
+    /// - Returns: the URL that starts with the id, and the one with the referenced path instead.
+    func bind(_ rest: String) throws(QueryError) -> (ODataURL, resolved: ResolvedURL) {
         let text = rest.hasPrefix("/") ? String(rest.dropFirst()) : rest
         let parsed = try ODataURL(parsing: text)
         var resolved = parsed
         resolved.path.segments = standIn.segments + parsed.path.segments
         var url = parsed
         url.path.segments.insert(.name(Identifier("$" + id), .none), at: 0)
-        return (url, resolved, try language.bind(resolved, model: model))
+        return (url, ResolvedURL(url: resolved, bound: try language.bind(resolved, model: model)))
     }
 
     private static func anyValue(_ type: TypeReference?) -> ODataValue {

@@ -56,11 +56,11 @@ struct ContentNegotiation {
         self.version = version
     }
 
-    /// Takes the wishes of a request from its header fields and its query.
-    init(_ fields: HTTPFields, formatOption: String?, version: ODataVersion) {
+    /// Takes the wishes of a request from its header fields, its query and the versions that it states.
+    init(_ fields: HTTPFields, formatOption: String?, _ versions: VersionHeaders, _ version: ODataVersion) {
         self.init(
             accept: Self.joined(fields[values: .accept]), acceptCharset: Self.joined(fields[values: .acceptCharset]),
-            formatOption: formatOption, version: version, isPrefixed: !VersionHeaders(fields).stateV401)
+            formatOption: formatOption, version: version, isPrefixed: !versions.stateV401)
     }
 
     private static func joined(_ values: [String]) -> String? {

@@ -74,13 +74,12 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
     /// What stands below the root in a URL, absolute or not; `nil` when it is not below it.
     public func relative(_ url: String) -> String? {
         var rest = url
-        if let parts = Self.absolute(url) {
+        if url.utf8.first != UInt8(ascii: "/") {
+            guard let parts = Self.absolute(url) else { return url }
             if let authority, parts.authority.lowercased() != authority.lowercased() { return nil }
             rest = parts.path
-        } else if !url.hasPrefix("/") {
-            return url
         }
-        if rest.hasPrefix(path) { return String(rest.dropFirst(path.count)) }
+        if rest.utf8.starts(with: path.utf8) { return String(Substring(rest.utf8.dropFirst(path.utf8.count))) }
         // The root itself, asked for without its last slash.
         let bare = path.dropLast()
         guard rest.hasPrefix(bare) else { return nil }

@@ -5,23 +5,29 @@ import ODataService
 
 /// Which methods a resource has (OData Protocol 4.01, 11.1 to 11.5).
 struct MethodRules {
-    /// The methods allowed.
-    let allowed: [ODataRequest.Method]
+    /// What the kind of resource has.
+    private let methods: [ODataRequest.Method]
+    /// The set whose entities it is of.
+    private let set: EntitySet?
 
     /// The methods of a resource, without those that the model says a set does not have.
     init(_ resource: BoundResource) {
-        let methods = Self.methods(resource)
+        methods = Self.methods(resource)
         switch resource.target {
-        case .entities(_, let set?), .entity(_, let set?):
-            allowed = methods.filter { method in
-                switch method {
-                case .create: set.isCreatable
-                case .update, .replace: set.isUpdatable
-                case .delete: set.isDeletable
-                case .read: true
-                }
-            }
-        default: allowed = methods
+        case .entities(_, let set), .entity(_, let set): self.set = set
+        default: set = nil
+        }
+    }
+
+    /// Whether the resource has a method.
+    func isAllowed(_ method: ODataRequest.Method) -> Bool {
+        guard methods.contains(method) else { return false }
+        guard let set else { return true }
+        return switch method {
+        case .create: set.isCreatable
+        case .update, .replace: set.isUpdatable
+        case .delete: set.isDeletable
+        case .read: true
         }
     }
 
@@ -50,7 +56,7 @@ struct MethodRules {
     }
 
     /// The methods as `Allow` lists them.
-    var names: [String] { Self.withHead(allowed.map(\.rawValue)) }
+    var names: [String] { Self.withHead(methods.filter(isAllowed).map(\.rawValue)) }
 
     /// The value of `Allow`.
     static func listed(_ methods: [String]) -> String { withHead(methods).joined(separator: ", ") }
@@ -62,7 +68,7 @@ struct MethodRules {
     }
 
     func check(_ method: ODataRequest.Method) throws(ODataError) {
-        guard allowed.contains(method) else { throw .methodNotAllowed(method, allowed: names) }
+        guard isAllowed(method) else { throw .methodNotAllowed(method, allowed: names) }
     }
 }
 

@@ -8,7 +8,7 @@ public struct IncomingRequest: Sendable {
     /// The request.
     public var request: ODataRequest
     /// The same URL resolved against the model.
-    public var bound: BoundURL
+    public var bound: BoundURL { resolved.bound }
     /// How the answer is written, links included.
     public var format: ResponseFormat
     /// What `Content-Type` says of an answer in JSON, spelled as the client spelled it.
@@ -21,8 +21,8 @@ public struct IncomingRequest: Sendable {
     var parts: [IncomingPart] = []
     /// Whether the client said if a batch goes on behind an error.
     var statesContinueOnError = false
-    /// The URL with references to other requests of a batch put in: what ``bound`` comes from.
-    var resolvedURL: ODataURL
+    /// The URL with references to other requests of a batch put in, and what it stands for.
+    let resolved: ResolvedURL
 }
 
 /// Turns HTTP messages into semantic requests: the receiving half of a service, strict by purpose
@@ -99,7 +99,8 @@ public struct RequestDecoder: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, references: [String: IncomingRequest]
     ) async throws -> IncomingRequest {
         let fields = message.headerFields
-        let version = try VersionHeaders(fields).responseVersion()
+        let versions = VersionHeaders(fields)
+        let version = try versions.responseVersion()
         let isolation = try isolation(fields)
         try requireIdentity(fields)
         let requested = try RequestedMethod(message)
@@ -113,8 +114,9 @@ public struct RequestDecoder: Sendable {
             }
             text = try await query.url(fields, body)
         }
-        let (url, resolvedURL, bound) = try bind(text, references: references)
-        try SchemaVersion(model).check(url.options.schemaVersion)
+        let (url, resolved) = try bind(text, references: references)
+        let bound = resolved.bound
+        if let schemaVersion = url.options.schemaVersion { try SchemaVersion(model).check(schemaVersion) }
         // Nothing that is served keeps an order of its own that members could be put into (11.4.9.4): an option that has
         // no effect must not be taken as if it had one (11.2.1).
         guard url.options.index == nil else { throw ODataError.notImplemented("$index") }
@@ -129,7 +131,7 @@ public struct RequestDecoder: Sendable {
         }
         if query != nil { method = .read }
         try rules.check(method)
-        let agreement = try ContentNegotiation(fields, formatOption: url.options.format, version: version)
+        let agreement = try ContentNegotiation(fields, formatOption: url.options.format, versions, version)
             .agree(on: representation(of: bound.resource, method))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
@@ -143,8 +145,8 @@ public struct RequestDecoder: Sendable {
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         if let slug = fields[.slug] { request.headers["Slug"] = slug }
         var incoming = IncomingRequest(
-            request: request, bound: bound, format: format, contentType: agreement.contentType,
-            namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolvedURL: resolvedURL)
+            request: request, format: format, contentType: agreement.contentType,
+            namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolved: resolved)
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
             let isJSON = fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
@@ -164,7 +166,7 @@ public struct RequestDecoder: Sendable {
         incoming.request.body = try await RequestBodyDecoder(
             decoder: self, method: method, bound: bound, fields: fields
         ).decode(body)
-        if VersionHeaders(fields).payloadVersion >= .v401 {
+        if versions.payloadVersion >= .v401 {
             try Self.addCondition(ofBodyTo: &incoming.request, bound.resource)
         }
         return incoming
@@ -191,8 +193,7 @@ public struct RequestDecoder: Sendable {
     func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
         let text = try relativeURL(of: message)
         if QueryInBody(text) != nil { return ["POST"] }
-        let (_, _, bound) = try bind(text, references: [:])
-        return MethodRules(bound.resource).names
+        return MethodRules(try bind(text, references: [:]).resolved.bound.resource).names
     }
 
     // MARK: URL
@@ -217,23 +218,23 @@ public struct RequestDecoder: Sendable {
     /// Reads and resolves a URL relative to the root.
     private func bind(
         _ text: String, references: [String: IncomingRequest]
-    ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
+    ) throws(ODataError) -> (ODataURL, resolved: ResolvedURL) {
         do throws(QueryError) {
             if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
                 return try BatchReference(id: id, to: referenced, model: model, language: queryLanguage).bind(rest)
             }
             let resolved = try urls.find(text, model) { () throws(QueryError) in try resolve(text) }
-            return (resolved.url, resolved.url, resolved.bound)
+            return (resolved.url, resolved)
         } catch {
             throw ODataError(error)
         }
     }
 
-    private func resolve(_ text: String) throws(QueryError) -> ResolvedURLs.Resolved {
+    private func resolve(_ text: String) throws(QueryError) -> ResolvedURL {
         var url = try RequestURL(text).parsed()
         let isByID = url.path.segments.first == .entity
         if isByID, let id = url.options.id { url = try dereferenced(url, id) }
-        return ResolvedURLs.Resolved(url: url, bound: try queryLanguage.bind(url, model: model), isByID: isByID)
+        return ResolvedURL(url: url, bound: try queryLanguage.bind(url, model: model), isByID: isByID)
     }
 
     /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).

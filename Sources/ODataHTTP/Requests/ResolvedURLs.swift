@@ -17,27 +17,17 @@ final class ResolvedURLs: Sendable {
         text.utf8.count <= maxLength && !text.utf8.contains(UInt8(ascii: "@")) && !text.contains("%40")
     }
 
-    /// A URL as it was read, and resolved.
-    struct Resolved: Sendable {
-        /// The URL as it was read.
-        let url: ODataURL
-        /// What its names stand for.
-        let bound: BoundURL
-        /// Whether it is the entity of an id (`$entity?$id=…`), which leads elsewhere where the service is seen under another root.
-        var isByID = false
-    }
-
     private struct Known {
         let model: EntityDataModel
-        var urls = RecentlyUsed<String, Resolved>(capacity: ResolvedURLs.capacity)
+        var urls = RecentlyUsed<String, ResolvedURL>(capacity: ResolvedURLs.capacity)
     }
 
     private let known = Mutex<Known?>(nil)
 
     /// What was made of a text with this very model, or is made of it now.
     func find(
-        _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> Resolved
-    ) throws(QueryError) -> Resolved {
+        _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> ResolvedURL
+    ) throws(QueryError) -> ResolvedURL {
         let found = known.withLock { known in known?.model === model ? known?.urls.find(text) : nil }
         if let found { return found }
         let made = try resolve()

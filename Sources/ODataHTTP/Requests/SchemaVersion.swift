@@ -14,10 +14,10 @@ struct SchemaVersion {
 
     /// Refuses a request against a version that does not exist. The present one, `*`, always does.
     ///
-    /// - Parameter asked: the value of `$schemaversion`; `nil` where a request has none.
+    /// - Parameter asked: the value of `$schemaversion`.
     /// - Throws: ``ODataError`` 404.
-    func check(_ asked: String?) throws(ODataError) {
-        guard let asked, asked != "*", !known.contains(asked) else { return }
+    func check(_ asked: String) throws(ODataError) {
+        guard asked != "*", !known.contains(asked) else { return }
         let versions = known.isEmpty ? "has no versions" : "is of version \(known.sorted().joined(separator: ", "))"
         throw ODataError(
             status: 404, code: "UnknownSchemaVersion",

@@ -236,7 +236,7 @@ public struct ResponseEncoder: Sendable {
     ) -> String? {
         guard
             let context = PayloadContext(
-                for: incoming.resolvedURL, bound: incoming.bound, isDelta: isDelta, owner: owner,
+                for: incoming.resolved.url, bound: incoming.bound, isDelta: isDelta, owner: owner,
                 instance: instance, version: incoming.format.version)
         else {
             return nil

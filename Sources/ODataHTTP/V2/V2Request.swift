@@ -134,7 +134,7 @@ struct V2RequestDecoder {
     /// A function import that is an action of the service is called by whatever method its metadata says.
     private func method(_ stated: ODataRequest.Method, _ bound: BoundURL) throws(ODataError) -> ODataRequest.Method {
         let rules = MethodRules(bound.resource)
-        guard rules.allowed.contains(stated) else {
+        guard rules.isAllowed(stated) else {
             throw .methodNotAllowed(stated, allowed: allowedMethods(bound))
         }
         return stated

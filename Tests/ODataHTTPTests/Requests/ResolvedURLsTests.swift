@@ -16,7 +16,7 @@ struct ResolvedURLsTests {
         let found = try urls.find(text, model) { () throws(QueryError) in
             isRead = true
             let url = try ODataURL(parsing: text)
-            return ResolvedURLs.Resolved(url: url, bound: try Binder(model: model).bind(url))
+            return ResolvedURL(url: url, bound: try Binder(model: model).bind(url))
         }
         #expect(found.url == (try ODataURL(parsing: text)))
         return isRead
