@@ -37,7 +37,7 @@ struct CollectionRowTests {
 
         mutating func row(_ row: borrowing JSONRow) throws {
             orders.append(try TypedOrder(row: row))
-            if let etag = try row.text(of: "@odata.etag", "@etag") { etags.append(etag) }
+            if let etag = try row.text(of: "@odata.etag", or: "@etag") { etags.append(etag) }
         }
 
         mutating func element(_ element: CollectionPayloadReader.Element) throws { others.append(element) }

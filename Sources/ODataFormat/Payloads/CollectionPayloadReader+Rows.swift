@@ -115,7 +115,7 @@ struct RowPass {
         switch control.kind {
         case .type:
             guard control.property.isEmpty else { return row.shape.ordinal(of: control.property) != nil }
-            return (try? row.text(of: "@odata.type", "@type")) == "#\(row.shape.name)"
+            return (try? row.text(of: "@odata.type", or: "@type")) == "#\(row.shape.name)"
         case .context, .removed, .delta, .bind, .count, .nextLink: return false
         default: return true
         }

@@ -280,27 +280,33 @@ public final class JSONRow: PropertyReader {
 
     /// The string that a member beside the properties has; `nil` for null and when there is no such member.
     ///
-    /// - Parameter names: the spellings to look for, such as `@odata.etag` and `@etag`.
+    /// - Parameters:
+    ///   - name: what to look for, such as `@odata.etag`.
+    ///   - other: its other spelling, such as `@etag`.
     /// - Throws: ``JSONError`` with the place when the value is no string.
-    public func text(of names: StaticString...) throws(JSONError) -> String? {
-        guard var scanner else { return nil }
-        for member in members where names.contains(where: { member.name == $0 }) {
-            scanner.revisit(at: member.range.lowerBound)
-            return try scanner.takeNull() ? nil : try scanner.readString()
-        }
-        return nil
+    public func text(of name: StaticString, or other: StaticString) throws(JSONError) -> String? {
+        guard var scanner = place(of: name, or: other) else { return nil }
+        return try scanner.takeNull() ? nil : try scanner.readString()
     }
 
     /// The value of a member beside the properties as it stands in the text; missing when there is none.
     ///
-    /// - Parameter names: the spellings to look for, such as `@odata.etag` and `@etag`.
-    public func slot(of names: StaticString...) throws(JSONError) -> Slot {
-        guard var scanner else { return .missing }
-        for member in members where names.contains(where: { member.name == $0 }) {
-            scanner.revisit(at: member.range.lowerBound)
-            return try scanner.readSlot()
-        }
-        return .missing
+    /// - Parameters:
+    ///   - name: what to look for, such as `@odata.etag`.
+    ///   - other: its other spelling, such as `@etag`.
+    public func slot(of name: StaticString, or other: StaticString) throws(JSONError) -> Slot {
+        guard var scanner = place(of: name, or: other) else { return .missing }
+        return try scanner.readSlot()
+    }
+
+    /// A scanner that comes to the value of a member next; `nil` when there is none. Two names and no list of them, which
+    /// would be allocated for each row.
+    private func place(of name: StaticString, or other: StaticString) -> JSONScanner? {
+        guard var scanner,
+            let member = members.first(where: { $0.name == name || $0.name == other })
+        else { return nil }
+        scanner.revisit(at: member.range.lowerBound)
+        return scanner
     }
 
     // MARK: PropertyReader

@@ -22,6 +22,9 @@ public struct JSONString {
     /// Whether the string is empty.
     public var isEmpty: Bool { raw.isEmpty }
 
+    /// The characters as UTF-8 where they stand; `nil` where escapes are among them. Good as long as the buffer is.
+    public var plainUTF8: UnsafeBufferPointer<UInt8>? { hasEscapes ? nil : raw }
+
     /// Gives the characters as UTF-8, without a copy where the string has no escapes.
     @inline(__always)
     public func withUTF8<Result, Failure: Error>(
@@ -29,6 +32,14 @@ public struct JSONString {
     ) throws(Failure) -> Result {
         guard hasEscapes else { return try body(raw) }
         return try unescaped().withUnsafeBufferPointer(body)
+    }
+
+    /// Writes the characters as UTF-8 into memory that has room for them.
+    ///
+    /// - Returns: how many bytes they are; `nil`, with nothing written, where the room may not be enough.
+    package func write(into memory: UnsafeMutableRawBufferPointer) -> Int? {
+        guard raw.count <= memory.count else { return nil }
+        return memory.withMemoryRebound(to: UInt8.self) { unescape(into: $0) }
     }
 
     /// The first byte as it stands; zero for the empty string. A quick test before comparing.

@@ -17,25 +17,68 @@ public enum DecimalKey {
     static let zero: UInt8 = 0x80
     static let positive: UInt8 = 0x81
 
+    /// The most bytes of a key: of the 39 digits that a magnitude can have.
+    static let maxLength = 24
+
     /// The key of a number.
     public static func encode(_ value: ODataDecimal) -> [UInt8] {
-        guard value.magnitude != 0 else { return [zero] }
-        // Nearly all numbers fit into a word, whose digits are found several times as fast.
-        var digits = Array((UInt64(exactly: value.magnitude).map { String($0) } ?? String(value.magnitude)).utf8)
-        let exponent = digits.count - value.scale
-        while digits.last == UInt8(ascii: "0") { digits.removeLast() }
-        let biased = UInt16(clamping: exponent + 32_768)
-        var key: [UInt8] = [value.isNegative ? negative : positive, UInt8(biased >> 8), UInt8(biased & 255)]
-        key.reserveCapacity(4 + (digits.count + 1) / 2)
-        var index = 0
-        while index < digits.count {
-            let low = index + 1 < digits.count ? digits[index + 1] - 48 : 0
-            key.append((digits[index] - 48) * 10 + low + 1)
-            index += 2
+        [UInt8](unsafeUninitializedCapacity: maxLength) { memory, count in
+            count = write(value, into: UnsafeMutableRawBufferPointer(memory))
         }
-        key.append(0)
-        if value.isNegative { for index in 1..<key.count { key[index] = ~key[index] } }
-        return key
+    }
+
+    /// Writes the key of a number.
+    ///
+    /// - Parameter memory: room for ``maxLength`` bytes.
+    /// - Returns: the length of the key.
+    static func write(_ value: ODataDecimal, into memory: UnsafeMutableRawBufferPointer) -> Int {
+        guard value.magnitude != 0 else {
+            memory[0] = zero
+            return 1
+        }
+        // Nearly all numbers fit into a word, whose digits are found several times as fast.
+        let count =
+            UInt64(exactly: value.magnitude).map { write($0, scale: value.scale, into: memory) }
+            ?? write(value.magnitude, scale: value.scale, into: memory)
+        memory[0] = value.isNegative ? negative : positive
+        if value.isNegative { for index in 1..<count { memory[index] = ~memory[index] } }
+        return count
+    }
+
+    /// Writes all but the sign, as of a positive number.
+    private static func write<Magnitude: FixedWidthInteger & UnsignedInteger>(
+        _ magnitude: Magnitude, scale: Int, into memory: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        var rest = magnitude
+        var zeros = 0
+        while rest % 10 == 0 {
+            rest /= 10
+            zeros += 1
+        }
+        var digits = 1
+        var leading = rest
+        while leading >= 10 {
+            leading /= 10
+            digits += 1
+        }
+        let exponent = UInt16(clamping: digits + zeros - scale + 32_768)
+        memory[1] = UInt8(exponent >> 8)
+        memory[2] = UInt8(exponent & 255)
+        // From the right.
+        let end = 3 + (digits + 1) / 2
+        memory[end] = 0
+        var index = end - 1
+        if digits % 2 == 1 {
+            memory[index] = UInt8(rest % 10) * 10 + 1
+            rest /= 10
+            index -= 1
+        }
+        while index >= 3 {
+            memory[index] = UInt8(rest % 100) + 1
+            rest /= 100
+            index -= 1
+        }
+        return end + 1
     }
 
     /// The number of a key.

@@ -9,6 +9,7 @@ import ODataModel
 struct BoundStatement {
     private let statement: Statement
     private let handle: OpaquePointer
+    private let room: ParameterRoom
 
     /// Prepares a statement.
     ///
@@ -17,6 +18,7 @@ struct BoundStatement {
     init(_ sql: String, in database: Database, isKept: Bool = false) throws {
         statement = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         handle = statement.sqliteStatement
+        room = ParameterRoom(parameters: Int(sqlite3_bind_parameter_count(handle)))
         // From here on the bindings are ours: GRDB is told that there is nothing left for it to check.
         statement.setUncheckedArguments(StatementArguments())
     }
@@ -39,17 +41,22 @@ struct BoundStatement {
     /// Without escapes it is not copied: its bytes must stay where they are until the statement has run, and the next
     /// run needs another value.
     func bind(_ text: JSONString, at index: Int32) throws {
-        let isCopied = text.hasEscapes
+        // A string without bytes is no null, and may have no address.
+        if let bytes = text.plainUTF8, let start = bytes.baseAddress {
+            return try bindText(start, bytes.count, at: index)
+        }
+        // Entity tags have quotation marks in them, and are short.
+        guard let memory = room[index], let start = memory.baseAddress, let count = text.write(into: memory) else {
+            return try bind(text.string, at: index)
+        }
+        try bindText(start, count, at: index)
+    }
+
+    /// Binds characters that stay where they are until the statement has run.
+    private func bindText(_ start: UnsafeRawPointer, _ count: Int, at index: Int32) throws {
         try check(
-            text.withUTF8 { bytes in
-                // A string without bytes is no null.
-                guard let start = bytes.baseAddress else {
-                    return sqlite3_bind_text64(handle, index, "", 0, transient, UInt8(SQLITE_UTF8))
-                }
-                return sqlite3_bind_text64(
-                    handle, index, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
-                    isCopied ? transient : nil, UInt8(SQLITE_UTF8))
-            })
+            sqlite3_bind_text64(
+                handle, index, start.assumingMemoryBound(to: CChar.self), UInt64(count), nil, UInt8(SQLITE_UTF8)))
     }
 
     func bind(_ value: DatabaseValue, at index: Int32) throws {
@@ -69,13 +76,23 @@ struct BoundStatement {
         }
     }
 
+    /// Binds a few bytes that a closure writes.
+    ///
+    /// - Parameter write: writes at most ``ParameterRoom/bytesEach`` bytes, and returns how many.
+    private func bindBytes(at index: Int32, _ write: (UnsafeMutableRawBufferPointer) -> Int) throws {
+        guard let memory = room[index] else { return try check(SQLITE_RANGE) }
+        let count = write(memory)
+        try check(sqlite3_bind_blob64(handle, index, memory.baseAddress, UInt64(count), nil))
+    }
+
     /// Binds the bytes of a tuple of integers as they lie in memory.
     private func bindBytes<Bytes: BitwiseCopyable>(of bytes: Bytes, at index: Int32) throws {
-        try check(
+        try bindBytes(at: index) { memory in
             withUnsafeBytes(of: bytes) { bytes in
-                bytes.baseAddress.map { sqlite3_bind_blob64(handle, index, $0, UInt64(bytes.count), transient) }
-                    ?? sqlite3_bind_zeroblob(handle, index, 0)
-            })
+                memory.copyMemory(from: bytes)
+                return bytes.count
+            }
+        }
     }
 
     /// A value that is too long for SQLite, or memory that has run out.
@@ -88,8 +105,22 @@ struct BoundStatement {
     ///
     /// - Throws: ``StoredValueError`` when it does not fit.
     func bind(_ value: ODataValue, as column: ColumnStorage, at index: Int32) throws {
-        // The codecs that most columns have go straight to SQLite; the others through their encoded form.
-        switch (column.codec, value) {
+        guard try !bind(value, in: column.codec.plainForm, at: index) else { return }
+        let stored: DatabaseValue
+        do throws(StoredValueError) {
+            stored = try column.codec.encode(value)
+        } catch {
+            throw error.at(column: column.name)
+        }
+        try bind(stored, at: index)
+    }
+
+    /// Binds a value that goes straight to SQLite, without an encoded form between.
+    ///
+    /// - Parameter form: the form that the column has.
+    /// - Returns: whether it could be bound so.
+    func bind(_ value: ODataValue, in form: ColumnCodec.PlainForm?, at index: Int32) throws -> Bool {
+        switch (form, value) {
         case (_, .null): try bindNull(at: index)
         case (.integer, .integer(let number)), (.integer, .enumeration(let number)): try bind(number, at: index)
         case (.string, .string(let text)): try bind(text, at: index)
@@ -105,21 +136,10 @@ struct BoundStatement {
             let offset = UInt16(clamping: instant.offsetMinutes + 840)
             try bindBytes(
                 of: (seconds.bigEndian, UInt64(clamping: instant.picoseconds).bigEndian, offset.bigEndian), at: index)
-        case (.decimalBytes, .decimal(let number)):
-            // A key has at least the byte of its sign.
-            try check(
-                DecimalKey.encode(number).withUnsafeBytes { bytes in
-                    sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), transient)
-                })
-        default:
-            let stored: DatabaseValue
-            do throws(StoredValueError) {
-                stored = try column.codec.encode(value)
-            } catch {
-                throw error.at(column: column.name)
-            }
-            try bind(stored, at: index)
+        case (.decimalBytes, .decimal(let number)): try bindBytes(at: index) { DecimalKey.write(number, into: $0) }
+        default: return false
         }
+        return true
     }
 
     // MARK: Running

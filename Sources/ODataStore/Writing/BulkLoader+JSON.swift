@@ -66,7 +66,7 @@ extension BulkLoader {
         }
         if plan.system.owner != nil { try statement.bind(owner, at: next()) }
         if plan.system.etag != nil {
-            switch try row.slot(of: "@odata.etag", "@etag") {
+            switch try row.slot(of: "@odata.etag", or: "@etag") {
             case .string(let text): try statement.bind(text, at: next())
             default: try statement.bindNull(at: next())
             }
@@ -80,8 +80,10 @@ extension BulkLoader {
             case .null: try statement.bindNull(at: next())
             case .string(let text) where column.isText: try statement.bind(text, at: next())
             default:
+                let (value, index) = (try row.value(at: column.ordinal) ?? .null, next())
+                guard try !statement.bind(value, in: column.form, at: index) else { continue }
                 do {
-                    try statement.bind(try row.value(at: column.ordinal) ?? .null, as: column.storage, at: next())
+                    try statement.bind(value, as: column.storage, at: index)
                 } catch let error as StoredValueError {
                     throw error.at(table: plan.storage.table)
                 }
@@ -106,13 +108,16 @@ final class DirectInserts {
     final class Column {
         let ordinal: Int
         let storage: ColumnStorage
+        /// The form of values that need not be encoded: the rest of the storage takes longer to pass on than to use.
+        let form: ColumnCodec.PlainForm?
         /// Whether a string is stored as it is.
         let isText: Bool
 
         init(ordinal: Int, storage: ColumnStorage) {
             self.ordinal = ordinal
             self.storage = storage
-            isText = if case .string = storage.codec { true } else { false }
+            form = storage.codec.plainForm
+            isText = form == .string
         }
     }
 

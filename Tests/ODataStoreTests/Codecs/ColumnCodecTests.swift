@@ -89,6 +89,19 @@ struct ColumnCodecTests {
         }
     }
 
+    @Test(
+        "Keys of decimals have the bytes that stores are made of",
+        arguments: [
+            ("0", "80"), ("1", "81 8001 0B 00"), ("1.50", "81 8001 10 00"), ("12.34", "81 8002 0D 23 00"),
+            ("1234567", "81 8007 0D 23 39 47 00"), ("-0.05", "7F 8000 CC FF"), ("100", "81 8003 0B 00"),
+            ("99999999999999999999999999999999999999", "81 8026 \(String(repeating: "64", count: 19)) 00"),
+        ])
+    func decimalKeys(text: String, key: String) throws {
+        let bytes = DecimalKey.encode(try #require(ODataDecimal(text)))
+        #expect(bytes.map { String(format: "%02X", $0) }.joined() == key.replacing(" ", with: ""), "\(text)")
+        #expect(bytes.count <= DecimalKey.maxLength)
+    }
+
     @Test("Keys of instants and durations sort as these do", arguments: [1, 2] as [UInt64])
     func instantOrder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import ODataModel
 import Testing
@@ -110,6 +111,33 @@ struct WaitingRowsTests {
             try #expect(
                 Int.fetchAll(database, sql: "SELECT DISTINCT Quantity FROM Orders WHERE OrderID < 100") == [7])
             try #expect(Int.fetchOne(database, sql: "SELECT COUNT(*) FROM Orders WHERE OrderID < 100") == 32)
+        }
+    }
+
+    @Test("each row has its own values, with escapes and without, short and long")
+    func ownValues() throws {
+        func source(_ id: Int) -> String { id % 4 == 0 ? "" : String(repeating: "a\"\(id)", count: id % 4 * 9) }
+        func escaped(_ text: String) -> String { text.replacing("\"", with: "\\\"") }
+        let orders = (1...40).map { id in
+            let placed = "2024-02-\(10 + id % 9)T10:00:\(10 + id)Z"
+            return """
+                {"@odata.etag":"\(escaped("W/\"\(id)\""))","OrderID":\(id),"Placed":"\(placed)",\
+                "CustomerID":"00000000-0000-0000-0000-0000000000\(10 + id)","Source":"\(escaped(source(id)))"}
+                """
+        }
+        try queue.write { database in
+            _ = try load(orders, with: try BulkLoader(table: table, in: database))
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT _etag, Placed, CustomerID, Source FROM Orders ORDER BY OrderID")
+            #expect(rows.count == 40)
+            for (id, row) in zip(1..., rows) {
+                #expect(row["_etag"] == "W/\"\(id)\"")
+                let placed = try #require(ODataDateTimeOffset("2024-02-\(10 + id % 9)T10:00:\(10 + id)Z"))
+                #expect(row["Placed"] == Data(InstantKey.encode(placed)))
+                let customer = try #require(row["CustomerID"] as Data?)
+                #expect(customer.count == 16 && customer.last == UInt8("\(10 + id)", radix: 16))
+                #expect(row["Source"] == source(id))
+            }
         }
     }
 
