@@ -33,8 +33,11 @@ set terminal pngcairo size 1200,520 noenhanced font "sans,10"
 set output "$picture"
 set multiplot layout 1,2
 set logscale xy
-set xlabel "rows in the store"
+set format x "%.0s%c"
+set xlabel "rows in the store" offset 0,0.6
 set key outside below maxrows 3
+set bmargin 7
+set linetype 5 linecolor rgb "#8b4513"
 set grid
 set title "seconds of the processor (observing: by the clock)"
 plot "$table" using 1:2 with linespoints title "first download", "" using 1:3 with linespoints title "delta of 100 changes", \

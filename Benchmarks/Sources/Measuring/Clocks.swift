@@ -48,3 +48,6 @@ public func best(
     }
     return (a, b)
 }
+
+/// The one in the middle of some measurements; 0 where there are none.
+public func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }

@@ -11,7 +11,7 @@ import ODataStore
 
 // Queries beside the same SQL written by hand (see the table in the design):
 //
-//     QueryBenchmarks [--quick] [--only compile|page|groups] [--profile [--hand]]
+//     QueryBenchmarks [--quick] [--only compile|find|page|groups] [--profile [--hand]]
 //
 // With --profile the store's side runs alone, for a profiler that counts instructions; with --hand the other side.
 
@@ -22,7 +22,7 @@ let only = CommandLine.arguments.firstIndex(of: "--only").map { CommandLine.argu
 func isWanted(_ part: String) -> Bool { only == nil || only == part }
 
 let rows = quick ? 100_000 : 1_000_000
-let orders = try Orders(rows: only == "compile" ? 1_000 : rows)
+let orders = try Orders(rows: only == "compile" || only == "find" ? 1_000 : rows)
 var options = StoreProvider.Options()
 options.pageSizeLimit = .max
 let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping, options: options)
@@ -91,7 +91,11 @@ func compare(
 let typicalQuery =
     "Orders?$filter=Freight gt 500.5 and startswith(ShipCity,'B') and Shipped eq true&$orderby=Placed desc"
     + "&$select=OrderID,ShipCity,Freight,Placed&$top=50&$count=true"
-if isWanted("compile") { try await finding(beside: try compiling()) }
+if isWanted("compile") || isWanted("find") {
+    // Finding is told beside what preparing takes.
+    let prepared = isProfiled && only == "find" ? 0 : try compiling()
+    if isWanted("find") || !isProfiled { try await finding(beside: prepared) }
+}
 
 if isWanted("page") {
     try await compare(
@@ -183,7 +187,6 @@ nonisolated func answerable(
 /// Finding what was compiled before: for the same URL, parsed before and from its text, and for one that differs in its
 /// literals.
 func finding(beside prepared: Double) async throws {
-    if isProfiled { return }
     let (text, count) = (typicalQuery, quick ? 200 : 1_000)
     let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping)
     let url = try ODataURL(parsing: text)
@@ -196,12 +199,6 @@ func finding(beside prepared: Double) async throws {
         print("another literal, another statement, so that nothing was measured")
         exit(2)
     }
-    let rounds = quick ? 5 : 15
-    let (same, other) = try await best(rounds: rounds) {
-        for _ in 0..<count { _ = try provider.statement(for: url) }
-    } _: {
-        for number in 0..<count { _ = try provider.statement(for: others[number % others.count]) }
-    }
     // As it comes to a server: a request by HTTP, its header fields included.
     let decoder = RequestDecoder(serviceRoot: try ServiceRoot("http://localhost/"), model: orders.model)
     let path = "/" + (text.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? text)
@@ -209,6 +206,13 @@ func finding(beside prepared: Double) async throws {
     guard try await decoder.decode(message, body: ByteStream([])).request.url == url else {
         print("another URL, so that nothing was measured")
         exit(2)
+    }
+    if isProfiled { return try await answerable(message, 200 * count, by: decoder, provider) }
+    let rounds = quick ? 5 : 15
+    let (same, other) = try await best(rounds: rounds) {
+        for _ in 0..<count { _ = try provider.statement(for: url) }
+    } _: {
+        for number in 0..<count { _ = try provider.statement(for: others[number % others.count]) }
     }
     var written = Double.infinity
     for _ in 0..<rounds {

@@ -41,8 +41,6 @@ struct Record: FetchableRecord {
     }
 }
 
-func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-
 let cities = ["Bern", "Oslo", "Graz", "Lyon", "Cork"]
 func text(_ index: Int, _ word: String) -> String { "\(word) number \(index % 977) of the street" }
 
@@ -51,7 +49,7 @@ options.pageSizeLimit = count
 let store = try await StoreService.open(ServiceDefinition(model: BenchMetadata.model), at: .memory, options: options)
 let bench = BenchService(store)
 let queue = try DatabaseQueue()
-try await queue.write { database in
+try queue.write { database in
     try database.execute(
         sql: """
             CREATE TABLE orders(a INTEGER PRIMARY KEY, b TEXT, c INTEGER, d TEXT, e TEXT, f TEXT, g TEXT, h REAL, i REAL,
@@ -74,7 +72,7 @@ for index in 1...count {
         $0.priority = Int16(index % 4)
     }
     try await bench.orders.create(order)
-    try await queue.write { database in
+    try queue.write { database in
         try database.execute(
             sql: "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -101,7 +99,7 @@ for _ in 0..<rounds {
     let sum = orders.reduce(0) { $0 + ($1.orderID ?? 0) + Int64($1.lines ?? 0) + Int64($1.shipCity?.utf8.count ?? 0) }
     used.append(processorTime() - begin)
     begin = processorTime()
-    let rows = try await queue.read { try Record.fetchAll($0, sql: "SELECT * FROM orders ORDER BY a") }
+    let rows = try queue.read { try Record.fetchAll($0, sql: "SELECT * FROM orders ORDER BY a") }
     records.append(processorTime() - begin)
     guard orders.count == count, rows.count == count, sum > 0 else { fatalError("rows are missing") }
 }
