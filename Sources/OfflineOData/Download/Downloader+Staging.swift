@@ -41,7 +41,7 @@ extension Downloader {
                 if let found {
                     compared.seen.append(found.rowID)
                 } else if hasLocalChanges, let key = entity.key,
-                    let rowID = try before.rowID(set: table.set, key: key, shape: table.shape, in: database)
+                    let rowID = try before.deletedRowID(set: table.set, key: key, shape: table.shape, in: database)
                 {
                     compared.seen.append(rowID)
                 }

@@ -176,12 +176,12 @@ struct RowApplier {
         return try Int64.fetchOne(statement, arguments: [table.set, rowID])
     }
 
-    /// The row of a key, when it has local changes; rows deleted here are found by their before image.
+    /// The row of a key, when it has local changes, one deleted here included.
     private func changedRow(_ key: EntityKey) throws -> Int64? {
         if let rowID = try loader.find(key) {
             return try queue.hasRequests(set: table.set, rowID: rowID, in: database) ? rowID : nil
         }
-        return try before.rowID(set: table.set, key: key, shape: table.shape, in: database)
+        return try before.deletedRowID(set: table.set, key: key, shape: table.shape, in: database)
     }
 
     /// Renews the before image, then puts the local changes on top of it again.

@@ -208,7 +208,7 @@ private struct ContainedChanges {
         if let rowID = try loader.find(key, parent: parent) {
             return try queue.hasRequests(set: table.set, rowID: rowID, in: database) ? rowID : nil
         }
-        return try before.rowID(
+        return try before.deletedRowID(
             set: table.set, key: key, shape: table.shape, in: database,
             where: { rowID in
                 try queue.requests(set: table.set, rowID: rowID, in: database)

@@ -69,9 +69,31 @@ struct BeforeImages {
         set: String, key: EntityKey, shape: Shape, in database: Database,
         where isWanted: (Int64) throws -> Bool = { _ in true }
     ) throws -> Int64? {
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
-            arguments: [set])
+        try rowID(
+            "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
+            set: set, key: key, shape: shape, in: database, where: isWanted)
+    }
+
+    /// The row that is meant where a download brings an entity whose key is in no table: one that was deleted here. It has no
+    /// back-end version when it had left all results since, and is known by the key that its deletion names.
+    func deletedRowID(
+        set: String, key: EntityKey, shape: Shape, in database: Database,
+        where isWanted: (Int64) throws -> Bool = { _ in true }
+    ) throws -> Int64? {
+        try rowID(
+            """
+            SELECT b.row_id, COALESCE(b.entity, q.entity_key) AS entity FROM outpost_before AS b
+            LEFT JOIN outpost_queue AS q
+                ON b.entity IS NULL AND q.entity_set = b.entity_set AND q.row_id = b.row_id AND q.kind = 'delete'
+            WHERE b.entity_set = ? AND COALESCE(b.entity, q.entity_key) IS NOT NULL
+            """, set: set, key: key, shape: shape, in: database, where: isWanted)
+    }
+
+    private func rowID(
+        _ candidates: String, set: String, key: EntityKey, shape: Shape, in database: Database,
+        where isWanted: (Int64) throws -> Bool
+    ) throws -> Int64? {
+        let rows = try Row.fetchCursor(database, sql: candidates, arguments: [set])
         while let row = try rows.next() {
             guard try snapshots.decode(row["entity"] as Data, shape: shape).key == key, try isWanted(row["row_id"])
             else { continue }

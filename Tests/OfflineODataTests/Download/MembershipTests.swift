@@ -216,6 +216,23 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
+    @Test("that was deleted here stays so when it leaves its query and comes back, until that is taken back")
+    func deletedAndBack() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
+        let all = try await store.rows("Customers").count
+        try await store.delete("Customers('C0001')")
+        for country in ["Sweden", "Norway"] {
+            try await shop.sql("UPDATE Customers SET Country = '\(country)' WHERE CustomerID = 'C0001'")
+            try await store.download()
+            #expect(try await store.rows("Customers").count == all - 1)
+        }
+        try await store.undoAll()
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").count == 1)
+        try await store.download()
+        #expect(try await store.rows("Customers").count == all)
+    }
+
     @Test("is one row when a download brought it before the answer to its create came, with edits on both")
     func twins() async throws {
         let shop = try await Shop()
