@@ -121,7 +121,7 @@ struct QueueFolding {
         case (.create, .update), (.update, .update):
             // What the later one needs may itself wait for the earlier one.
             guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
-            let base = earlier.base.map { later.base?.merging($0) ?? $0 }
+            let base = earlier.base.map { later.base.map(earlier.base(beneath:)) ?? $0 }
             try queue.rewrite(
                 earlier.id, key: Entity(shape: earlier.changes.shape, key: earlier.key),
                 changes: earlier.changes.merging(later.changes), base: earlier.kind == .create ? nil : base,
@@ -133,10 +133,10 @@ struct QueueFolding {
         case (.update, .delete):
             // The delete is guarded by the version that the update was made of.
             try queue.setETag(earlier.etag, of: later.id, in: database)
-            if let base = later.base, let older = earlier.base {
+            if let base = later.base, earlier.base != nil {
                 try queue.rewrite(
                     later.id, key: Entity(shape: base.shape, key: later.key), changes: later.changes,
-                    base: base.merging(older), in: database)
+                    base: earlier.base(beneath: base), in: database)
             }
             try dependencies.set(needed.union(neededBefore), of: later.id, in: database)
             try dependencies.remove(earlier.id, in: database)
@@ -160,5 +160,16 @@ struct QueueFolding {
         let options = earlier.options.joined(with: later.options)
         guard options != earlier.options else { return }
         try queue.setOptions(options, of: earlier.id, in: database)
+    }
+}
+
+extension QueuedRequest {
+    /// What a later change of the row would have been made of without this one, which is to become one with it: what this one
+    /// changes has the value that it found, and is unknown where none was loaded then.
+    ///
+    /// - Parameter base: what the later change was made of.
+    func base(beneath base: Entity) -> Entity {
+        let others = base.only(where: { changes[$0] == nil })
+        return self.base.map(others.merging) ?? others
     }
 }

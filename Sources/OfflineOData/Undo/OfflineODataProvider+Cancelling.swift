@@ -82,7 +82,10 @@ struct Cancelling {
             try queue.setETag(etag, of: next.id, in: database)
         }
         if request.kind == .update, let base = request.base {
-            try put(base, into: rest.filter { $0.id > request.id }, in: database)
+            let names = request.changes.shape.properties.map(\.name) + request.changes.dynamicProperties.keys
+            try put(
+                base, of: Set(names.filter { request.changes[$0] != nil }), into: rest.filter { $0.id > request.id },
+                in: database)
         }
         if request.kind == .delete {
             // Who has got its key meanwhile must be gone before it comes back.
@@ -120,7 +123,7 @@ struct Cancelling {
             request.id, key: Entity(shape: changes.shape, key: request.key),
             changes: changes.only(where: { !taken.contains($0) }),
             base: request.base?.only(where: { !taken.contains($0) }), in: database)
-        try put(former, into: rest.filter { $0.id > request.id }, in: database)
+        try put(former, of: taken, into: rest.filter { $0.id > request.id }, in: database)
         try show(taken.sorted(), as: former, without: request, beside: rest, table, in: database)
         try undo.undoTakers(of: taken, from: request, leaving: rest, in: database)
         let text = "\(request.entityText): \(taken.sorted().joined(separator: ", "))"
@@ -169,16 +172,18 @@ struct Cancelling {
     private func localETag() -> String { "W/\"local-\(undo.environment.newGuid())\"" }
 
     /// Lets the requests behind one be made of what that was made of, where its own values never come to the service, which else
-    /// would seem to have been changed by others (rule 8).
-    private func put(_ base: Entity, into later: [QueuedRequest], in database: Database) throws {
-        var older = base
+    /// would seem to have been changed by others (rule 8). What had not been loaded then is not known.
+    private func put(_ former: Entity, of names: Set<String>, into later: [QueuedRequest], in database: Database) throws
+    {
+        var names = names
         for next in later {
             guard let base = next.base else { continue }
-            let shared = next.kind == .delete ? older : older.only(where: { next.changes[$0] != nil })
+            let shared = next.kind == .delete ? names : names.filter { next.changes[$0] != nil }
             try queue.rewrite(
                 next.id, key: Entity(shape: next.changes.shape, key: next.key), changes: next.changes,
-                base: base.merging(shared), in: database)
-            older = older.only(where: { next.changes[$0] == nil })
+                base: base.only(where: { !shared.contains($0) }).merging(former.only(where: shared.contains)),
+                in: database)
+            names = names.filter { next.changes[$0] == nil }
         }
     }
 }

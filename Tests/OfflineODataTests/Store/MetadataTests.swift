@@ -56,6 +56,27 @@ struct MetadataTests {
         try await newer.expectEqual(migrated)
     }
 
+    @Test(
+        "whose new properties are edited before they are loaded makes no conflict where one of two edits goes (rule 8)",
+        arguments: [true, false])
+    func editedBeforeLoaded(folds: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
+        let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20) DEFAULT 'theirs'")
+        try store.close()
+        let migrated = try await newer.reopen().refreshMetadata { _, _ in
+            try PlainService(base: newer.client(), hasETags: false)
+        }.store
+        try await migrated.update("Customers('C0002')", ["Phone": "first"])
+        try await migrated.update("Customers('C0002')", ["Phone": "second"])
+        if !folds { try await migrated.cancel([try #require(try await migrated.status().pending.first).id]) }
+        var options = UploadOptions()
+        options.foldsRequests = folds
+        let report = try await migrated.upload(options: options)
+        #expect(report.failed.map(\.description) == [])
+        #expect(try await newer.count("SELECT COUNT(*) FROM Customers WHERE Phone = 'second'") == 1)
+    }
+
     @Test("leaves the indexes that were asked for, also the one of $search, and they hear of later changes")
     func indexes() async throws {
         let shop = try await Shop()

@@ -96,7 +96,7 @@ struct Mending {
     func rewrite(with changes: Entity, base: Entity, _ queue: QueueTable, in database: Database) throws {
         let merged = joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
         // The values before the first of them are what the service has.
-        let known = requests.reversed().compactMap(\.base).reduce(base) { $0.merging($1) }
+        let known = requests.reversed().reduce(base) { $1.base(beneath: $0) }
         let theirs = refused.failure?.theirs
         try queue.rewrite(
             refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
