@@ -83,11 +83,14 @@ final class Ledger: Sendable {
 
     /// What was promised and is not so, by what the service did.
     ///
-    /// - Parameter isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises
-    ///   what it was sent before.
-    func violations(of history: ServiceHistory, isGuarded: Bool) -> [String] {
+    /// - Parameters:
+    ///   - isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises what it was
+    ///     sent before.
+    ///   - recognisesRepeats: Whether it recognises what it was sent before.
+    func violations(of history: ServiceHistory, isGuarded: Bool, recognisesRepeats: Bool) -> [String] {
         let changes = state.withLock { $0.changes }
-        let judge = Judge(changes: changes, history: history, isGuarded: isGuarded)
+        let judge = Judge(
+            changes: changes, history: history, isGuarded: isGuarded, recognisesRepeats: recognisesRepeats)
         return changes.sorted { $0.key < $1.key }.compactMap { judge.problem(of: $0.value) }
     }
 }
@@ -97,6 +100,7 @@ private struct Judge {
     let changes: [String: Ledger.Change]
     let history: ServiceHistory
     let isGuarded: Bool
+    let recognisesRepeats: Bool
 
     /// What is wrong with a change, as a sentence.
     func problem(of change: Ledger.Change) -> String? {
@@ -104,7 +108,9 @@ private struct Judge {
         let times = acts?.count ?? 0
         let what = "\(change.mark) of client \(change.client), \(change.text),"
         // Who insists on a change that somebody else has replaced puts it there again.
-        let mayActAgain = change.wasForced && (!isGuarded || acts?.overItself == 0)
+        var mayActAgain = change.wasForced && (!isGuarded || acts?.overItself == 0)
+        // Where others have brought back what it was made of, neither a key nor an ETag tells that it acted before.
+        if !recognisesRepeats, acts?.beforehand.count == 1 { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
         if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
         if change.wasArchivedAsRefused, !wasRefused(change) {
@@ -174,6 +180,8 @@ struct Acts: Sendable {
     var count = 0
     /// How often there was nothing between it and itself.
     var overItself = 0
+    /// The rows that it acted on, each as it was before: whose mark it had, if there was one.
+    var beforehand: Set<String> = []
     /// What the row had after each time, by the names of the properties.
     var rows: [[String: String]] = []
 }

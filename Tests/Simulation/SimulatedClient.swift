@@ -445,6 +445,9 @@ actor SimulatedClient {
                     try await store.accept([request.id])
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
+                if request.failure?.isConflict == true {
+                    ledger.note(Self.mark(of: request), of: number) { $0.wasForced = true }
+                }
                 try await store.retry([request.id])
             } else {
                 giveUp(Self.goingWith([request], of: before))

@@ -177,7 +177,8 @@ actor SimulatedService {
                 database,
                 sql: """
                     SELECT Mark, Mark IS LAG(Mark) OVER (PARTITION BY Place, RowKey ORDER BY rowid) AS IsOverItself,
-                        Kind, Born, Content
+                        LAG(CASE WHEN Kind <> 'delete' THEN Mark END) OVER (PARTITION BY Place, RowKey ORDER BY rowid)
+                            AS Before, Place, RowKey, Kind, Born, Content
                     FROM Acts ORDER BY rowid
                     """)
             for row in rows {
@@ -191,6 +192,8 @@ actor SimulatedService {
                 var acts = history.acts[mark] ?? Acts()
                 acts.count += 1
                 if isOverItself { acts.overItself += 1 }
+                let (place, key, before): (String, String?, String?) = (row["Place"], row["RowKey"], row["Before"])
+                acts.beforehand.insert("\(place)(\(key ?? "")) \(before ?? "")")
                 acts.rows.append(values)
                 history.acts[mark] = acts
                 if kind == "insert", let born: String = row["Born"] { history.births.insert(born) }

@@ -161,7 +161,8 @@ public struct Simulation: Sendable {
                 await seat.client.close()
             }
             violations += ledger.violations(
-                of: try await service.history(), isGuarded: plan.ability.hasETags || plan.ability.isRepeatable)
+                of: try await service.history(), isGuarded: plan.ability.hasETags || plan.ability.isRepeatable,
+                recognisesRepeats: plan.ability.isRepeatable)
             try await service.close()
             return Outcome(
                 violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes,

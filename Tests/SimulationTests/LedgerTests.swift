@@ -24,7 +24,9 @@ struct LedgerTests {
             acts: rows.mapValues { Acts(count: 1, overItself: 0, rows: [$0]) }, births: ["born"], refusals: marks)
     }
 
-    private func problems(_ history: ServiceHistory) -> [String] { ledger.violations(of: history, isGuarded: true) }
+    private func problems(_ history: ServiceHistory, recognisesRepeats: Bool = true) -> [String] {
+        ledger.violations(of: history, isGuarded: true, recognisesRepeats: recognisesRepeats)
+    }
 
     @Test("One that did not act is lost, one that did is not, and one that acted twice is named")
     func plain() {
@@ -34,6 +36,18 @@ struct LedgerTests {
         var twice = history(["a": [:]])
         twice.acts["a"]?.count = 2
         #expect(problems(twice) == ["a of client 1, test, acted 2 times"])
+    }
+
+    @Test("One may act again where others brought back what it was made of, and repeats are not recognised")
+    func again() {
+        change("a")
+        var twice = history(["a": [:]])
+        twice.acts["a"]?.count = 2
+        twice.acts["a"]?.beforehand = ["Places(P1) first"]
+        #expect(problems(twice, recognisesRepeats: false) == [])
+        #expect(problems(twice) == ["a of client 1, test, acted 2 times"])
+        twice.acts["a"]?.beforehand = ["Places(P1) first", "Places(P1) a"]
+        #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
     }
 
     @Test("One that was archived is accounted for only while the last that happened to it is that it was discarded")
