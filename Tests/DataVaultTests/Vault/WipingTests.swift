@@ -22,6 +22,9 @@ struct WipingTests {
                 let fields = line.split(separator: " ")
                 guard fields.count > 1, fields[1].hasPrefix("rw") else { continue }
                 let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+                // A sanitizer keeps notes about all memory in maps of terabytes. To read one makes the kernel keep tables of it, and
+                // those alone would fill the machine.
+                guard ends[1] - ends[0] < 1 << 36 else { continue }
                 var position = ends[0]
                 while position < ends[1] {
                     let read = pread(memory, buffer.baseAddress, size + needle.count - 1, off_t(position))
