@@ -429,10 +429,10 @@ actor SimulatedClient {
 
     /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
     private func settleArchive(_ store: OfflineODataProvider, isFinal: Bool) async throws {
-        for request in try await store.status().failed {
-            // One settled before may have taken this one with it.
-            guard try await store.status().failed.contains(where: { $0.id == request.id }) else { continue }
+        for id in try await store.status().failed.map(\.id) {
+            // One settled before may have taken this one with it, or made its entity one with another.
             let before = try await queued(store)
+            guard let request = try await store.status().failed.first(where: { $0.id == id }) else { continue }
             if request.state == .inDoubt {
                 let (count, key) = try await service.act(Self.mark(of: request))
                 if count == 0 {
