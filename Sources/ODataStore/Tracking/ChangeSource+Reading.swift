@@ -53,10 +53,10 @@ extension ChangeSource {
         plain.preferences.trackChanges = false
         plain.preferences.maxPageSize = limit
         plain.url.options.skipToken = inner.isEmpty ? nil : inner
-        var response = try await plainPage(plain)
+        guard let result = try tracked(request.withoutTokens) else { throw ChangeToken.invalid }
+        var response = try await plainPage(plain, of: result)
         guard case .page(var page) = response.body else { return response }
         var token = token
-        guard let result = try tracked(request.withoutTokens) else { throw ChangeToken.invalid }
         if let version = try await version(of: result) { token.seen = version }
         if let next = page.nextLink {
             token.stage = .page(try ODataURL(parsing: next).options.skipToken ?? "")

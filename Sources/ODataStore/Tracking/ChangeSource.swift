@@ -22,8 +22,8 @@ protocol ChangeSource: Sendable {
     /// The last version by now, where rows that came after a page was read are told from those that were in it.
     func version(of result: TrackedResult<Scope>) async throws -> Int64?
 
-    /// A page of a result, whose token is one of the reader's.
-    func plainPage(_ request: ODataRequest) async throws -> ODataResponse
+    /// A page of a result, whose token is one of the reader's: rows as they are at a moment whose changes are known.
+    func plainPage(_ request: ODataRequest, of result: TrackedResult<Scope>) async throws -> ODataResponse
 
     /// The entities of a query.
     func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse

@@ -24,7 +24,7 @@ extension StoreService: ChangeSource {
         try await database.read { try ChangeLog.position(in: $0) }.version
     }
 
-    func plainPage(_ request: ODataRequest) async throws -> ODataResponse {
+    func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws -> ODataResponse {
         let provider = provider(for: request.principal)
         return try await read(restricted(provider.bind(request), request), request, provider)
     }

@@ -88,6 +88,29 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
+    @Test("rule 29: what page 2 alone showed, or did not, is put right by the next delta", arguments: [false, true])
+    func changedBackBehindPage(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let first = try await database.page("item?$filter=price lt 55", track: true, pageSize: 3)
+        try fixture.elsewhere(
+            """
+            INSERT INTO item VALUES (6, 'gone soon', 1); UPDATE item SET price = 99 WHERE id = 4;
+            UPDATE item SET name = 'for a while' WHERE id = 5;
+            """)
+        let next = ODataRequest(following: try #require(first.nextLink), preferences: Preferences(maxPageSize: 3))
+        guard case .page(let second) = try await database.execute(next).body else { throw ODataError.notFound("page") }
+        #expect(second.entities.compactMap(\.control.id) == ["item(5)", "item(6)"])
+        try fixture.elsewhere(
+            """
+            DELETE FROM item WHERE id = 6; UPDATE item SET price = 40 WHERE id = 4;
+            UPDATE item SET name = 'e' WHERE id = 5;
+            """)
+        let delta = try await database.page(try #require(second.deltaLink))
+        #expect(summary(delta) == ["+item(4)", "+item(5)", "-item(6)"])
+        try await database.close()
+    }
+
     @Test("Pages of changes end where the first one said, whatever happens meanwhile")
     func deltaPages() async throws {
         let fixture = try ForeignFixture(Self.sql)

@@ -28,7 +28,23 @@ extension ServedDatabase: ChangeSource {
 
     func version(of result: TrackedResult<ChangeTracker>) async throws -> Int64? { nil }
 
-    func plainPage(_ request: ODataRequest) async throws -> ODataResponse { try await reader.execute(request) }
+    /// What others change while the pages of a result are read is compared before each of them: a row that came, was in a
+    /// page and is gone again before the next comparison would never be told to be gone. Where others write while the page
+    /// itself is read, that is read again, some times.
+    func plainPage(
+        _ request: ODataRequest, of result: TrackedResult<ChangeTracker>
+    ) async throws -> ODataResponse {
+        let (tracker, set, now) = (result.scope, result.table.set, now)
+        for _ in 0..<3 {
+            let compared = try await connections.writer.writeWithoutTransaction {
+                try tracker.compared(set, in: $0, now: now)
+            }
+            let response = try await reader.execute(request)
+            let current = try await connections.writer.writeWithoutTransaction { try ChangeTracker.dataVersion(of: $0) }
+            if current == compared { return response }
+        }
+        return try await reader.execute(request)
+    }
 
     func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
         let provider = reader

@@ -52,7 +52,7 @@ final class ChangeTracker: Sendable {
         var dataVersion: Int64 = 0
         // Deferred: the database itself is only read, others may go on with it.
         try database.inTransaction(.deferred) {
-            dataVersion = try Int64.fetchOne(database, sql: "PRAGMA main.data_version") ?? 0
+            dataVersion = try Self.dataVersion(of: database)
             _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.sqlite_master")
             let fingerprint = FileFingerprint.read(database, path: path)
             position = try side.use(database) { side in
@@ -72,6 +72,21 @@ final class ChangeTracker: Sendable {
         }
         state.withLock { $0.comparedAt = dataVersion }
         return position
+    }
+
+    /// Brings the versions up to date where others have written since.
+    ///
+    /// - Returns: the data version whose changes are all known.
+    func compared(_ set: String, in database: Database, now: Int64) throws -> Int64 {
+        let current = try Self.dataVersion(of: database)
+        if state.withLock({ $0.comparedAt }) == current { return current }
+        _ = try refresh(set, in: database, now: now)
+        return state.withLock { $0.comparedAt } ?? current
+    }
+
+    /// What SQLite changes for a connection whenever another one commits.
+    static func dataVersion(of database: Database) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "PRAGMA main.data_version") ?? 0
     }
 
     private func bringUpToDate(
@@ -257,7 +272,7 @@ final class ChangeTracker: Sendable {
     func settle(in database: Database) throws {
         guard let comparedAt = state.withLock({ $0.comparedAt }) else { return }
         try database.inTransaction(.immediate) {
-            guard try Int64.fetchOne(database, sql: "PRAGMA main.data_version") == comparedAt else { return .rollback }
+            guard try Self.dataVersion(of: database) == comparedAt else { return .rollback }
             let fingerprint = FileFingerprint.read(database, path: path)
             try side.use(database) { try $0.setMeta("fingerprint", fingerprint) }
             return .commit
