@@ -18,14 +18,19 @@ struct KeyRewriter {
         let twin = try makeRoom(
             for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
         let names = table.shape.key.map(\.path)
+        var former: [String: ODataValue] = [:]
         var values: [String: ODataValue] = [:]
-        for name in names { values[name] = new[name] }
+        for name in names {
+            former[name] = old[name]
+            values[name] = new[name]
+        }
         try Rows.update(table, rowID: request.rowID, values, in: database)
         try Aliases(mapping: mapping).add(
             set: request.entitySet, key: request.key, rowID: request.rowID, in: database)
         for waiting in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         where waiting.id != request.id {
-            try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: waiting.base, in: database)
+            let base = waiting.base.map { $0.replacing(former, by: values) ?? $0 }
+            try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: base, in: database)
         }
         if try hasReferencesOnShelf(in: database) {
             // What went with a deleted entity may come back, and must not come back with the old key.
@@ -257,13 +262,14 @@ struct KeyRewriter {
         for request in try requests(of: table, with: old, behind: earlier, in: database) {
             var changes = request.changes
             var key = Entity(shape: table.shape, key: request.key)
+            let base = request.base?.replacing(old, by: new)
             let isReference = old.allSatisfy { (changes[$0.key] ?? key[$0.key]) == $0.value }
-            guard isReference else { continue }
-            for (name, value) in new {
+            guard isReference || base != nil else { continue }
+            for (name, value) in new where isReference {
                 if changes[name] != nil { changes[name] = value }
                 if key[name] != nil { key[name] = value }
             }
-            try queue.rewrite(request.id, key: key, changes: changes, base: request.base, in: database)
+            try queue.rewrite(request.id, key: key, changes: changes, base: base ?? request.base, in: database)
         }
     }
 
@@ -287,5 +293,15 @@ struct KeyRewriter {
             }
         }
         return found.values.sorted { $0.id < $1.id }
+    }
+}
+
+extension Entity {
+    /// This entity with other values in the place of some; `nil` where it does not have all of those.
+    fileprivate func replacing(_ old: [String: ODataValue], by new: [String: ODataValue]) -> Entity? {
+        guard old.allSatisfy({ self[$0.key] == $0.value }) else { return nil }
+        var result = self
+        for (name, value) in new { result[name] = value }
+        return result
     }
 }

@@ -226,6 +226,38 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("is accepted under the key that the service gave, and what was made of the temporary one is no conflict")
+    func acceptedBeneathDeletion() async throws {
+        let shop = try await Shop()
+        let store = try await inDoubt(shop)
+        let id = try #require(try await store.status().failed.first?.id)
+        try await store.update("Orders(-1)", ["Freight": 3])
+        _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(-1)")))
+        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        #expect(try await store.status().pending.last?.base?["OrderID"] == 1201)
+        let report = try await store.upload(options: UploadOptions(foldsRequests: true))
+        #expect(report.failed.map(\.entityText) == [])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 200)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is accepted under the key that the service gave, which is then in all that was made of what refers to it")
+    func acceptedBeneathReference() async throws {
+        let shop = try await Shop()
+        let store = try await inDoubt(shop, withLine: true)
+        let id = try #require(try await store.status().failed.first?.id)
+        _ = try await store.execute(
+            ODataRequest(.delete, try ODataURL(parsing: "Order_Lines(OrderID=-1,LineNumber=1)")))
+        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        let deletion = try await store.status().pending.last
+        #expect(deletion?.entityText == "Order_Lines(OrderID=1201,LineNumber=1)")
+        #expect(deletion?.base?["OrderID"] == 1201)
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test(
         "is accepted under the key of an entity that came meanwhile and was deleted here: both are that one, and it goes",
         arguments: [true, false], [true, false])
