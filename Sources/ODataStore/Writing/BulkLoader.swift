@@ -171,21 +171,37 @@ public final class BulkLoader {
     /// Writes the loaded properties of an entity into a row, its key too, whatever the row holds; what is not
     /// loaded is left as it is, and so is the owner. The ETag is taken from the control information.
     ///
+    /// - Parameters:
+    ///   - rowID: the internal row id.
+    ///   - entity: the entity; some of its properties are enough.
+    ///   - names: properties of the row, dynamic ones too, that are not loaded any more.
     /// - Throws: as ``load(_:owner:parent:)``; nothing happens when the row is not there.
-    public func update(_ rowID: Int64, _ entity: Entity) throws {
+    public func update(_ rowID: Int64, _ entity: Entity, unloading names: Set<String> = []) throws {
         try fill(entity, needsKey: false)
+        let isWhole = !pattern.contains(false)
+        let unloaded = unload(names, of: entity.shape)
         let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return }
         let stored = plan.stored(row)
         var bits = stored.notLoaded
         for (index, slot) in plan.slots.enumerated() where pattern[index] {
-            if let bit = slot.bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
+            guard let bit = slot.bit else { continue }
+            if unloaded.contains(index) {
+                WritePlan.set(bit, in: &bits)
+            } else if bit / 8 < bits.count {
+                bits[bit / 8] &= ~(1 << UInt8(bit % 8))
+            }
         }
-        let dynamic = WritePlan.dynamicText(entity.dynamicProperties)
-        try update(
-            entity, rowID: rowID, bits: bits,
-            dynamic: dynamic == nil && pattern.contains(false) ? stored.dynamic : dynamic)
+        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
+        if dynamic == nil, !isWhole {
+            dynamic = stored.dynamic
+            if dynamic != nil, !names.isEmpty {
+                let left = try plan.entity(stored).dynamicProperties.filter { !names.contains($0.key) }
+                dynamic = WritePlan.dynamicText(left)
+            }
+        }
+        try update(entity, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
     /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
@@ -263,6 +279,20 @@ public final class BulkLoader {
             case .absent: continue
             }
         }
+    }
+
+    /// Empties the slots of properties that need not be loaded.
+    ///
+    /// - Returns: those slots.
+    private func unload(_ names: Set<String>, of shape: Shape) -> Set<Int> {
+        guard !names.isEmpty, let nodes = plan.nodes(of: shape) else { return [] }
+        let unloaded = Set(
+            zip(shape.properties, nodes).filter { names.contains($0.0.name) }.flatMap { plan.optionalSlots(of: $0.1) })
+        for slot in unloaded {
+            values[slot] = nil
+            pattern[slot] = true
+        }
+        return unloaded
     }
 
     private func clear(_ node: WritePlan.Node) {

@@ -102,6 +102,17 @@ struct WritePlan: Sendable {
             ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
     }
 
+    /// The slots below a node that need not be loaded.
+    func optionalSlots(of node: Node) -> [Int] {
+        switch node {
+        case .slot(let index): return slots[index].bit == nil ? [] : [index]
+        case .complex(_, let presence, let nested):
+            let inner = nested.flatMap(optionalSlots)
+            return inner.isEmpty ? [] : [presence] + inner
+        case .absent: return []
+        }
+    }
+
     /// The position of a column's slot.
     func slot(named column: String) -> Int? { slots.firstIndex { $0.name == column } }
 

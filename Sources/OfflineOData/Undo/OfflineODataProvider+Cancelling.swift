@@ -82,10 +82,8 @@ struct Cancelling {
             try queue.setETag(etag, of: next.id, in: database)
         }
         if request.kind == .update, let base = request.base {
-            let names = request.changes.shape.properties.map(\.name) + request.changes.dynamicProperties.keys
             try put(
-                base, of: Set(names.filter { request.changes[$0] != nil }), into: rest.filter { $0.id > request.id },
-                in: database)
+                base, of: request.changes.loadedProperties, into: rest.filter { $0.id > request.id }, in: database)
         }
         if request.kind == .delete {
             // Who has got its key meanwhile must be gone before it comes back.
@@ -93,8 +91,8 @@ struct Cancelling {
             return try restore(request, table, in: database)
         }
         if request.kind == .update {
-            let names = request.changes.shape.properties.map(\.name).filter { request.changes[$0] != nil }
-            try show(names, as: request.base, without: request, beside: rest, table, in: database)
+            try show(
+                request.changes.loadedProperties, as: request.base, without: request, beside: rest, table, in: database)
         } else if let stream = request.detail.stream {
             // Others may wait to be sent before and after it.
             try StreamTable.remove(stream, in: database)
@@ -124,7 +122,7 @@ struct Cancelling {
             changes: changes.only(where: { !taken.contains($0) }),
             base: request.base?.only(where: { !taken.contains($0) }), in: database)
         try put(former, of: taken, into: rest.filter { $0.id > request.id }, in: database)
-        try show(taken.sorted(), as: former, without: request, beside: rest, table, in: database)
+        try show(taken, as: former, without: request, beside: rest, table, in: database)
         try undo.undoTakers(of: taken, from: request, leaving: rest, in: database)
         let text = "\(request.entityText): \(taken.sorted().joined(separator: ", "))"
         try Events.add("undone", text, undo.environment, in: database)
@@ -148,10 +146,10 @@ struct Cancelling {
         try undo.dependencies.readAgain(restored, in: database)
     }
 
-    /// Lets a row show what properties are without a request: what the one before makes of them, or what they were. What one
-    /// behind it makes of them stays.
+    /// Lets a row show what properties are without a request: what the one before makes of them, or what they were, if that is
+    /// known. What one behind it makes of them stays.
     private func show(
-        _ names: [String], as former: Entity?, without request: QueuedRequest, beside rest: [QueuedRequest],
+        _ names: Set<String>, as former: Entity?, without request: QueuedRequest, beside rest: [QueuedRequest],
         _ table: TableStorage, in database: Database
     ) throws {
         guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
@@ -159,13 +157,18 @@ struct Cancelling {
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var patch = Entity(shape: request.changes.shape)
         patch.control.etag = localETag()
-        for name in names {
-            guard !rest.contains(where: { $0.id > request.id && $0.changes[name] != nil }) else { continue }
+        let shown = names.filter { name in !rest.contains { $0.id > request.id && $0.changes[name] != nil } }
+        for name in shown {
             patch[name] =
                 rest.last { $0.id < request.id && $0.changes[name] != nil }?.changes[name]
                 ?? image?.entity?[name] ?? former?[name]
         }
-        try BulkLoader(set: table.set, mapping: mapping, in: database).update(request.rowID, patch)
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        if !patch.dynamicProperties.isEmpty, let present = try loader.read(request.rowID) {
+            let others = present.dynamicProperties.filter { !shown.contains($0.key) }
+            patch.dynamicProperties.merge(others) { $1 }
+        }
+        try loader.update(request.rowID, patch, unloading: shown.filter { patch[$0] == nil })
     }
 
     /// Who has read a row before sees by this that it is another.

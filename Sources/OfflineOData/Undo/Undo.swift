@@ -52,14 +52,17 @@ struct Undo {
             if exists, try containment.rows(containingChanges: table, in: database).contains(rowID) {
                 // Nobody holds it but what it contains or is related to, whose changes stay: it is what it was before its
                 // own.
-                for base in requests.reversed().compactMap(\.base) { try loader.update(rowID, base) }
+                for request in requests.reversed() {
+                    guard let base = request.base else { continue }
+                    try loader.update(rowID, base, unloading: unknown(in: base, of: [request]))
+                }
                 return try containment.keep(rowID, table, in: database)
             }
             if exists { try loader.delete(rowID) }
             return try shelf.drop(set: set, rowID: rowID, in: database)
         }
         if exists {
-            try loader.update(rowID, entity)
+            try loader.update(rowID, entity, unloading: unknown(in: entity, of: requests))
         } else {
             try loader.restore(
                 rowID, entity, owner: image.owner,
@@ -67,6 +70,11 @@ struct Undo {
             try dependencies.readAgain(shelf.restore(set: set, rowID: rowID, in: database), in: database)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
+    }
+
+    /// What requests change although nobody knows what it was: it was not loaded then.
+    private func unknown(in former: Entity, of requests: [QueuedRequest]) -> Set<String> {
+        requests.reduce(into: []) { $0.formUnion($1.changes.loadedProperties.filter { former[$0] == nil }) }
     }
 
     /// Takes a request back that changes no row: a relation, a call.

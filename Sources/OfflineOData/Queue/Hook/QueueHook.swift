@@ -308,6 +308,11 @@ extension Entity {
         return result
     }
 
+    /// The names of the loaded properties, dynamic ones too.
+    var loadedProperties: Set<String> {
+        Set(shape.properties.map(\.name).filter { self[$0] != nil }).union(dynamicProperties.keys)
+    }
+
     /// Whether no property that is loaded in both differs.
     func matches(_ properties: Entity) -> Bool {
         zip(values, properties.values).allSatisfy { value, expected in

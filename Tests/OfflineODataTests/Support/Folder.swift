@@ -1,0 +1,10 @@
+import Foundation
+
+/// A folder for the time of a test.
+final class Folder {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+
+    init() { try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
