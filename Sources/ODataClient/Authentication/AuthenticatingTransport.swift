@@ -44,6 +44,8 @@ public struct AuthenticatingTransport: HTTPTransport {
         var attempt = 0
         while true {
             attempt += 1
+            // Around a session, which tells for itself.
+            if base.keepsSession { options.departure?.watch() }
             var message = request
             var own = options
             for step in authentication.steps {
@@ -51,12 +53,15 @@ public struct AuthenticatingTransport: HTTPTransport {
                 try await step.prepare(&own)
             }
             let upload = body.map { $0.fromStart() ?? $0 }
+            if base.keepsSession { options.departure?.handOver() }
             let outcome = try await outcome(of: message, body: upload, options: own)
             guard attempt <= Self.maxAnswers, body?.isRepeatable ?? true else { return try outcome.result }
             let steps = authentication.steps.filter {
                 $0.recognizes(outcome.response, to: message, isProxy: outcome.isProxy)
             }
             guard !steps.isEmpty else { return try outcome.result }
+            // A proxy's refusal has come as an error, which tells that nothing left.
+            if outcome.error == nil { options.departure?.comeBack() }
             let page = try await outcome.stream.firstBytes(Self.pageSize)
             let challenge = AuthenticationChallenge(
                 request: message, response: outcome.response, origin: origin, isProxy: outcome.isProxy,

@@ -12,7 +12,7 @@ public enum RepeatabilityPolicy: Hashable, Sendable {
     /// Where the service says that it recognises repeats: by `Org.OData.Repeatability.V1.Supported` in its metadata,
     /// or by `Repeatability-Result` in an answer.
     case whenSupported
-    /// With every change.
+    /// With every change that does not ask for none.
     case always
 }
 
@@ -29,14 +29,14 @@ final class RepeatabilityIssuer: Sendable {
         self.clientID = clientID
     }
 
-    /// An identification for each change that has none: of a batch its requests, one for all of a change set, since a
+    /// An identification for each change that has none and does not refuse one: of a batch its requests, one for all of a change set, since a
     /// service recognises those and not the batch. The same request with the same body never gets a second one, because
     /// this is called once for each.
     func identified(_ request: ODataRequest, model: EntityDataModel) -> ODataRequest {
         guard isWanted(model) else { return request }
         var groups: [String: Repeatability] = [:]
         return request.mappingChanges { change, group in
-            guard change.repeatability == nil else { return change }
+            guard change.repeatability == nil, !change.isUnidentified else { return change }
             var change = change
             change.repeatability = group.flatMap { groups[$0] } ?? issue()
             if let group { groups[group] = change.repeatability }

@@ -191,6 +191,19 @@ public final class ODataClient: ODataProvider {
     /// Sends a request with a priority, a time limit or a listener of its own, and reads the answer; see
     /// ``execute(_:)``.
     public func execute(_ request: ODataRequest, options: TransferOptions) async throws -> ODataResponse {
+        guard let observer = request.unsentObserver else { return try await carryOut(request, options) }
+        let departure = Departure()
+        var options = options
+        options.departure = departure
+        do {
+            return try await carryOut(request, options)
+        } catch {
+            if departure.isCertainlyUnsent { observer() }
+            throw error
+        }
+    }
+
+    private func carryOut(_ request: ODataRequest, _ options: TransferOptions) async throws -> ODataResponse {
         let model = try await model
         let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
         switch plan {
@@ -294,6 +307,7 @@ public final class ODataClient: ODataProvider {
                 // The refusal is read before a token is asked for: it has a connection and a place in the queue, and
                 // changes that were refused together would wait for places that they hold themselves.
                 stream = try await stream.firstBytes(AuthenticatingTransport.pageSize).whole
+                options.departure?.comeBack()
                 if let token = try await csrf.renewed(after: message, fetch: fetchFields) {
                     message.headerFields[csrf.name] = token
                     (response, stream) = try await transmit(
@@ -312,6 +326,7 @@ public final class ODataClient: ODataProvider {
         return try await diagnostics.traced(message) { message in
             await diagnostics.log(message, body: body, id: id)
             let handed = ContinuousClock.now
+            options.departure?.handOver()
             guard let recorder else {
                 let (response, stream) = try await transport.send(message, body: body, options: options)
                 diagnostics.log(response, to: message, id: id)

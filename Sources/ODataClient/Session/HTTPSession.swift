@@ -111,6 +111,7 @@ public final class HTTPSession: HTTPTransport {
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
+        options.departure?.watch()
         guard let monitor = configuration.monitor else {
             return try await queued.send(request, body: body, options: options)
         }

@@ -34,7 +34,14 @@ public struct MeasuringTransport: HTTPTransport {
                 options.report?(.sent(count.add(chunk.count), of: body.length))
             }
         }
-        let (response, whole) = try await base.send(request, body: upload, options: options)
+        options.departure?.leave()
+        let (response, whole): (HTTPResponse, ByteStream)
+        do {
+            (response, whole) = try await base.send(request, body: upload, options: options)
+        } catch let error as TransportError where error.isCertainlyUnsent {
+            options.departure?.comeBack()
+            throw error
+        }
         let stream = whole.chunks(of: options.chunkSize ?? chunkSize)
         guard bandwidth != nil || options.report != nil else { return (response, stream) }
         let count = Count()

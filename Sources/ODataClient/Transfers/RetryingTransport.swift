@@ -19,6 +19,8 @@ public struct RetryingTransport: HTTPTransport {
     ) async throws -> (HTTPResponse, ByteStream) {
         let mayRepeat = body?.isRepeatable ?? true
         var attempt = 0
+        // An attempt that may have acted: that a later one certainly did not, does not undo it.
+        var doubt: TransportError?
         while true {
             attempt += 1
             let isLast = attempt >= policy.maxAttempts || !mayRepeat
@@ -34,10 +36,19 @@ public struct RetryingTransport: HTTPTransport {
                 _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
                 failure = ServiceUnavailable(status: response.status.code)
                 least = wish
+                if response.isNotLetIn {
+                    options.departure?.comeBack()
+                } else {
+                    doubt = .connectionLost(host: request.authority ?? "", reason: "\(failure)")
+                }
             } catch {
                 guard !isLast, !Task.isCancelled,
                     policy.allowsRetry(after: error, of: request, isRepeatable: options.isRepeatable)
-                else { throw error }
+                else {
+                    if let doubt, let last = error as? TransportError, last.isCertainlyUnsent { throw doubt }
+                    throw error
+                }
+                if let lost = error as? TransportError, !lost.isCertainlyUnsent { doubt = lost }
                 failure = error
                 least = .zero
             }
@@ -46,6 +57,11 @@ public struct RetryingTransport: HTTPTransport {
             try await policy.sleep(delay)
         }
     }
+}
+
+extension HTTPResponse {
+    /// Whether the service says that it did not act, and when to come again.
+    fileprivate var isNotLetIn: Bool { status.code == 429 || status.code == 503 && headerFields[.retryAfter] != nil }
 }
 
 /// The reason of an interruption that the service asked for.

@@ -78,7 +78,7 @@ struct BatchAnswers {
             return .failure(error)
         } catch let error as InvalidResponseError {
             // A change with an unreadable answer was done all the same, and the other answers still count.
-            if item.request.method != .read {
+            if item.request.method != .read, (200..<300).contains(part.status) {
                 var response = ODataResponse(status: part.status)
                 response.etag = message.headerFields[.eTag]
                 response.location = message.headerFields[.location]

@@ -34,6 +34,9 @@ public struct ODataRequest: Sendable {
     public var ifNoneMatch: String?
     /// The identification that lets a repeat be recognised.
     public var repeatability: Repeatability?
+    /// Whether no identification is put there on the way either: the caller has found that the service takes none, or not the
+    /// time of this device.
+    public var isUnidentified = false
     /// The encoding that the caller wants collections in; `nil` for decoded entities.
     public var format: ResponseFormat?
     /// Further header fields, passed through by online providers.
@@ -44,6 +47,9 @@ public struct ODataRequest: Sendable {
     public var principal: Principal?
     /// Is told of the answers to a batch while others are still under way; a provider need not tell.
     public var batchObserver: BatchObserver?
+    /// Is told when the request fails before its first byte has left, so that it certainly did not act; a provider need not
+    /// tell.
+    public var unsentObserver: (@Sendable () -> Void)?
 
     /// Gets the answers to one request of a batch, or to one change set, as soon as they are there.
     public typealias BatchObserver = @Sendable ([BatchResult]) async -> Void

@@ -45,7 +45,7 @@ struct EngineRows {
 
     /// How requests are sent to the service, as far as that is known.
     func methods(in database: Database) throws -> RequestMethods {
-        RequestMethods(model: model, hasPatch: try ServiceKnowledge.hasPatch(in: database))
+        RequestMethods(model: model, wholeEntities: try ServiceKnowledge.wholeEntities(in: database))
     }
 
     private func queued(_ request: QueuedRequest, _ shape: Shape, _ methods: RequestMethods) -> Entity {
@@ -120,15 +120,15 @@ struct EngineRows {
 /// The HTTP methods by which requests are sent to a service.
 struct RequestMethods {
     let model: EntityDataModel
-    /// Whether the service takes changes of single properties; else whole entities are put.
-    let hasPatch: Bool
+    /// Which sets take no changes of single properties: whole entities are put there.
+    let wholeEntities: ServiceKnowledge.WholeEntities
 
     func method(of request: QueuedRequest) -> String {
         guard !request.isWithoutPlace else { return request.method }
         return switch request.kind {
         case .create where isPut(request.entitySet), .link where isSingle(request.detail.navigation, request.entitySet):
             "PUT"
-        case .update: !hasPatch ? "PUT" : model.version < .v3 ? "MERGE" : "PATCH"
+        case .update: wholeEntities.contains(request.entitySet) ? "PUT" : model.version < .v3 ? "MERGE" : "PATCH"
         default: request.method
         }
     }

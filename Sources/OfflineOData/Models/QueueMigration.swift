@@ -35,8 +35,8 @@ struct QueueMigration {
         if request.kind == .call {
             let bound = request.detail.bound.flatMap { new.shape(ofStored: $0.set) }
             try convertTheirs(of: request, to: bound, in: database)
-            guard !isOperation(request.detail.url) else { return false }
-            try archive(request, "The service has no such operation any more.", in: database)
+            guard let reason = refusal(ofCall: request) else { return false }
+            try archive(request, reason, in: database)
             return true
         }
         let key = Entity(shape: request.changes.shape, key: request.key)
@@ -82,11 +82,34 @@ struct QueueMigration {
         return nil
     }
 
-    private func isOperation(_ text: String?) -> Bool {
+    /// Why a call cannot be made any more; `nil` where it can.
+    private func refusal(ofCall request: QueuedRequest) -> String? {
+        guard let operation = self.operation(at: request.detail.url, in: new) else {
+            return "The service has no such operation any more."
+        }
+        let text = request.detail.parameters ?? "{}"
+        let gone = lost(from: text, self.operation(at: request.detail.url, in: old), operation)
+        if !gone.isEmpty {
+            return "The service's \(operation.name) has no \(gone.joined(separator: ", ")) any more."
+        }
+        guard (try? CallParameters.values(text, of: operation, model: new)) == nil else { return nil }
+        return "The service's \(operation.name) takes other parameters than these."
+    }
+
+    /// The parameters of a call that the old model had and the new one has not. One that the old one did not have either is
+    /// the service's to refuse.
+    private func lost(from text: String, _ former: Operation?, _ operation: Operation) -> [String] {
+        guard let former, let values = try? CallParameters.values(text, of: former, model: old) else { return [] }
+        let present = Set(operation.parameters.map(\.name))
+        let known = Set(former.parameters.map(\.name)).subtracting(present)
+        return values.keys.filter(known.contains).sorted()
+    }
+
+    private func operation(at text: String?, in model: EntityDataModel) -> Operation? {
         guard let text, let url = try? ODataURL(parsing: text),
-            case .operation? = try? Binder(model: new).bind(url).resource.target
-        else { return false }
-        return true
+            case .operation(let operation)? = try? Binder(model: model).bind(url).resource.target
+        else { return nil }
+        return operation
     }
 
     /// Puts a request into the archive that still has its entity. One that may have acted stays in doubt.

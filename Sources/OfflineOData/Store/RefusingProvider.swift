@@ -15,9 +15,10 @@ struct RefusingProvider: ODataProvider {
         do {
             return try await base.execute(request)
         } catch let error as any CodedError where error.errorCode == .unsupportedByService {
+            let set = error.errorArguments["set"] ?? ""
             let refusal = ODataError(
                 status: Self.status(of: request, feature: error.errorArguments["feature"]), code: "NotSupported",
-                message: String(describing: error))
+                message: String(describing: error), target: set.isEmpty ? nil : set)
             // Nothing of a batch was sent; that the service has batches is not in question.
             if case .batch(let items) = request.body {
                 return ODataResponse(

@@ -71,14 +71,37 @@ extension ServiceKnowledge {
 
 extension ServiceKnowledge {
     private static let patchKey = "service.patch"
+    private static let wholeSetsKey = "service.patch.refusedBySets"
 
-    /// Whether the service takes changes of single properties (PATCH, or MERGE of V2); else whole entities are put.
-    static func hasPatch(in database: Database) throws -> Bool {
-        try Settings.text(patchKey, in: database) != "no"
+    /// The entity sets that take whole entities only, and no changes of single properties (PATCH, or MERGE of V2).
+    struct WholeEntities: Sendable {
+        /// Whether that was stated of all, or was found out by an earlier version, which did not tell sets apart.
+        fileprivate let isOfAll: Bool
+        fileprivate let sets: Set<String>
+
+        func contains(_ set: String) -> Bool { isOfAll || sets.contains(set) }
     }
 
+    static func wholeEntities(in database: Database) throws -> WholeEntities {
+        WholeEntities(
+            isOfAll: try Settings.text(patchKey, in: database) == "no", sets: try wholeSets(in: database))
+    }
+
+    private static func wholeSets(in database: Database) throws -> Set<String> {
+        Set(try Settings.text(wholeSetsKey, in: database)?.split(separator: "\n").map(String.init) ?? [])
+    }
+
+    /// Keeps that some entity sets have taken whole entities after they had refused changes of single properties.
+    static func addWholeEntities(of sets: Set<String>, in database: Database) throws {
+        guard !sets.isEmpty else { return }
+        let known = try wholeSets(in: database).union(sets)
+        try Settings.set(wholeSetsKey, known.sorted().joined(separator: "\n"), in: database)
+    }
+
+    /// Keeps whether changes of single properties are taken, of all sets.
     static func setPatch(_ hasPatch: Bool, in database: Database) throws {
         try Settings.set(patchKey, hasPatch ? "yes" : "no", in: database)
+        if hasPatch { try Settings.set(wholeSetsKey, "", in: database) }
     }
 
     /// Keeps what an app states of its service.
@@ -109,7 +132,8 @@ public struct StatedCapabilities: Hashable, Sendable {
     /// set creates; else such a change set is sent one request after the other, each with the keys that the service gave
     /// before. `nil` to find out.
     public var supportsBind: Bool?
-    /// Whether it takes changes of single properties; else the entity is read and put as a whole. `nil` to find out.
+    /// Whether it takes changes of single properties; else the entity is read and put as a whole. `nil` to find out, of each
+    /// entity set by itself.
     public var supportsPatch: Bool?
     /// Whether it recognises a request that is sent again (OData Repeatable Requests 1.0); `nil` to find out.
     public var supportsRepeatableRequests: Bool?

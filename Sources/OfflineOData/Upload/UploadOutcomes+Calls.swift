@@ -40,9 +40,11 @@ extension UploadOutcomes {
 
     /// Stores what an action has made of the entity that it is bound to; nothing happens for any other request.
     ///
-    /// - Parameter theirs: the entity as the service has it now. Where that is not known, neither is its ETag: the values
-    ///   tell whether the next change meets what it was made of (rule 8).
-    func accept(call request: QueuedRequest, theirs: Entity?, in database: Database) throws {
+    /// - Parameters:
+    ///   - theirs: the entity as the service has it now. Where that is not known, neither is its ETag: the values tell whether
+    ///     the next change meets what it was made of (rule 8).
+    ///   - seen: the entity as the service had it before.
+    func accept(call request: QueuedRequest, theirs: Entity?, seen: Entity?, in database: Database) throws {
         guard let bound = request.detail.bound, let table = mapping.tables[bound.set],
             var version = try version(of: bound, table, in: database),
             // Another entity may be in its place by now.
@@ -61,6 +63,9 @@ extension UploadOutcomes {
         // changed the same.
         if let next, request.etag != nil || next.failure == nil { try put(next, on: version, table, in: database) }
         let rest = try queue.requests(set: bound.set, rowID: bound.rowID, in: database)
+        if let next, request.etag == nil {
+            try advance(rest, behind: next, of: request, seen: seen, to: version, table, in: database)
+        }
         let image = try before.image(set: bound.set, rowID: bound.rowID, shape: table.shape, in: database)
         guard rest.isEmpty || image != nil else { return }
         try keep(version, table, rowID: bound.rowID, beneath: rest, owner: image?.owner ?? 0, in: database)
@@ -106,6 +111,45 @@ extension UploadOutcomes {
         try queue.rewrite(
             next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base, in: database)
         try queue.setETag(version.control.etag, of: next.id, in: database)
+    }
+
+    /// Makes the changes that wait behind one which no ETag guarded ones of what the service has now, as far as that is known
+    /// to be our own work: what it changed itself, and what was still as they were made of when the service was asked before
+    /// (rule 8). What others have done meanwhile differs from what they were made of, and they meet it when they are sent.
+    ///
+    /// - Parameters:
+    ///   - rest: the requests of the row, in order.
+    ///   - next: the one of them that has been made one of the version already; those behind it follow.
+    ///   - request: what the service has taken. All of what it created is our own.
+    ///   - seen: the entity as the service had it before; `nil` where it was not asked.
+    func advance(
+        _ rest: [QueuedRequest], behind next: QueuedRequest? = nil, of request: QueuedRequest, seen: Entity?,
+        to version: Entity, _ table: TableStorage, in database: Database
+    ) throws {
+        var isFirst = next == nil
+        // What a waiting change has made of a property is what the ones behind it were made of.
+        var changed = next?.changes.loadedProperties ?? []
+        for waiting in rest where waiting.kind == .update || waiting.kind == .delete {
+            if let next, waiting.id <= next.id { continue }
+            defer {
+                isFirst = false
+                changed.formUnion(waiting.changes.loadedProperties)
+            }
+            guard let old = waiting.base else { continue }
+            var base = old
+            for name in old.loadedProperties where !changed.contains(name) {
+                guard let value = version[name] else { continue }
+                let before = request.changes[name] ?? seen?[name]
+                if request.kind == .create || (before != nil && before == old[name]) { base[name] = value }
+            }
+            if base != old {
+                try queue.rewrite(
+                    waiting.id, key: Entity(shape: table.shape, key: waiting.key), changes: waiting.changes,
+                    base: base, in: database)
+            }
+            guard isFirst, let etag = version.control.etag, version.matches(base) else { continue }
+            try queue.setETag(etag, of: waiting.id, in: database)
+        }
     }
 
     /// Keeps the version of a row that the service has now, with what still waits for the row on top.

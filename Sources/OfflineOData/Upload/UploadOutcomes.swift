@@ -24,14 +24,16 @@ struct UploadOutcomes: Sendable {
     ///   - theirs: the entity as the service has it now, where it said.
     ///   - etag: its ETag.
     ///   - streamETag: the ETag of the stream that was sent.
+    ///   - seen: the entity as the service had it before, where it was asked since no ETag guards the request.
     func accept(
-        _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, in database: Database
+        _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, seen: Entity? = nil,
+        in database: Database
     ) throws {
         try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             try markRelated(by: request, in: database)
-            try accept(call: request, theirs: theirs, in: database)
+            try accept(call: request, theirs: theirs, seen: seen, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
@@ -54,7 +56,7 @@ struct UploadOutcomes: Sendable {
         }
         if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
             try Containment(mapping: mapping).requests(within: request.rowID, table, queue, in: database)
-                .allSatisfy(\.isWithoutPlace)
+                .allSatisfy(\.isWithoutPlace), try !isNamed(request, in: database)
         {
             // The service will send its own, under whatever key. Relations that wait are still sent.
             try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
@@ -83,13 +85,28 @@ struct UploadOutcomes: Sendable {
             if request.kind == .stream {
                 // What the next change was made of is not this one's answer: others may have been there before.
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
-            } else {
+            } else if request.kind != .update || request.etag != nil {
                 // The next change is one of what the service made of this one.
                 try put(next, on: accepted, table, in: database)
+                if etag == nil {
+                    try advance(rest, behind: next, of: request, seen: seen, to: accepted, table, in: database)
+                }
+            } else {
+                try advance(rest, of: request, seen: seen, to: accepted, table, in: database)
             }
         }
         try keep(accepted, table, rowID: request.rowID, beneath: rest, owner: known?.owner ?? 0, in: database)
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+    }
+
+    /// Whether a call or a header field that waits names what a request has created: only its row can tell them the key that
+    /// the service gave.
+    private func isNamed(_ creation: QueuedRequest, in database: Database) throws -> Bool {
+        let entity = HeaderPlaceholders.Named(set: creation.entitySet, key: creation.key)
+        return try queue.requests(in: database).contains { request in
+            guard request.kind != .call || !request.dependsOn.contains(creation.id) else { return true }
+            return HeaderPlaceholders.entities(in: request.options.headers, model: mapping.model).contains(entity)
+        }
     }
 
     /// Whether an update was made of what the service has of the properties that it changes.
@@ -153,6 +170,8 @@ struct UploadOutcomes: Sendable {
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure,
         in database: Database
     ) throws {
+        // Undone while the service was asked about it.
+        guard try queue.request(request.id, in: database) != nil else { return }
         try Events.add(
             "failed", "\(request.kind.rawValue) \(describe(request)): \(failure.status ?? 0) \(failure.code)",
             environment, in: database)
@@ -229,6 +248,8 @@ struct UploadOutcomes: Sendable {
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
     func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+        // Undone while the service was asked about it.
+        guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call {
             try queue.remove(request.id, in: database)
             return try Events.add("given up", "call \(describe(request))", environment, in: database)
@@ -266,6 +287,8 @@ struct UploadOutcomes: Sendable {
 
     /// Puts a change on top of the service's version, to be sent again.
     func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
+        // Undone while the service was asked about it.
+        guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
         guard let table = mapping.tables[request.entitySet] else { return }
         try removeOutdated(streamOf: request, theirs, in: database)

@@ -65,28 +65,31 @@ extension Uploader {
         return isNeeded ? await readAgain(call, call.key) : nil
     }
 
-    /// Where no ETag is known, as at services without: what the service has of the entity that an action is bound to, when
-    /// it differs from what the next change of it was made of (rule 8). Once the action has acted, nobody can tell what is
-    /// its work and what another's.
-    func difference(behind call: QueuedRequest) async throws -> Conflict? {
-        guard call.etag == nil, options.comparesWithoutETags else { return nil }
+    /// Where no ETag is known, as at services without: what the service has of the entity that an action is bound to, held
+    /// against what the next change of it was made of (rule 8). Once the action has acted, nobody can tell what is its work
+    /// and what another's.
+    func comparison(behind call: QueuedRequest) async throws -> Comparison {
+        guard call.etag == nil, options.comparesWithoutETags else { return Comparison() }
         let change = try await database.read { database -> QueuedRequest? in
             // One in the archive is not sent with the call.
             guard let next = try outcomes.next(behind: call, in: database), next.state == .pending else { return nil }
             // One on top of another of our own has no version of the service to compare with.
             return try outcomes.isFirst(next, in: database) ? next : nil
         }
-        guard let next = change else { return nil }
+        guard let next = change else { return Comparison() }
         let found: Entity?
         do {
             found = try await current(call, call.key)
         } catch let unreadable as ODataError where !unreadable.isOfCommunication {
-            return nil
+            return Comparison()
         }
         // That it is gone, the service says itself.
-        guard let theirs = found else { return nil }
+        guard let theirs = found else { return Comparison() }
         let isUnchanged = next.etag.map { $0 == theirs.control.etag } ?? next.base.map(theirs.matches) ?? true
-        return isUnchanged ? nil : Conflict(theirs: theirs, error: .preconditionFailed(next.entitySet))
+        guard isUnchanged else {
+            return Comparison(conflict: Conflict(theirs: theirs, error: .preconditionFailed(next.entitySet)))
+        }
+        return Comparison(seen: theirs)
     }
 
     /// What the service has of the entity that an action in doubt is bound to, which the action may have changed: the version
@@ -102,7 +105,7 @@ extension Uploader {
     ///
     /// - Throws: what keeps the entity from being looked at; the call waits again then.
     func refuse(
-        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, rebases: Int
+        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, _ way: Way
     ) async throws -> Result {
         let theirs: Entity?
         do {
@@ -111,13 +114,13 @@ extension Uploader {
             return try await archive(request, .refused, error, message: error.message)
         } catch {
             // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
-            try await putBack(request, wasSent: wasSent)
+            try await putBack([request], wasSent: wasSent)
             throw error
         }
         if let theirs, theirs.control.etag == request.etag {
             // Nobody has changed it: something else is the matter.
             return try await archive(request, .refused, error, message: error.message)
         }
-        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
+        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, way)
     }
 }

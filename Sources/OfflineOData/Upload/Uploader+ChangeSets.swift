@@ -7,98 +7,121 @@ import ODataStore
 
 /// Requests that succeed or fail together: sent as one change set of a batch (OData Protocol 4.01, 11.7.4).
 extension Uploader {
-    /// How a change set is sent, where it was sent before and refused for how it was sent.
-    struct Way {
-        /// How often it was put on top of others' versions.
-        var rebases = 0
-        /// Whether the service is told by which a repeat is recognised, where it knows that.
-        var isIdentified = true
-        /// Whether whole entities are sent in the place of single properties; what is known of the service where it is
-        /// `nil`.
-        var puts: Bool?
-    }
-
     /// Sends the requests of a change set as one.
     func send(changeSet requests: [QueuedRequest], _ way: Way = Way()) async throws -> Result {
         let wasSent = requests.contains { $0.state == .sending }
         let isRepeatable = try await database.read {
             way.isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
+        var seen: [RowReference: Entity] = [:]
         do {
             if wasSent, isRepeatable != true, let settled = try await settle(changeSet: requests) { return settled }
             if !wasSent || isRepeatable != true {
-                let conflicts = try await differencesFromBase(requests)
-                if let error = requests.lazy.compactMap({ conflicts[$0.id]?.error }).first {
-                    return try await resolve(conflicts: conflicts, requests, error, way)
+                let found = try await comparisons(before: requests)
+                if let error = requests.lazy.compactMap({ found.conflicts[$0.id]?.error }).first {
+                    return try await resolve(conflicts: found.conflicts, requests, error, way)
                 }
+                seen = found.seen
             }
         } catch let error as ODataError where !error.isOfCommunication {
             // One of them cannot be looked at, and will not be the next time: the rest must not wait for that.
             return try await archive(
                 changeSet: requests, wasSent ? .inDoubt : .refused, error, message: error.message)
         }
-        let marked = try await mark(requests)
+        guard let marked = try await mark(requests) else { return .postponed }
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
-        let bindings: Bindings
+        let sending: Sending
         do {
-            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, puts: way.puts)
+            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, way)
             let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
             let hasReferences = mentions.contains(.inBody)
-            bindings = hasReferences ? isKnown.map { $0 ? .known : .refused } ?? .unknown : .none
+            let bindings = hasReferences ? isKnown.map { $0 ? Bindings.known : .refused } ?? .unknown : .none
             // Sent before, it is sent as it was: the service may know it by that.
             if bindings == .refused || mentions.contains(.apart), !wasSent { return try await sendApart(marked) }
+            sending = Sending(isRepeatable: isRepeatable, wasSent: wasSent, bindings: bindings, seen: seen)
             batch.body = .batch(items)
-        } catch let error as ODataError where !error.isOfCommunication {
-            return try await archive(changeSet: marked, wasSent ? .inDoubt : .refused, error, message: error.message)
+        } catch {
+            guard let refusal = marked.lazy.compactMap({ self.refusal(error, of: $0) }).first else {
+                // Nothing has left yet.
+                try await putBack(marked, wasSent: wasSent, wasTransmitted: false)
+                throw error
+            }
+            return try await archive(
+                changeSet: marked, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
         let results: [BatchResult]
         do {
-            guard case .batch(let answers) = try await remote.execute(batch).body, answers.count == marked.count else {
+            guard case .batch(let answers) = try await transmit(batch).body, answers.count == marked.count else {
                 return try await archive(
                     changeSet: marked, .inDoubt, doubt, message: "The service answered the change set in part.")
             }
             results = answers
         } catch let error as ODataError where [404, 405, 415, 501].contains(error.status) {
-            // The service has no batches, or none of this kind: one after the other from now on.
-            try await write { database in
-                try ServiceKnowledge.setChangeSets(false, in: database)
-                for request in marked {
-                    try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
-                }
-            }
-            return .postponed
+            return try await goApart(marked, error, sending)
         } catch let error as ODataError {
-            return try await refuse(
-                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, bindings, way)
-        } catch let error as TransportError where error.isCertainlyUnsent {
-            try await putBack(changeSet: marked, wasSent: wasSent, wasTransmitted: false)
-            throw error
+            return try await refuse(changeSet: marked, error, sending, way)
+        } catch let error as Unsent {
+            try await putBack(marked, wasSent: wasSent, wasTransmitted: false)
+            throw error.reason
         } catch let error as InvalidResponseError where error.isFromService {
             let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
             return try await archive(changeSet: marked, .inDoubt, doubt, message: doubt.message)
         }
+        return try await take(results, to: marked, sending, way)
+    }
+
+    /// How a change set was sent.
+    private struct Sending {
+        let isRepeatable: Bool?
+        let wasSent: Bool
+        let bindings: Bindings
+        /// The entities as the service had them before, where it was asked.
+        let seen: [RowReference: Entity]
+    }
+
+    /// Takes the answers to all requests of a change set.
+    private func take(
+        _ results: [BatchResult], to requests: [QueuedRequest], _ sending: Sending, _ way: Way
+    ) async throws -> Result {
         let refusals = results.compactMap { result -> ODataError? in
             if case .failure(let error) = result.result { error } else { nil }
         }
         // What was refused since another one was says less than why that was.
         if let error = refusals.first(where: { $0.status != 424 }) ?? refusals.first {
-            return try await refuse(
-                changeSet: marked, error, isRepeatable: isRepeatable, wasSent: wasSent, bindings, way)
+            guard refusals.count == results.count else {
+                // Sent again, what acted would act twice, unless it was undone with the rest: nobody can tell.
+                return try await archive(
+                    changeSet: requests, .inDoubt, error,
+                    message: "The service took a part of the change set and refused another: \(error.message)")
+            }
+            return try await refuse(changeSet: requests, error, sending, way)
         }
-        if bindings == .unknown { try await write { try ServiceKnowledge.setBind(true, in: $0) } }
-        if way.puts == true { try await write { try ServiceKnowledge.setPatch(false, in: $0) } }
-        return try await accept(changeSet: marked, results.compactMap { try? $0.result.get() })
+        try await write { database in
+            if sending.bindings == .unknown { try ServiceKnowledge.setBind(true, in: database) }
+            try ServiceKnowledge.addWholeEntities(of: way.puts, in: database)
+        }
+        return try await accept(changeSet: requests, results.compactMap { try? $0.result.get() }, seen: sending.seen)
     }
 
-    private func putBack(
-        changeSet requests: [QueuedRequest], wasSent: Bool, wasTransmitted: Bool = true
-    ) async throws {
-        guard !wasSent else { return }
+    /// The service has refused the batch itself: it has none, or none of this kind, and the requests are sent one after the
+    /// other. That is kept where the service says so, and not where it may have been something on the way, or a moment.
+    private func goApart(
+        _ requests: [QueuedRequest], _ error: ODataError, _ sending: Sending
+    ) async throws -> Result {
+        let isCertain = [405, 501].contains(error.status) || !error.code.isEmpty
+        if sending.wasSent, sending.isRepeatable == true {
+            // It may have acted the first time, and the service knows it by what it was identified with: not by what would be
+            // sent now. Where it knows none any more, what it has tells.
+            guard isCertain else { throw error }
+            if let settled = try await settle(changeSet: requests) { return settled }
+        }
         try await write { database in
+            if isCertain { try ServiceKnowledge.setChangeSets(false, in: database) }
             for request in requests {
-                try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: database)
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
             }
         }
+        return isCertain ? .postponed : .apart
     }
 
     /// Whether bodies of a change set refer to what it creates, and what is known of the service taking that.
@@ -131,24 +154,34 @@ extension Uploader {
     ///
     /// - Returns: the requests, and where they name what others create.
     private func items(
-        for requests: [QueuedRequest], isRepeatable: Bool?, puts: Bool?
+        for requests: [QueuedRequest], isRepeatable: Bool?, _ way: Way
     ) async throws -> ([BatchItem], mentions: Set<ChangeSetReferences.Mention>) {
-        let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
         var mentions: Set<ChangeSetReferences.Mention> = []
         var touched: [RowReference: String] = [:]
+        var wholes: [RowReference: Entity] = [:]
+        var called: Set<RowReference> = []
         for (position, request) in requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
-            let creation = created.first { $0.isOfRow(of: request) }
+            let earlier = request.touchedRow.flatMap { wholes[$0] }
             // What is made in this change set cannot be read yet.
             var message = try await message(
-                for: request, isRepeatable: isRepeatable, puts: creation == nil ? puts : false)
-            if let creation, request.kind == .update, puts ?? !knowsPatch {
-                message.method = .replace
-                message.body = .entity(
-                    creation.request.changes.only(where: { !creation.request.omitted.contains($0) })
-                        .merging(request.changes))
+                for: request, isRepeatable: isRepeatable, way, merges: earlier == nil)
+            if let row = request.touchedRow {
+                if request.kind == .update, try await putsWhole(request, way) {
+                    if let earlier, case .entity(let changes) = message.body {
+                        message.method = .replace
+                        message.body = .entity(earlier.merging(changes))
+                    }
+                    // The whole entity is one from before the action: it would undo its work.
+                    if called.contains(row) { mentions.insert(.apart) }
+                }
+                // What the next whole entity of the row is made from.
+                if request.kind == .create || message.method == .replace, case .entity(let entity) = message.body {
+                    wholes[row] = entity
+                }
+                if request.kind == .call { called.insert(row) }
             }
             // What an earlier one makes of the entity has an ETag that nobody knows yet: that one guards them all, where it
             // was made of the same version. Else the set meets the conflict that there is.
@@ -171,16 +204,18 @@ extension Uploader {
     // MARK: Answers
 
     /// Stores that the service has acted: all answers in one transaction.
-    private func accept(changeSet requests: [QueuedRequest], _ responses: [ODataResponse]) async throws -> Result {
+    ///
+    /// - Parameter seen: the entities as the service had them before, where it was asked.
+    private func accept(
+        changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:]
+    ) async throws -> Result {
         var answers: [(id: Int64, theirs: Entity?, etag: String?, key: EntityKey?)] = []
         for (request, response) in zip(requests, responses) {
             var theirs: Entity?
             if case .entity(let entity) = response.body { theirs = entity }
             var key: EntityKey?
             if request.kind == .create, theirs?.key == nil {
-                key = (response.location ?? response.entityID).flatMap {
-                    KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
-                }
+                key = namedKey(request, response)
                 if let key { theirs = await readAgain(request, key) ?? theirs }
             } else if request.kind == .update, theirs == nil,
                 wire.readsAgain || (response.etag == nil && request.etag != nil)
@@ -198,6 +233,7 @@ extension Uploader {
         let unclear = try await write { database -> Int in
             if isAccepted { try ServiceKnowledge.setRepeatable(true, in: database) }
             var unclear = 0
+            var seen = seen
             for answer in known {
                 // The ones before may have given this one another key.
                 guard let request = try outcomes.queue.request(answer.id, in: database) else { continue }
@@ -215,7 +251,14 @@ extension Uploader {
                     theirs = Entity(shape: request.changes.shape, key: key)
                     theirs?.control.etag = answer.etag
                 }
-                try outcomes.accept(request, theirs: theirs, etag: answer.etag, in: database)
+                let row = request.touchedRow
+                try outcomes.accept(
+                    request, theirs: theirs, etag: answer.etag, seen: row.flatMap { seen[$0] }, in: database)
+                // What the next one of the row met.
+                if let row, let former = seen[row] {
+                    let changed = request.isOfRow ? former.merging(request.changes) : former
+                    seen[row] = theirs.map(changed.merging) ?? changed
+                }
             }
             return unclear
         }
@@ -223,9 +266,9 @@ extension Uploader {
     }
 
     private func refuse(
-        changeSet requests: [QueuedRequest], _ error: ODataError, isRepeatable: Bool?, wasSent: Bool,
-        _ bindings: Bindings, _ way: Way
+        changeSet requests: [QueuedRequest], _ error: ODataError, _ sending: Sending, _ way: Way
     ) async throws -> Result {
+        let (isRepeatable, wasSent, bindings) = (sending.isRepeatable, sending.wasSent, sending.bindings)
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // Once more without (rule 2).
@@ -251,9 +294,9 @@ extension Uploader {
             }
         }
         switch error.status {
-        case 502, 504: throw error
+        case _ where error.mayHaveActed: throw error
         case _ where error.isOfCommunication:
-            try await putBack(changeSet: requests, wasSent: wasSent)
+            try await putBack(requests, wasSent: wasSent)
             throw error
         case 409 where error.code == "RepeatInDoubt":
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
@@ -263,16 +306,16 @@ extension Uploader {
             // The service may not know references in bodies.
             return try await sendApart(requests)
         case 405, 501:
-            let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
-            if knowsPatch, way.puts == nil, requests.contains(where: { $0.kind == .update }) {
-                // The service may know whole entities only. That is kept once it has taken them.
+            let untried = try await untriedWholes(of: requests, error, way)
+            if !untried.isEmpty {
+                // The service may know whole entities only, of some sets. That is kept once it has taken them.
                 try await write { database in
                     for request in requests {
                         try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                     }
                 }
                 var whole = way
-                whole.puts = true
+                whole.puts.formUnion(untried)
                 return try await send(changeSet: requests.map(\.asPending), whole)
             }
             guard error.status == 501, bindings != .none else { fallthrough }
@@ -281,6 +324,18 @@ extension Uploader {
             return try await sendApart(requests)
         default: return try await archive(changeSet: requests, .refused, error, message: error.message)
         }
+    }
+
+    /// The entity sets whose entities a change set has changed by single properties, when it was refused for a method: the one
+    /// that the refusal names, where it does.
+    private func untriedWholes(
+        of requests: [QueuedRequest], _ error: ODataError, _ way: Way
+    ) async throws -> Set<String> {
+        let known = try await database.read { try ServiceKnowledge.wholeEntities(in: $0) }
+        let sets = Set(requests.filter { $0.kind == .update }.map(\.entitySet))
+            .subtracting(way.puts).filter { !known.contains($0) }
+        guard let named = error.target, sets.contains(named) else { return sets }
+        return [named]
     }
 
     private func archive(
@@ -306,11 +361,33 @@ extension Uploader {
 
     // MARK: Conflicts
 
-    /// The members of a change set that others have changed meanwhile, as far as no ETag guards them (rule 8).
-    private func differencesFromBase(_ requests: [QueuedRequest]) async throws -> [Int64: Conflict] {
+    /// What the service has of what a change set changes, held against what its members were made of, as far as no ETag guards
+    /// them (rule 8). What an earlier member changes, a later one was made of; all else others may have changed.
+    ///
+    /// - Returns: the members that others have changed meanwhile, and what the service has of the rows that it was asked about.
+    private func comparisons(
+        before requests: [QueuedRequest]
+    ) async throws -> (conflicts: [Int64: Conflict], seen: [RowReference: Entity]) {
         var conflicts: [Int64: Conflict] = [:]
-        for request in requests { conflicts[request.id] = try await differenceFromBase(request) }
-        return conflicts
+        var seen: [RowReference: Entity] = [:]
+        var changed: [RowReference: Set<String>] = [:]
+        for request in requests {
+            let row = request.touchedRow
+            if let row, let earlier = changed[row] {
+                if request.kind == .update || request.kind == .delete, request.etag == nil,
+                    let theirs = seen[row], let base = request.base?.only(where: { !earlier.contains($0) }),
+                    !theirs.matches(base)
+                {
+                    conflicts[request.id] = Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
+                }
+            } else {
+                let comparison = try await comparison(before: request)
+                conflicts[request.id] = comparison.conflict
+                if let row, let theirs = comparison.seen { seen[row] = theirs }
+            }
+            if let row, request.isOfRow { changed[row, default: []].formUnion(request.changes.loadedProperties) }
+        }
+        return (conflicts, seen)
     }
 
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.
@@ -367,6 +444,8 @@ extension Uploader {
                 return try outcomes.queue.request(request.id, in: database)
             }
         }
+        // Undone meanwhile, or a part of it.
+        guard again.count == requests.count else { return .postponed }
         var next = way
         next.rebases += 1
         return try await send(changeSet: again, next)

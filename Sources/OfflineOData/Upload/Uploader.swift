@@ -54,8 +54,9 @@ struct Uploader: Sendable {
         progress.report(SyncProgress(phase: .uploading, done: failedBefore, total: total))
         var tries: [Int64: Int] = [:]
         var selection: QueueSelection?
+        var usesChangeSets = true
         while !options.stopOnFirstFailure || report.failed.isEmpty {
-            let unit = try await next(&selection)
+            let unit = try await next(&selection, usesChangeSets: usesChangeSets)
             guard let first = unit.first else { break }
             try Task.checkCancellation()
             let result: Result
@@ -81,6 +82,9 @@ struct Uploader: Sendable {
                 report.failed += failed
                 for request in failed { progress.reportFailure(request) }
             case .postponed: continue
+            case .apart:
+                usesChangeSets = false
+                continue
             }
             progress.report(
                 SyncProgress(
@@ -95,11 +99,14 @@ struct Uploader: Sendable {
 
     /// The first request or change set that waits for no other. What was on its way when the process ended comes
     /// first: its answer decides over everything behind it.
-    private func next(_ selection: inout QueueSelection?) async throws -> [QueuedRequest] {
+    ///
+    /// - Parameter usesChangeSets: whether change sets are sent as such where the service is not known to have none.
+    private func next(_ selection: inout QueueSelection?, usesChangeSets: Bool) async throws -> [QueuedRequest] {
         let known = selection
         let (unit, present) = try await database.read { database -> ([QueuedRequest], QueueSelection?) in
             var selection = known
-            let usesChangeSets = try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database)
+            let usesChangeSets =
+                try usesChangeSets && ServiceKnowledge.hasChangeSets(model: mapping.model, in: database)
             let unit = try outcomes.queue.next(
                 in: options.categories, &selection, usesChangeSets: usesChangeSets, in: database)
             return (unit, selection)
@@ -113,8 +120,21 @@ struct Uploader: Sendable {
         case failed
         /// The service's version counts: these are in the queue no more.
         case givenUp([QueuedRequest])
-        /// It is to be sent in another way.
+        /// It is to be sent in another way, or is there no more.
         case postponed
+        /// Change sets do not come through now: for the rest of this upload, their requests are sent one after the other.
+        case apart
+    }
+
+    /// How a request or a change set is sent, where it was sent before and refused for how it was sent.
+    struct Way {
+        /// How often it was put on top of others' versions.
+        var rebases = 0
+        /// Whether the service is told by which a repeat is recognised, where it knows that.
+        var isIdentified = true
+        /// The entity sets of which whole entities are sent in the place of single properties, to see whether the service
+        /// takes these, besides those of which that is known.
+        var puts: Set<String> = []
     }
 
     // MARK: One request
@@ -123,52 +143,70 @@ struct Uploader: Sendable {
     /// service that finds a conflict every time must not hold up the queue.
     static let maxRebases = 5
 
-    /// - Parameter isIdentified: whether the service is told by which a repeat is recognised, where it knows that.
-    private func send(_ request: QueuedRequest, rebases: Int = 0, isIdentified: Bool = true) async throws -> Result {
+    func send(_ request: QueuedRequest, _ way: Way = Way()) async throws -> Result {
         let wasSent = request.state == .sending
         let isRepeatable = try await database.read {
-            isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
+            way.isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
+        var seen: Entity?
         do {
             if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
-            if !wasSent || isRepeatable != true, let conflict = try await differenceFromBase(request) {
-                return try await resolve(conflict: conflict, request, rebases: rebases)
+            if !wasSent || isRepeatable != true {
+                let comparison = try await comparison(before: request)
+                if let conflict = comparison.conflict { return try await resolve(conflict: conflict, request, way) }
+                seen = comparison.seen
             }
-        } catch let error as ODataError where !error.isOfCommunication {
+        } catch {
             // The entity cannot be looked at, and will not be the next time: the rest must not wait for that.
-            return try await archive(request, wasSent ? .inDoubt : .refused, error, message: error.message)
+            guard let refusal = refusal(error, of: request) else { throw error }
+            return try await archive(request, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
-        let marked = try await mark([request])[0]
+        guard let marked = try await mark([request])?.first else { return .postponed }
         let message: ODataRequest
         do {
-            message = try await self.message(for: marked, isRepeatable: isRepeatable)
-        } catch let error as ODataError where !error.isOfCommunication {
-            return try await archive(marked, wasSent ? .inDoubt : .refused, error, message: error.message)
+            message = try await self.message(for: marked, isRepeatable: isRepeatable, way)
+        } catch {
+            guard let refusal = refusal(error, of: marked) else {
+                // Nothing has left yet.
+                try await putBack([marked], wasSent: wasSent, wasTransmitted: false)
+                throw error
+            }
+            return try await archive(marked, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
         let response: ODataResponse
         do {
-            response = try await remote.execute(message)
+            response = try await transmit(message)
         } catch let error as ODataError {
             return try await refuse(
-                marked, error, isRepeatable: isRepeatable, wasSent: wasSent, rebases: rebases)
-        } catch let error as TransportError where error.isCertainlyUnsent {
-            try await putBack(marked, wasSent: wasSent, wasTransmitted: false)
-            throw error
+                marked, error, Attempt(isRepeatable: isRepeatable, wasSent: wasSent, method: message.method), way)
+        } catch let error as Unsent {
+            try await putBack([marked], wasSent: wasSent, wasTransmitted: false)
+            throw error.reason
         } catch let error as InvalidResponseError where error.isFromService {
             let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
             return try await archive(marked, .inDoubt, doubt, message: doubt.message)
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
-        return try await accept(marked, response)
+        let tookWhole = message.method == .replace && way.puts.contains(marked.entitySet)
+        return try await accept(marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [])
     }
 
-    /// Puts back a request that did not act now. One that was sent before may have acted then: it stays marked.
+    /// How a request was sent that was refused.
+    private struct Attempt {
+        let isRepeatable: Bool?
+        let wasSent: Bool
+        let method: ODataRequest.Method
+    }
+
+    /// Puts back requests that did not act now. Those that were sent before may have acted then: they stay marked.
     ///
     /// - Parameter wasTransmitted: whether any of it left: else the first sending is still to come (rule 2).
-    func putBack(_ request: QueuedRequest, wasSent: Bool, wasTransmitted: Bool = true) async throws {
+    func putBack(_ requests: [QueuedRequest], wasSent: Bool, wasTransmitted: Bool = true) async throws {
         guard !wasSent else { return }
-        try await write {
-            try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: $0)
+        try await write { database in
+            for request in requests {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: database)
+            }
         }
     }
 
@@ -178,24 +216,31 @@ struct Uploader: Sendable {
     }
 
     /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
-    func mark(_ requests: [QueuedRequest]) async throws -> [QueuedRequest] {
+    ///
+    /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
+    func mark(_ requests: [QueuedRequest]) async throws -> [QueuedRequest]? {
         let id = environment.newGuid().description
         let now = environment.httpDate
         return try await database.write { database in
-            try requests.map { request in
+            let marks = requests.map { _ in "?" }.joined(separator: ",")
+            let count = try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM outpost_queue WHERE id IN (\(marks))",
+                arguments: StatementArguments(requests.map(\.id)))
+            guard count == requests.count else { return nil }
+            return try requests.compactMap { request in
                 try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
-                guard let marked = try outcomes.queue.request(request.id, in: database) else {
-                    throw OfflineError.damagedQueue(reason: "request \(request.id) vanished")
-                }
-                return marked
+                return try outcomes.queue.request(request.id, in: database)
             }
         }
     }
 
     /// The request as the service gets it.
     ///
-    /// - Parameter puts: whether whole entities are sent; what is known of the service where it is left out.
-    func message(for request: QueuedRequest, isRepeatable: Bool?, puts: Bool? = nil) async throws -> ODataRequest {
+    /// - Parameter merges: whether a change of single properties may be put into the whole entity that the service has, where
+    ///   it takes nothing else.
+    func message(
+        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, merges: Bool = true
+    ) async throws -> ODataRequest {
         if let message = try await requestBesideRows(request) {
             return try await completed(message, request, isRepeatable)
         }
@@ -215,8 +260,7 @@ struct Uploader: Sendable {
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
             message.ifMatch = request.etag
-            let knowsPatch = try await database.read { try ServiceKnowledge.hasPatch(in: $0) }
-            if puts ?? !knowsPatch, let theirs = try await current(request, request.key) {
+            if merges, try await putsWhole(request, way), let theirs = try await current(request, request.key) {
                 // The whole entity with what was changed: what is not loaded here must not be lost there.
                 message.method = .replace
                 message.body = .entity(theirs.merging(changes))
@@ -236,8 +280,17 @@ struct Uploader: Sendable {
         message.headers = try await headers(of: request)
         if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
+        } else {
+            // A client of its own mind would put one of its own there, with the time of a clock that may be wrong.
+            message.isUnidentified = true
         }
         return message
+    }
+
+    /// Whether the whole entity is sent where a request changes single properties.
+    func putsWhole(_ request: QueuedRequest, _ way: Way) async throws -> Bool {
+        if way.puts.contains(request.entitySet) { return true }
+        return try await database.read { try ServiceKnowledge.wholeEntities(in: $0).contains(request.entitySet) }
     }
 
     /// The app's own header fields, with the entities that their values name under their present keys.
@@ -253,7 +306,13 @@ struct Uploader: Sendable {
     // MARK: Answers
 
     /// Stores that the service has acted. Whatever is missing in its answer, the request must not be sent again.
-    private func accept(_ request: QueuedRequest, _ response: ODataResponse) async throws -> Result {
+    ///
+    /// - Parameters:
+    ///   - seen: the entity as the service had it before.
+    ///   - sets: entity sets of which it has taken whole entities, and no changes of single properties before.
+    private func accept(
+        _ request: QueuedRequest, _ response: ODataResponse, seen: Entity? = nil, learning sets: Set<String> = []
+    ) async throws -> Result {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
         var isWithoutKey = false
@@ -281,23 +340,31 @@ struct Uploader: Sendable {
         }
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-        let current = theirs
+        let (current, before) = (theirs, seen)
         try await write { database in
+            try ServiceKnowledge.addWholeEntities(of: sets, in: database)
             let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
             if response.repeatabilityResult == .accepted {
                 try ServiceKnowledge.setRepeatable(true, in: database)
             }
             try outcomes.accept(
-                request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, in: database)
+                request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
+                in: database)
         }
         return .accepted
     }
 
     /// The key of a created entity as the headers of the answer tell it.
     func createdKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
-        (response.location ?? response.entityID).flatMap {
+        namedKey(request, response) ?? (request.omitted.isEmpty ? request.key : nil)
+    }
+
+    /// The key of a created entity where the headers of the answer name it.
+    func namedKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
+        // Either may be of a form that tells no key.
+        [response.location, response.entityID].lazy.compactMap { $0 }.compactMap {
             KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
-        } ?? (request.omitted.isEmpty ? request.key : nil)
+        }.first
     }
 
     /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
@@ -319,8 +386,9 @@ struct Uploader: Sendable {
     }
 
     private func refuse(
-        _ request: QueuedRequest, _ error: ODataError, isRepeatable: Bool?, wasSent: Bool, rebases: Int
+        _ request: QueuedRequest, _ error: ODataError, _ attempt: Attempt, _ way: Way
     ) async throws -> Result {
+        let (isRepeatable, wasSent) = (attempt.isRepeatable, attempt.wasSent)
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // The service says that it does not know repeatable requests: once more without (rule 2).
@@ -328,13 +396,15 @@ struct Uploader: Sendable {
                     try ServiceKnowledge.setRepeatable(false, in: database)
                     try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                 }
-                return try await send(request.asPending, rebases: rebases)
+                return try await send(request.asPending, way)
             }
             if error.status == 412 {
                 if !wasSent, isRepeatable != false {
                     // It never was on its way before, so it has not acted: our clock is behind by more than the service
                     // remembers. Should this answer get lost, the time of the first sending tells of the doubt.
-                    return try await send(request.asPending, rebases: rebases, isIdentified: false)
+                    var unidentified = way
+                    unidentified.isIdentified = false
+                    return try await send(request.asPending, unidentified)
                 }
                 return try await archive(
                     request, .inDoubt, error,
@@ -342,26 +412,27 @@ struct Uploader: Sendable {
             }
         }
         switch error.status {
-        case 502, 504:
+        case _ where error.mayHaveActed:
             // The service may have acted for a gateway that did not wait: settled by the next upload (rule 1).
             throw error
         case _ where error.isOfCommunication:
             // Nothing was decided, so it is not for the archive.
-            try await putBack(request, wasSent: wasSent)
+            try await putBack([request], wasSent: wasSent)
             throw error
         case 412 where request.kind == .call && request.etag != nil:
-            return try await refuse(call: request, error, wasSent: wasSent, rebases: rebases)
+            return try await refuse(call: request, error, wasSent: wasSent, way)
         case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
         case 405 where request.kind == .update, 501 where request.kind == .update:
-            guard try await database.read({ try ServiceKnowledge.hasPatch(in: $0) }) else { fallthrough }
-            // The service knows whole entities only.
-            try await write { database in
-                try ServiceKnowledge.setPatch(false, in: database)
-                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
+            guard attempt.method == .update, !way.puts.contains(request.entitySet) else { fallthrough }
+            // The service may take whole entities only, of this set. That is kept once it has taken one.
+            try await write {
+                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: $0)
             }
-            return .postponed
+            var whole = way
+            whole.puts.insert(request.entitySet)
+            return try await send(request.asPending, whole)
         case 400 where request.kind == .link, 409 where request.kind == .link:
             guard try await isLinked(request) else { fallthrough }
             // It is there already, by our own first try or somebody else: what was asked for is so.
@@ -374,7 +445,7 @@ struct Uploader: Sendable {
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
         case 404 where request.kind == .update, 410 where request.kind == .update:
-            return try await resolve(conflict: Conflict(theirs: nil, error: error), request, rebases: rebases)
+            return try await resolve(conflict: Conflict(theirs: nil, error: error), request, way)
         case 409 where error.code == "RepeatInDoubt":
             // Our own server, when it died at the wrong moment and others changed the rows since.
             return try await archive(request, .inDoubt, error, message: error.message)
@@ -401,7 +472,7 @@ struct Uploader: Sendable {
                 }
                 return .accepted
             }
-            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, rebases: rebases)
+            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, way)
         default:
             return try await archive(request, .refused, error, message: error.message)
         }
@@ -419,158 +490,15 @@ struct Uploader: Sendable {
         try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed
     }
-
-    // MARK: Conflicts
-
-    struct Conflict {
-        var theirs: Entity?
-        var error: ODataError
-
-        /// As the error archive has it.
-        var kind: QueuedRequest.Failure.Conflict { theirs == nil ? .deleted : .changed }
-    }
-
-    /// What the policy says of a conflict.
-    func decide(_ conflict: Conflict, _ request: QueuedRequest) async -> ConflictDecision {
-        switch options.conflictPolicy {
-        case .fail: return .fail
-        case .clientWins: return .mine
-        case .serverWins: return .theirs
-        case .custom(let decide):
-            return await decide(
-                ConflictVersions(
-                    entitySet: request.detail.bound?.set ?? request.entitySet,
-                    key: request.kind == .call ? conflict.theirs?.key ?? request.key : request.key,
-                    kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs))
-        }
-    }
-
-    func resolve(
-        conflict: Conflict, _ request: QueuedRequest, rebases: Int
-    ) async throws -> Result {
-        let decision = await decide(conflict, request)
-        switch decision {
-        case .fail:
-            let message =
-                conflict.theirs == nil
-                ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
-            return try await archive(
-                request, .refused, conflict.error, message: message, theirs: conflict.theirs, conflict: conflict.kind)
-        case .theirs:
-            return .givenUp(
-                try await write { database in
-                    try outcomes.givenUp(in: database) {
-                        try outcomes.yield(request, to: conflict.theirs, in: database)
-                    }
-                })
-        case .mine, .merged:
-            guard let theirs = conflict.theirs else {
-                return try await archive(
-                    request, .refused, conflict.error, message: "The entity was deleted by somebody else.",
-                    conflict: conflict.kind)
-            }
-            guard rebases < Self.maxRebases else {
-                return try await archive(
-                    request, .refused, conflict.error, message: conflict.error.message, theirs: theirs,
-                    conflict: conflict.kind)
-            }
-            var changes = request.changes
-            if case .merged(let merged) = decision { changes = merged }
-            let rebased = changes
-            try await write { try outcomes.rebase(request, changes: rebased, onto: theirs, in: $0) }
-            guard let again = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) else {
-                return .failed
-            }
-            return try await send(again, rebases: rebases + 1)
-        }
-    }
-
-    /// Where no ETag is known, as at services without: what the service has now, when it differs from what the change was based
-    /// on (rule 8).
-    func differenceFromBase(_ request: QueuedRequest) async throws -> Conflict? {
-        if request.kind == .call { return try await difference(behind: request) }
-        guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
-        else { return nil }
-        // A change on top of one of our own has no back-end version to compare with.
-        guard try await database.read({ try outcomes.isFirst(request, in: $0) }) else { return nil }
-        guard let theirs = try await current(request, request.key) else {
-            if request.kind == .delete { return nil }
-            return Conflict(theirs: nil, error: .preconditionFailed(request.entitySet))
-        }
-        guard !theirs.matches(base) else { return nil }
-        return Conflict(theirs: theirs, error: .preconditionFailed(request.entitySet))
-    }
-
-    // MARK: Doubt
-
-    /// Finds out what became of a request whose answer was lost, for a service that does not recognise a
-    /// repeat (rule 1).
-    ///
-    /// - Returns: `nil` when sending it once more can do no harm.
-    private func settle(_ request: QueuedRequest) async throws -> Result? {
-        switch request.kind {
-        case .delete, .stream, .link, .unlink:
-            // Made once more, it comes to the same.
-            return nil
-        case .call:
-            return try await archive(request, .inDoubt, doubt, message: doubt.message)
-        case .update:
-            // An ETag guards it. Without one, the values tell: they are ours, or the change is not there.
-            guard request.etag == nil else { return nil }
-            guard let theirs = try await current(request, request.key),
-                theirs.matches(request.changes)
-            else { return nil }
-            try await write {
-                try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
-            }
-            return .accepted
-        case .create:
-            if request.omitted.isEmpty {
-                guard let theirs = try await current(request, request.key) else { return nil }
-                guard theirs.matches(request.changes) else {
-                    return try await archive(request, .inDoubt, doubt, message: doubt.message)
-                }
-                try await write {
-                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
-                }
-                return .accepted
-            }
-            if let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
-                !value.isNull
-            {
-                guard let theirs = try await correlated(request, name, value) else { return nil }
-                try await write {
-                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
-                }
-                return .accepted
-            }
-            return try await archive(request, .inDoubt, doubt, message: doubt.message)
-        }
-    }
-
-    /// The entity that has a value which the app gives to one alone; `nil` when there is none.
-    private func correlated(
-        _ request: QueuedRequest, _ property: String, _ value: ODataValue
-    ) async throws -> Entity? {
-        var url = try await place(of: request).url
-        url.options.filter = .binary(.equal, .path([.name(Identifier(property))]), .literal(Literal(value)))
-        guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,
-            let key = page.entities.first?.key
-        else { return nil }
-        // Once more by its key, for its ETag.
-        return try await current(request, key)
-    }
-
-    var doubt: ODataError {
-        ODataError(
-            status: 0, code: "InDoubt",
-            message: "The answer was lost, and the service cannot tell whether the request acted.")
-    }
 }
 
 extension ODataError {
     /// Whether nothing was decided: the way to the service or its gate was closed, for now.
     var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
+
+    /// Whether something on the way answered for a service that may have acted all the same. Who says when to come again has
+    /// not let the request in.
+    var mayHaveActed: Bool { [408, 502, 504].contains(status) || status == 503 && retryAfter == nil }
 }
 
 extension InvalidResponseError {

@@ -51,6 +51,26 @@ import Testing
         #expect(try await attempts(.post, body: ByteStream([1])) { throw error }.count == 4)
     }
 
+    @Test("What may have acted stays so, although the last try did not reach the service", arguments: [true, false])
+    func inDoubtBefore(isLost: Bool) async throws {
+        let count = Mutex(0)
+        let wire = ScriptedWire { _, _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { throw TransportError.cannotConnect(host: "h", reason: "") }
+            guard isLost else { return answer(502) }
+            throw TransportError.timedOut(host: "h")
+        }
+        let error = await #expect(throws: TransportError.self) {
+            try await RetryingTransport(wire, policy: Waits().policy).send(
+                request(.post), body: nil, options: TransferOptions(isRepeatable: true))
+        }
+        #expect(wire.sent.count == 4)
+        #expect(error?.isCertainlyUnsent == false)
+    }
+
     @Test("A body that cannot be had again is sent once") func unrepeatable() async throws {
         let body = ByteStream(length: nil) { nil }
         let result = try await attempts(.post, body: body) { throw TransportError.cannotConnect(host: "h", reason: "") }

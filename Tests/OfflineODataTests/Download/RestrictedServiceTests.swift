@@ -106,6 +106,35 @@ struct RestrictedServiceTests {
         #expect(try await store.upload().accepted.count == 2)
         #expect(await depot.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
     }
+
+    @Test(
+        "gets whole entities where a set takes nothing else, and single properties elsewhere", arguments: [false, true])
+    func methodsOfSets(isTogether: Bool) async throws {
+        func methods(_ method: String) -> String {
+            Self.restriction(
+                "UpdateRestrictions", "UpdateMethod", #"EnumMember="\#(Self.capabilities)HttpMethod/\#(method)""#)
+        }
+        let depot = try await depot(["Headers": methods("PUT"), "Papers": methods("PATCH")])
+        try await depot.service.create("Papers", ["ID": 1, "Text": "first"])
+        let store = try await depot.clone()
+        for number in 1...2 {
+            let text = ODataValue.string("changed \(number)")
+            if isTogether {
+                try await store.transaction { changes in
+                    try changes.update("Headers(2)", ["Title": text])
+                    try changes.update("Papers(1)", ["Text": text])
+                }
+            } else {
+                try await store.update("Headers(2)", ["Title": text])
+                try await store.update("Papers(1)", ["Text": text])
+            }
+            let report = try await store.upload()
+            #expect(report.failed.map(\.description) == [])
+            #expect(report.accepted.count == 2)
+            #expect(try await depot.service.rows("Headers(2)").map { $0["Title"] } == [text])
+            #expect(try await depot.service.rows("Papers(1)").map { $0["Text"] } == [text])
+        }
+    }
 }
 
 @Suite("A part of a collection")

@@ -42,6 +42,29 @@ struct ChangeSetConflictTests {
         try await shop.count("SELECT Stock FROM Products WHERE ProductID = \(product)")
     }
 
+    @Test(
+        "Rule 8: is a conflict where others changed what only a later change of one entity was made of",
+        arguments: [false, true])
+    func changedLater(isOurs: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: try shop.client(), hasETags: false))
+        try await store.transaction { changes in
+            try changes.update("Customers('C0002')", ["City": "Mine"])
+            try changes.update("Customers('C0002')", ["City": "Ours", "CompanyName": "Ours"])
+        }
+        if !isOurs { try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'C0002'") }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.failure?.isConflict) == (isOurs ? [] : [true, true]))
+        #expect(report.failed.last?.failure?.theirs?["CompanyName"] == (isOurs ? nil : "Theirs"))
+        let name = try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'")
+        #expect(name == (isOurs ? "Ours" : "Theirs"))
+        guard !isOurs else { return }
+        try await store.retry()
+        #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 2)
+        #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") == "Ours")
+    }
+
+    // MARK: Doubt
     // MARK: Doubt
 
     @Test(

@@ -1,3 +1,4 @@
+import HTTPTypes
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -58,6 +59,124 @@ struct ChangeSetDoubtTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 5)
     }
 
+    // MARK: Refusals of the batch itself
+
+    /// Loses the answer to the first change set, and refuses those behind it.
+    private func losing(_ base: any ODataProvider, then error: ODataError, _ isMended: LockedFlag) -> Gateway {
+        let isLost = LockedFlag()
+        return Gateway(
+            base: base,
+            before: { request in
+                guard isLost.isSet, !isMended.isSet, case .batch = request.body else { return nil }
+                throw error
+            },
+            after: { request, response in
+                guard !isLost.isSet, case .batch = request.body else { return response }
+                isLost.set()
+                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+            })
+    }
+
+    private func categoryAndStock(_ store: OfflineODataProvider, _ stock: Int64 = 5) async throws {
+        try await store.transaction { changes in
+            try changes.create("Categories", ["Name": .string("New \(stock)")])
+            try changes.update("Products(1)", ["Stock": .integer(stock)])
+        }
+    }
+
+    @Test("Rule 1: is not taken apart where it may have acted and something on the way refuses it now")
+    func refusedOnTheWay() async throws {
+        let shop = try await Shop()
+        let isMended = LockedFlag()
+        let error = ODataError(status: 404, code: "", message: "Nothing here.")
+        let store = try await shop.clone(through: losing(try shop.client(), then: error, isMended))
+        try await categoryAndStock(store)
+        for _ in 1...2 { _ = try? await store.upload() }
+        #expect(try await store.status().pending.map(\.state) == [.sending, .sending])
+        isMended.set()
+        #expect(try await store.upload().accepted.count == 2)
+        #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "Rule 1: is looked for where it may have acted and the service takes no batches any more",
+        arguments: [404, 405, 501])
+    func refusedLater(status: Int) async throws {
+        let shop = try await Shop()
+        let error = ODataError(status: status, code: "NoBatch", message: "There are no batches here.")
+        let store = try await shop.clone(through: losing(try shop.client(), then: error, LockedFlag()))
+        try await categoryAndStock(store)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt], "nothing tells the key of the category")
+        #expect(report.failed.map(\.entitySet) == ["Categories"])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
+    }
+
+    @Test("is sent one after the other for now where something on the way refuses it, and together the next time")
+    func passingRefusal() async throws {
+        let shop = try await Shop()
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard isRefusing.isSet, case .batch = request.body else { return nil }
+                throw ODataError(status: 404, code: "", message: "Nothing here.")
+            })
+        let store = try await shop.clone(through: service)
+        for isRefused in [true, false] {
+            if isRefused { isRefusing.set() } else { isRefusing.clear() }
+            try await categoryAndStock(store, isRefused ? 5 : 6)
+            await shop.wire.mend()
+            #expect(try await store.upload().failed.map(\.description) == [])
+            let changes = await shop.wire.requests.filter { $0.method != .get }
+            #expect(changes.map { $0.path?.hasSuffix("$batch") } == (isRefused ? [false, false] : [true]))
+        }
+    }
+
+    @Test("is in doubt as a whole where the service took a part of it and refused another")
+    func partly() async throws {
+        let shop = try await Shop()
+        let base = PlainService(base: try shop.client())
+        let service = Gateway(
+            base: base,
+            before: { request in
+                guard case .batch(let items) = request.body else { return nil }
+                let first = try await base.execute(items[0].request)
+                let error = ODataError(status: 400, code: "No", message: "Not this.")
+                return ODataResponse(
+                    body: .batch([
+                        BatchResult(id: items[0].id, result: .success(first)),
+                        BatchResult(id: items[1].id, result: .failure(error)),
+                    ]))
+            })
+        let store = try await shop.clone(through: service)
+        try await categoryAndStock(store)
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt, .inDoubt])
+        #expect(report.failed.allSatisfy { $0.failure?.message.contains("Not this.") == true })
+    }
+
+    @Test("an answer to a change within a batch that leads elsewhere is no success")
+    func redirectedPart() async throws {
+        let shop = try await Shop()
+        let item = BatchItem(id: "1", request: ODataRequest(.delete, try ODataURL(parsing: "Products(1)")))
+        let batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch([item]))
+        var message = HTTPResponse(status: .ok)
+        message.headerFields[.contentType] = "application/json"
+        let body = #"{"responses":[{"id":"1","status":302,"headers":{"location":"http://other.test/"}}]}"#
+        let decoder = ResponseDecoder(
+            serviceRoot: try ServiceRoot(Shop.serviceRoot), model: shop.database.model)
+        let response = try await decoder.decode(message, body: ByteStream(Array(body.utf8)), to: batch)
+        guard case .batch(let results) = response.body, case .failure = results.first?.result else {
+            Issue.record("\(response.body)")
+            return
+        }
+    }
+
+    // MARK: Services without references in bodies
     // MARK: Services without references in bodies
 
     /// Refuses references in bodies, and has not said so in its metadata.

@@ -38,7 +38,9 @@ struct DoubtTests {
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
-    @Test("does not repeat a create that a gateway gave up waiting for", arguments: [502, 504])
+    @Test(
+        "does not repeat a create that a gateway gave up waiting for, or that it was too busy to bring the answer of",
+        arguments: [408, 502, 503, 504])
     func gatewayTimeout(status: Int) async throws {
         let shop = try await Shop()
         let isLost = LockedFlag()
@@ -53,6 +55,25 @@ struct DoubtTests {
         try await store.create("Orders", Self.order)
         await #expect(throws: ODataError.self) { try await store.upload() }
         #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+    }
+
+    @Test("has not sent what a service that is busy has not let in: it says when to come again")
+    func notLetIn() async throws {
+        let shop = try await Shop()
+        let isBusy = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard request.method == .create, isBusy.isSet else { return nil }
+                throw ODataError(status: 503, code: "Busy", message: "Come again.", retryAfter: 1)
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", Self.order)
+        isBusy.set()
+        await #expect(throws: ODataError.self) { try await store.upload() }
+        isBusy.clear()
+        #expect(try await store.upload().accepted.count == 1)
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 

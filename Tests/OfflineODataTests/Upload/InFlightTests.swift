@@ -73,6 +73,66 @@ struct InFlightTests {
         try await shop.expectEqual(store)
     }
 
+    enum Meanwhile: CaseIterable { case nothing, changed, changedAndMine, changedAndTheirs, deleted }
+
+    @Test("that takes it back while the service is asked about it leaves nothing of it", arguments: Meanwhile.allCases)
+    func undone(meanwhile: Meanwhile) async throws {
+        let shop = try await Shop()
+        let app = App()
+        let service = Gateway(
+            base: PlainService(base: try shop.client(), hasETags: false),
+            after: { request, response in
+                if request.method == .read, request.url.description == "Customers('C0002')" { try await app.act() }
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await store.update("Products(1)", ["Stock": 5])
+        if meanwhile != .nothing {
+            try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
+        }
+        if meanwhile == .deleted { try await store.delete("Customers('C0002')") }
+        app.plan {
+            let undone = try? await store.undo([try ODataURL(parsing: "Customers('C0002')")])
+            #expect(undone ?? 0 >= 1)
+        }
+        var options = UploadOptions()
+        if meanwhile == .changedAndMine { options.conflictPolicy = .clientWins }
+        if meanwhile == .changedAndTheirs { options.conflictPolicy = .serverWins }
+        let report = try await store.upload(options: options)
+        #expect(report.accepted.map(\.entityText) == ["Products(1)"])
+        #expect(report.failed.map(\.entityText) == [])
+        #expect(try await store.status().pending.isEmpty)
+        try await shop.sql("UPDATE Customers SET City = 'Later' WHERE CustomerID = 'C0002'")
+        try await store.download()
+        let customer = try await store.rows("Customers('C0002')").first
+        #expect(customer?["City"] == "Later")
+        #expect(customer?.isLocal == false, "nothing waits for it")
+    }
+
+    @Test("that takes a change set back while the service is asked about it leaves nothing of it")
+    func undoneTogether() async throws {
+        let shop = try await Shop()
+        let app = App()
+        let service = Gateway(
+            base: PlainService(base: try shop.client(), hasETags: false),
+            after: { request, response in
+                if request.method == .read, request.url.description == "Products(2)" { try await app.act() }
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 5])
+        }
+        app.plan { try await store.undoAll() }
+        await shop.wire.mend()
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty && report.failed.isEmpty)
+        #expect(await shop.wire.requests.allSatisfy { $0.method == .get })
+        #expect(try await store.status().pending.isEmpty)
+    }
+
     @Test("survives that the answer is lost: both arrive once")
     func lostAnswer() async throws {
         let shop = try await Shop()

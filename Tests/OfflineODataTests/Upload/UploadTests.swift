@@ -182,6 +182,86 @@ struct UploadTests {
         #expect(report.failed.map(\.entityText) == ["Customers('C0002')"])
     }
 
+    @Test(
+        "Rule 8: compares what each change of one entity was made of, also behind another of ours",
+        arguments: [ODataRequest.Method.update, .delete])
+    func withoutETagsChain(last: ODataRequest.Method) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
+        let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+        let theirs = "SELECT Price FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
+        try await store.update(line, ["Quantity": 77])
+        if last == .update {
+            try await store.update(line, ["Price": .decimal(ODataDecimal(3))])
+        } else {
+            try await store.delete(line)
+        }
+        try await shop.sql("UPDATE \"Order Lines\" SET Price = 99 WHERE OrderID = 1003 AND LineNumber = 1")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.update])
+        #expect(report.failed.map(\.failure?.isConflict) == [true])
+        #expect(report.failed.first?.failure?.theirs?["Price"] == .decimal(ODataDecimal(99)))
+        #expect(try await shop.count(theirs) == 99)
+    }
+
+    @Test(
+        "Rule 8: takes what the service itself makes of a change for its work, and the next change is made of that",
+        arguments: [false, true])
+    func withoutETagsOwnWork(isTold: Bool) async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: PlainService(base: try shop.client(), hasETags: false),
+            after: { request, response in
+                guard request.method == .update else { return response }
+                try await shop.sql(
+                    "UPDATE \"Order Lines\" SET Price = Price + 1 WHERE OrderID = 1003 AND LineNumber = 1")
+                guard isTold else { return ODataResponse(status: 204) }
+                var answer = response
+                answer.body = .entity(
+                    try #require(try await shop.database.rows("Order_Lines(OrderID=1003,LineNumber=1)").first))
+                if case .entity(var entity) = answer.body {
+                    entity.control.etag = nil
+                    answer.body = .entity(entity)
+                }
+                return answer
+            })
+        let store = try await shop.clone(through: service)
+        let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+        try await store.update(line, ["Quantity": 77])
+        try await store.update(line, ["Quantity": 78])
+        try await store.update(line, ["Price": .decimal(ODataDecimal(3))])
+        try await store.delete(line)
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.count == 4)
+        #expect(try await shop.database.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1").isEmpty)
+    }
+
+    @Test("Rule 8: all that the service makes of a creation is what the changes behind it were made of")
+    func withoutETagsBehindCreation() async throws {
+        let shop = try await Shop(
+            with: """
+                CREATE TRIGGER named AFTER INSERT ON Categories BEGIN
+                    UPDATE Categories SET Name = NEW.Name || '!' WHERE CategoryID = NEW.CategoryID;
+                END;
+                """)
+        let service = Gateway(
+            base: PlainService(base: try shop.client(), hasETags: false),
+            after: { request, response in
+                // As read again.
+                guard request.method == .create else { return response }
+                var answer = ODataResponse(status: 204)
+                answer.location = response.location
+                return answer
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create("Categories", ["Name": "New"])
+        try await store.update("Categories(-1)", ["Name": "Newer"])
+        try await store.update("Categories(-1)", ["Name": "Newest"])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Categories WHERE Name = 'Newest'") == 1)
+    }
+
     @Test("keeps everything queued when the service cannot be reached")
     func unreachable() async throws {
         let shop = try await Shop()

@@ -1,0 +1,97 @@
+import HTTPTypes
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+/// What only the service can tell of a new entity, and who waits for it.
+@Suite("Rule 11: the key of what was created")
+struct CreatedKeyTests {
+    /// Answers creations with nothing but the header fields that tell the new entity.
+    private func lean(
+        _ base: any ODataProvider, _ fields: @escaping @Sendable (Entity) -> (location: String?, id: String?)
+    ) -> Gateway {
+        Gateway(
+            base: base,
+            after: { request, response in
+                guard request.method == .create, case .entity(let entity) = response.body else { return response }
+                var answer = ODataResponse(status: 204, etag: response.etag)
+                (answer.location, answer.entityID) = fields(entity)
+                return answer
+            })
+    }
+
+    @Test("is read from the address of what is contained")
+    func contained() async throws {
+        let studio = try await Studio()
+        let service = lean(try studio.client()) { sheet in
+            guard case .integer(let id)? = sheet["ID"] else { return (nil, nil) }
+            return ("http://studio.test/Albums(1)/Sheets(\(id))", nil)
+        }
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Sheets")], through: service)
+        try await store.change(.create, "Albums(1)/Sheets", "Sheet", ["Text": "new"])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        let theirs = try await studio.service.rows("Albums(1)/Sheets").map { $0["ID"] }
+        #expect(try await store.rows("Albums(1)/Sheets").map { $0["ID"] } == theirs)
+    }
+
+    @Test("is read from an address that ends in the type, or else from the entity's id", arguments: [true, false])
+    func derived(isInLocation: Bool) async throws {
+        let depot = try await Depot { metadata in
+            metadata.replacingOccurrences(
+                of: """
+                    <Property Name="ID" Type="Edm.Int64" Nullable="false"/>
+                        <Property Name="Text"
+                    """,
+                with: """
+                    <Property Name="ID" Type="Edm.Int64" Nullable="false">
+                      <Annotation Term="Org.OData.Core.V1.ComputedDefaultValue" Bool="true"/></Property>
+                    <Property Name="Text"
+                    """)
+        }
+        let service = lean(try depot.client()) { paper in
+            guard case .integer(let id)? = paper["ID"] else { return (nil, nil) }
+            let address = "http://depot.test/Papers(\(id))/Depot.Letter"
+            return isInLocation ? (address, nil) : ("http://depot.test/monitor/7", address)
+        }
+        let store = try await depot.clone(through: service)
+        try await store.change(.create, "Papers", "Letter", ["Text": "new", "HeaderID": 1])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.map(\.omitted) == [["ID"]])
+        let theirs = try await depot.service.rows("Papers").map { $0["ID"] }
+        #expect(try await store.rows("Papers").map { $0["ID"] } == theirs)
+    }
+
+    // MARK: What waits for it
+
+    @Test("is told to an action, although the entity is not to stay here")
+    func action() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Albums", ["Name": "Autumn"])
+        _ = try await store.execute(
+            ODataRequest(
+                .create, try ODataURL(parsing: "Albums(-1)/Studio.Rename"), body: .parameters(["Name": "Fall"])))
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.map(\.kind) == [.create, .call])
+        #expect(try await studio.service.rows("Albums(3)").map { $0["Name"] } == ["Fall"])
+        try await store.download()
+        #expect(try await store.rows("Albums").count == 3)
+    }
+
+    @Test("is told to a header field, although the entity is not to stay here")
+    func headerField() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone()
+        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Tags", ["Name": "new"])
+        try await store.changing(ChangeOptions(headers: ["X-About": "{Tags(-1)}"])).update(
+            "Albums(1)", ["Name": "Renamed"])
+        #expect(try await store.upload().accepted.map(\.kind) == [.create, .update])
+        let name = try #require(HTTPField.Name("X-About"))
+        #expect(await studio.wire.requests.compactMap { $0.headerFields[name] } == ["Tags(4)"])
+    }
+}

@@ -1,0 +1,115 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Whole entities in the place of single properties")
+struct WholeEntityTests {
+    /// A service that takes no changes of single properties in some sets, together or alone.
+    private func refusing(
+        _ methods: Set<ODataRequest.Method>, in sets: [String], _ base: any ODataProvider, _ refused: LockedList
+    ) -> Gateway {
+        let isRefused: @Sendable (ODataRequest) -> Bool = { request in
+            methods.contains(request.method) && sets.contains { request.url.description.hasPrefix($0 + "(") }
+        }
+        let error = ODataError(status: 405, code: "MethodNotAllowed", message: "Not so.")
+        return Gateway(
+            base: base,
+            before: { request in
+                guard case .batch(let items) = request.body else {
+                    guard isRefused(request) else { return nil }
+                    refused.append(request)
+                    throw error
+                }
+                guard let first = items.first(where: { isRefused($0.request) }) else { return nil }
+                refused.append(first.request)
+                return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+            })
+    }
+
+    @Test("have the changes of all updates of a change set before them, and what it created")
+    func together() async throws {
+        let shop = try await Shop()
+        let service = refusing([.update], in: ["Customers", "Products", "$1"], try shop.client(), LockedList())
+        let store = try await shop.clone(through: service)
+        try await store.transaction { changes in
+            try changes.update("Customers('C0002')", ["City": "Mine"])
+            try changes.update("Products(2)", ["Stock": 9])
+            try changes.update("Customers('C0002')", ["CompanyName": "Ours"])
+        }
+        try await store.transaction { changes in
+            try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+            try changes.update("Customers('NEWCO')", ["City": "Oslo"])
+            try changes.update("Customers('NEWCO')", ["CompanyName": "Newer"])
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.count == 6)
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
+        #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") == "Ours")
+        #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'NEWCO'") == "Oslo")
+        #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'NEWCO'") == "Newer")
+        #expect(try await shop.text("SELECT Country FROM Customers WHERE CustomerID = 'NEWCO'") == "Norway")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are of the sets alone that take nothing else: a refused change of one set says nothing of others")
+    func ofOneSet() async throws {
+        let shop = try await Shop()
+        let refused = LockedList()
+        let service = refusing([.update], in: ["Customers"], try shop.client(), refused)
+        let sent = LockedList()
+        let counting = Gateway(
+            base: service,
+            before: { request in
+                if request.method == .replace || request.method == .update { sent.append(request) }
+                return nil
+            })
+        let store = try await shop.clone(through: counting)
+        for customer in ["C0002", "C0003"] { try await store.update("Customers('\(customer)')", ["City": "Mine"]) }
+        try await store.update("Products(1)", ["Stock": 5])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(sent.requests.map(\.method) == [.update, .replace, .replace, .update])
+        #expect(refused.requests.count == 1, "asked once")
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("are not what others get when a set that takes no changes at all has refused them")
+    func readOnly() async throws {
+        let shop = try await Shop()
+        let service = refusing([.update, .replace], in: ["Customers"], try shop.client(), LockedList())
+        let replaced = LockedList()
+        let counting = Gateway(
+            base: service,
+            before: { request in
+                if request.method == .replace { replaced.append(request) }
+                return nil
+            })
+        let store = try await shop.clone(through: counting)
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try await store.update("Products(1)", ["Stock": 5])
+        #expect(try await store.upload().failed.map(\.failure?.status) == [405])
+        try await store.update("Customers('C0003')", ["City": "Mine"])
+        try await store.update("Products(2)", ["Stock": 5])
+        #expect(try await store.upload().accepted.map(\.entityText) == ["Products(2)"])
+        #expect(replaced.requests.map(\.url.description) == ["Customers('C0002')", "Customers('C0003')"])
+        #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID <= 2") == 10)
+    }
+
+    @Test("are of all sets where an earlier version has found out that")
+    func earlierVersion() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        // What that has written is what stating it writes.
+        options.service.supportsPatch = false
+        let store = try await shop.store(options: options)
+        try await store.download()
+        await shop.wire.mend()
+        try await store.update("Products(1)", ["Stock": 5])
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(await shop.wire.requests.map(\.method) == [.get, .put])
+    }
+}
