@@ -74,6 +74,28 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
     /// Lower-case text of the form `8-4-4-4-12`.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
+    /// Pairs of texts between which all ways to write the identifier lie, in upper case, lower case or a mixture: capital
+    /// letters come before all small ones.
+    ///
+    /// The case of the first letters is the same throughout a range, which makes ranges so narrow that hardly any other
+    /// identifier lies in one.
+    package var textRanges: [(least: String, greatest: String)] {
+        func capital(_ byte: UInt8) -> UInt8 { byte >= UInt8(ascii: "a") ? byte - 32 : byte }
+        let small = Array(description.utf8)
+        var starts: [[UInt8]] = [[]]
+        var length = 0
+        while length < small.count, starts.count < 8 {
+            let byte = small[length]
+            starts = starts.flatMap { capital(byte) == byte ? [$0 + [byte]] : [$0 + [capital(byte)], $0 + [byte]] }
+            length += 1
+        }
+        let rest = small[length...]
+        let capitals = rest.map(capital)
+        return starts.map {
+            (String(decoding: $0 + capitals, as: UTF8.self), String(decoding: $0 + rest, as: UTF8.self))
+        }
+    }
+
     func write(to text: inout LexicalWriter) {
         text.hexadecimal(high >> 32, digits: 8)
         text.character("-")

@@ -136,9 +136,9 @@ extension ODataValue {
         guard let ticks = Int64(String(decoding: body[..<end], as: UTF8.self)) else { return nil }
         var offset = 0
         if let sign {
-            guard let minutes = Int(String(decoding: body[sign...], as: UTF8.self)), abs(minutes) <= 840 else {
-                return nil
-            }
+            // The least number has no absolute value.
+            guard let minutes = Int(String(decoding: body[sign...], as: UTF8.self)), (-840...840).contains(minutes)
+            else { return nil }
             offset = minutes
         }
         let seconds = ticks / 1000 - (ticks % 1000 < 0 ? 1 : 0)

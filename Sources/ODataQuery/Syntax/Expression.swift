@@ -107,9 +107,10 @@ public struct Literal: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Equal when the value is, wherever it stands.
+    /// Equal when the value is, wherever it stands; texts byte for byte, since a query with another one, though Unicode
+    /// holds both to be written alike, has another result.
     public static func == (left: Literal, right: Literal) -> Bool {
-        left.value == right.value && left.type == right.type && left.enumeration == right.enumeration
+        left.value.isIdentical(to: right.value) && left.type == right.type && left.enumeration == right.enumeration
     }
 
     /// Hashes the value.

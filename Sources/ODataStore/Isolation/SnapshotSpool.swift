@@ -49,10 +49,11 @@ actor SnapshotSpool {
                 try await database.read { database -> (Int, Int64?) in
                     let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
                     let total = query.count ? try StoreReader.count(compiled, database) : nil
-                    let expander = ExpandRunner(
-                        renderer: renderer, mapping: reader.mapping, options: compilerOptions, database: database)
-                    let count = try file.spool(compiled, query, renderer, expander, database)
-                    return (count, total)
+                    // The rows are written as those of a page that is not kept.
+                    let piece = PageWriter.Piece(
+                        run: try PageRun(compiled, after: nil, pageSize: nil), mapping: reader.mapping,
+                        options: compilerOptions, paging: ExpandPaging(), renderer: renderer)
+                    return (try file.spool(piece, database), total)
                 }
             }
             let id =
@@ -153,31 +154,21 @@ private final class SnapshotFile: Sendable {
     ///
     /// - Parameter database: the store, in the transaction that the snapshot shows.
     /// - Returns: how many there are.
-    func spool(
-        _ compiled: CompiledQuery, _ query: BoundQuery, _ renderer: JSONRowRenderer,
-        _ expander: ExpandRunner<JSONRowRenderer>, _ database: Database
-    ) throws -> Int {
-        var run = try PageRun(compiled, after: nil, pageSize: nil)
+    func spool(_ piece: PageWriter.Piece, _ database: Database) throws -> Int {
+        var piece = piece
         var count = 0
         var outcome = PageRun.Outcome.paused
         while outcome == .paused {
-            var items: [JSONRowRenderer.Object] = []
-            var sources: [[[DatabaseValue]]] = []
-            outcome = try run.run(database) { row in
-                items.append(try renderer.item(row, compiled.plan))
-                sources.append(compiled.plan.expandSources.map { $0.map { row.value($0) } })
-                return items.count < 200
-            }
-            try expander.expand(&items, sources, query.expand, of: compiled.plan.set)
-            let (written, start) = (items, count)
+            let objects: [[UInt8]]
+            (objects, piece.run, outcome) = try piece.rows(database)
+            let start = count
             try store.pool.write { spool in
                 let statement = try spool.cachedStatement(sql: "INSERT INTO item VALUES (?, ?)")
-                for (offset, item) in written.enumerated() {
-                    try statement.execute(
-                        arguments: [start + offset, Data(item.writer.bytes + [UInt8(ascii: "}")])])
+                for (offset, object) in objects.enumerated() {
+                    try statement.execute(arguments: [start + offset, Data(object)])
                 }
             }
-            count += items.count
+            count += objects.count
         }
         return count
     }

@@ -20,16 +20,23 @@ final class QueryCache: Sendable {
         let url: BoundURL
         /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
         let shape: QueryShape?
+        /// The request as it was written, where it has texts besides its literals.
+        private let text: String?
         /// The cache, which holds this entry.
         private weak let cache: QueryCache?
         /// The compiled query, with and without rows that are hidden.
         private let compiled = Mutex<[Bool: CompiledQuery]>([:])
 
-        init(_ url: BoundURL, shape: QueryShape?, in cache: QueryCache) {
+        init(_ url: BoundURL, shape: QueryShape?, text: String?, in cache: QueryCache) {
             self.url = url
             self.shape = shape
+            self.text = text
             self.cache = cache
         }
+
+        /// Whether the entry was made for a request that is equal to this one: Swift takes texts for equal that are other
+        /// texts to a database.
+        fileprivate func isOf(_ url: ODataURL) -> Bool { text.map { $0 == url.urlEncoded() } ?? true }
 
         /// What was kept for this request, or for one of its shape; nothing for a caller who sees only some rows,
         /// whose statements are for this caller alone.
@@ -66,7 +73,7 @@ final class QueryCache: Sendable {
         }
 
         func query(for other: BoundQuery, _ shape: QueryShape, _ model: EntityDataModel) -> CompiledQuery? {
-            guard fixed.allSatisfy({ shape.parameters[$0.key] == $0.value }) else { return nil }
+            guard fixed.allSatisfy({ shape.parameters[$0.key].isIdentical(to: $0.value) }) else { return nil }
             return query.adapted(to: other, shape.parameters, model)
         }
     }
@@ -81,8 +88,8 @@ final class QueryCache: Sendable {
 
     /// The entry of a URL, made when there is none.
     func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
-        if let known = requests.withLock({ $0.find(url) }) { return known }
-        let made = Entry(try bind(), shape: url.statementShape, in: self)
+        if let known = requests.withLock({ $0.find(url) }), known.isOf(url) { return known }
+        let made = Entry(try bind(), shape: url.statementShape, text: url.textBeyondLiterals, in: self)
         // Each use of an alias is a copy of its value: a short request may become a large tree, which is not kept.
         guard url.options.aliases.isEmpty else { return made }
         requests.withLock { $0.keep(made, for: url) }
@@ -99,6 +106,13 @@ final class QueryCache: Sendable {
 }
 
 extension ODataURL {
+    /// The whole URL, which is ASCII, where it may hold texts that are neither names nor literals: what is searched for,
+    /// ids and JSON. `nil` for nearly all, whose literals tell them apart byte by byte.
+    fileprivate var textBeyondLiterals: String? {
+        let text = urlEncoded()
+        return ["search", "$id", "{", "%7B"].contains(where: text.contains) ? text : nil
+    }
+
     /// The shape whose statement the request may share; `nil` where a literal may become something else before it is
     /// compiled, so that nobody could tell which of the values is which: aliases, casts of constants, `$apply`.
     fileprivate var statementShape: QueryShape? {

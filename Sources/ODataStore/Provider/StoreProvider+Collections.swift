@@ -35,6 +35,8 @@ extension StoreProvider {
         }
         var kept: Set<String> = []
         for entity in page.entities {
+            // One that is refused is left as it was, and so must not be taken for one that the collection is without.
+            if request.method == .replace, let id = try? change.idOfMember(entity) { kept.insert(id) }
             try run(entity, "upsert") {
                 let row = try change.put(entity)
                 kept.insert(row.id)
@@ -105,6 +107,17 @@ private final class CollectionChange {
                 RowWriter.Relation(row: via.row, name: via.path, storage: $0, plan: plan)
             }
         }
+    }
+
+    /// The id of the member that is there with the key of an entity; `nil` where there is none.
+    func idOfMember(_ entity: Entity) throws -> String? {
+        if let relation = try relation {
+            let (joined, parent) = try writer.joined(entity, to: relation)
+            guard let key = try writer.key(of: entity) ?? joined.key else { return nil }
+            return try writer.read(key: key, in: relation.storage.target, parent: parent, database: database)?.id
+        }
+        guard let key = try writer.key(of: entity) else { return nil }
+        return try writer.read(key: key, in: target.set, parent: target.parent, database: database)?.id
     }
 
     /// Creates or changes a member; in a collection of related entities, relates it.

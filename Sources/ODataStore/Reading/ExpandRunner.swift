@@ -41,7 +41,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
                 // The id is made where there is a link, which few need.
                 let found = try related(keys[index]) { token in
                     try runner.paging.link(
-                        to: nested, of: renderer.id(of: items[index]), set: set, token, mapping, options)
+                        to: nested, of: renderer.id(of: items[index]), token, mapping, options)
                 }
                 renderer.attach(found, as: item, to: &items[index])
             }
@@ -68,11 +68,13 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ) throws -> ([DatabaseValue], ([DatabaseValue]) throws -> String?) throws -> RelatedItems<Renderer.Item> {
         let statement = try ExpandStatement(
             expand, of: table, root: root, mapping: mapping, options: options, pageSize: paging.pageSize)
-        var seen: Set<[DatabaseValue]> = []
+        var seen: Set<StoredValues> = []
         // NULL is related to nothing.
-        let distinct = keys.filter { !$0.contains(where: \.isNull) && seen.insert($0).inserted }
-        var rows: [[DatabaseValue]: Rows] = [:]
-        var counts: [[DatabaseValue]: Int64] = [:]
+        let distinct = keys.map(StoredValues.init).filter {
+            !$0.values.contains(where: \.isNull) && seen.insert($0).inserted
+        }
+        var rows: [StoredValues: Rows] = [:]
+        var counts: [StoredValues: Int64] = [:]
         for start in stride(from: 0, to: distinct.count, by: ExpandStatement.maxParents) {
             let chunk = Array(distinct[start..<min(start + ExpandStatement.maxParents, distinct.count)])
             if expand.form == .count || expand.query.count {
@@ -83,7 +85,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
         let isCollection = expand.navigation.isCollection
         let wantsCount = expand.query.count
         let isCountOnly = expand.form == .count
-        return { key, link in
+        return { values, link in
+            let key = StoredValues(values)
             if isCountOnly { return .count(counts[key] ?? 0) }
             let found = rows[key] ?? Rows()
             if !isCollection { return found.items.first.map { .one($0) } ?? .none }
@@ -103,9 +106,9 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func count(
-        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ counts: inout [[DatabaseValue]: Int64]
+        _ statement: ExpandStatement, _ chunk: [StoredValues], _ counts: inout [StoredValues: Int64]
     ) throws {
-        let fragment = statement.countStatement(chunk)
+        let fragment = statement.countStatement(chunk.map(\.values))
         let cursor = try Row.fetchCursor(
             StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))
         while let row = try cursor.next() {
@@ -115,15 +118,15 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func fetch(
-        _ statement: ExpandStatement, _ chunk: [[DatabaseValue]], _ expand: BoundExpand, _ root: TableStorage,
-        _ level: Int, _ rows: inout [[DatabaseValue]: Rows]
+        _ statement: ExpandStatement, _ chunk: [StoredValues], _ expand: BoundExpand, _ root: TableStorage,
+        _ level: Int, _ rows: inout [StoredValues: Rows]
     ) throws {
         let plan = statement.compiled.plan
         var items: [Renderer.Item] = []
         var counted = [Int](repeating: 0, count: chunk.count)
         var parents: [Int] = []
         var sources: [[[DatabaseValue]]] = []
-        let fragment = statement.statement(chunk)
+        let fragment = statement.statement(chunk.map(\.values))
         let prepared = try StatementCache.statement(fragment.sql, in: database)
         let cursor = try Row.fetchCursor(prepared, arguments: StatementArguments(fragment.arguments))
         while try cursor.next() != nil {

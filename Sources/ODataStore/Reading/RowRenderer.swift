@@ -1,4 +1,3 @@
-import GRDBSQLite
 import ODataFormat
 import ODataModel
 import ODataQuery
@@ -111,18 +110,10 @@ struct EntityRenderer: RowRenderer {
 
     /// The value of a column that is loaded.
     private func value(_ column: DirectColumn, _ row: StoredRow, _ plan: ResultPlan) throws -> ODataValue? {
-        let stored = StoredColumn(row, Int(column.column))
-        switch (stored.kind, column.kind) {
-        case (SQLITE_NULL, _): return .null
-        case (SQLITE_TEXT, .string): return .string(stored.text)
-        case (SQLITE_INTEGER, .integer): return .integer(stored.integer)
-        case (SQLITE_INTEGER, .enumeration): return .enumeration(stored.integer)
-        case (SQLITE_FLOAT, .double): return .double(stored.double)
-        case (SQLITE_INTEGER, .boolean) where 0...1 ~= stored.integer: return .boolean(stored.integer == 1)
-        default:
-            guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
-            return try row.decode(slot, plan, model)
-        }
+        if let value = StoredColumn(row, Int(column.column)).value(column.kind) { return value }
+        // What is of another storage class, or damaged.
+        guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
+        return try row.decode(slot, plan, model)
     }
 
     private func set(

@@ -66,8 +66,8 @@ extension StoreReader {
             snapshot =
                 try token.map {
                     guard let id = $0.snapshot else { throw PageToken.foreign }
-                    return try snapshots.find(id, compiled)
-                } ?? snapshots.take(compiled, database)
+                    return try snapshots.find(id, compiled, for: principal)
+                } ?? snapshots.take(compiled, database, for: principal)
         }
         let run = try PageRun(compiled, after: token, pageSize: pageSize, snapshot: snapshot, budget: budget)
         return (run, options, query.count ? try Self.count(compiled, database) : nil)

@@ -53,12 +53,24 @@ public struct StoreReader: Sendable {
     /// What the reader was told.
     public let configuration: Configuration
     /// The results that are kept for their next pages.
-    let snapshots = ResultSnapshots()
+    let snapshots: ResultSnapshots
+    /// Who the reader is for, whose results nobody else is given.
+    let principal: Principal?
 
     /// Makes a reader.
     public init(mapping: StorageMapping, configuration: Configuration) {
+        self.init(mapping: mapping, configuration: configuration, snapshots: ResultSnapshots(), for: nil)
+    }
+
+    /// Makes a reader for a caller, with the results that are kept for all callers: what one request keeps, another one
+    /// asks for.
+    init(
+        mapping: StorageMapping, configuration: Configuration, snapshots: ResultSnapshots, for principal: Principal?
+    ) {
         self.mapping = mapping
         self.configuration = configuration
+        self.snapshots = snapshots
+        self.principal = principal
     }
 
     /// Answers a read request.

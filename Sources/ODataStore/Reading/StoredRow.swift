@@ -169,6 +169,13 @@ struct StoredColumn {
     @inline(__always)
     var double: Double { sqlite3_value_double(value) }
 
+    /// The content of a BLOB.
+    @inline(__always)
+    var bytes: UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(value)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+    }
+
     /// The content as text; empty for NULL.
     @inline(__always)
     var text: String {

@@ -121,7 +121,8 @@ final class ServiceCore: Sendable {
         guard definition.authorization != nil else { return reader }
         var configuration = reader.configuration
         configuration.rowFilter = { [self] set in try rowFilter(principal, set) }
-        return StoreReader(mapping: mapping, configuration: configuration)
+        return StoreReader(
+            mapping: mapping, configuration: configuration, snapshots: reader.snapshots, for: principal)
     }
 }
 

@@ -21,7 +21,7 @@ extension StoreService {
             }
             if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
             guard let performed = outcome.performed.first else { throw ODataError.notImplemented("This request") }
-            var response = try await completed(performed, request, bound, provider)
+            var response = await completed(performed, request, bound, provider)
             if request.repeatability != nil { response.repeatabilityResult = .accepted }
             return response
         } catch {
@@ -68,7 +68,7 @@ extension StoreService {
     /// hidden properties left out.
     private func completed(
         _ performed: Performed, _ request: ODataRequest, _ bound: BoundURL, _ provider: StoreProvider
-    ) async throws -> ODataResponse {
+    ) async -> ODataResponse {
         switch performed {
         case .result(let result, _):
             guard let (operation, position) = bound.resource.operation else { return ODataResponse(status: 204) }
@@ -80,16 +80,13 @@ extension StoreService {
             var read = request
             read.method = .read
             read.ifMatch = nil
-            do {
-                return try await answer(result, operation, at: position, of: bound, read, provider)
-            } catch let error as ODataError where [401, 403, 404].contains(error.status) {
-                // It acted, whatever the caller may see of the result.
-                return ODataResponse(status: 204)
-            }
+            // It acted, whatever the caller may see, or the store can read, of the result.
+            return (try? await answer(result, operation, at: position, of: bound, read, provider))
+                ?? ODataResponse(status: 204)
         case .response(let response):
             // It was made, whatever can be read of it by now.
             if let again = try? await readAgain(response, request, provider) { return again }
-            return try await shown(response, request)
+            return await shown(response, request)
         }
     }
 
@@ -111,8 +108,18 @@ extension StoreService {
         return response
     }
 
-    /// The answer as it was made, with streams described and hidden properties left out.
-    private func shown(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
+    /// The answer as it was made, with streams described and hidden properties left out; without its body where these
+    /// cannot be told, for it was made all the same.
+    private func shown(_ response: ODataResponse, _ request: ODataRequest) async -> ODataResponse {
+        if let shown = try? await described(response, request) { return shown }
+        var bare = response
+        bare.body = .none
+        bare.status = 204
+        bare.entityID = response.entityID ?? response.location
+        return bare
+    }
+
+    private func described(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
         let restriction = AccessRestriction(core: core, principal: request.principal)
         var response = response
         switch response.body {
@@ -294,7 +301,7 @@ extension StoreService {
             if let again = try? await readAgain(made, request, provider) {
                 response = again
             } else {
-                response = try await shown(made, request)
+                response = await shown(made, request)
             }
             for case .after(let body) in core.definition.requestInterceptors { try await body(request, &response) }
             responses.append(response)

@@ -133,7 +133,7 @@ struct CandidateSearch {
         var result: Set<Int64> = []
         let rowID = quoted(OfflineLayout.rowIDColumn)
         let condition = pairs.map { "s.\(quoted($0.source)) = t.\(quoted($0.target))" }.joined(separator: " AND ")
-        var former: Set<[DatabaseValue]> = []
+        var former: Set<StoredValues> = []
         try forChunks(Array(changed)) { list in
             result.formUnion(
                 try Int64.fetchSet(
@@ -158,13 +158,14 @@ struct CandidateSearch {
                         values.append(before[position])
                     }
                 }
-                if values.count == pairs.count, !values.contains(where: \.isNull) { former.insert(values) }
+                guard values.count == pairs.count, !values.contains(where: \.isNull) else { continue }
+                former.insert(StoredValues(values))
             }
         }
         let old = pairs.map { "\(quoted($0.source)) = ?" }.joined(separator: " AND ")
         let statement = try database.cachedStatement(sql: "SELECT \(rowID) FROM \(quoted(table.table)) WHERE \(old)")
-        for values in former {
-            result.formUnion(try Int64.fetchSet(statement, arguments: StatementArguments(values)))
+        for key in former {
+            result.formUnion(try Int64.fetchSet(statement, arguments: StatementArguments(key.values)))
         }
         return result
     }

@@ -217,7 +217,8 @@ struct BoundStatement {
             return bytes.elementsEqual(text.utf8)
         default:
             do {
-                return try column.codec.encode(value) == self.value(index)
+                // JSON may have texts in it that differ in their normal forms alone.
+                return try column.codec.encode(value).isIdentical(to: self.value(index))
             } catch {
                 throw error.at(column: column.name)
             }

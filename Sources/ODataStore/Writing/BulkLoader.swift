@@ -40,17 +40,22 @@ public final class BulkLoader {
     let database: Database
     let isContained: Bool
     let isSingleton: Bool
-    private let hiddenOwners: Set<Int64>
+    let hiddenOwners: Set<Int64>
     /// The slots of the entity at hand; kept between calls for its room.
-    private var values: [ODataValue?]
+    var values: [ODataValue?]
     private var inserts: [[Bool]: BoundStatement] = [:]
-    private var updates: [[Bool]: BoundStatement] = [:]
+    var updates: [[Bool]: BoundStatement] = [:]
     var pattern: [Bool]
     private var lastInsert: (pattern: [Bool], statement: BoundStatement)?
+    /// Who brings what of a row that is there; asked where an entity has another ETag than the row and leaves out what that has.
+    /// Without it, what the entity brings is taken for all that anybody does.
+    public var holders: ((_ rowID: Int64) throws -> Holders)?
+    /// The slots of the type that was looked at last.
+    var lastType: (shape: Shape, slots: [WritePlan.PropertySlot])?
     // Prepared when they are needed: many loaders only insert.
     private let selectsByKey: LazyStatement
     private let findsByKey: LazyStatement
-    private let updatesOwner: LazyStatement?
+    let updatesOwner: LazyStatement?
     private let deletesByRowID: LazyStatement
     /// Whether the last entity was new: the next one is then likely to be, and is inserted without a look.
     var expectsNew = true
@@ -63,12 +68,13 @@ public final class BulkLoader {
     ///
     /// - Parameters:
     ///   - table: the table of an entity set, singleton, or contained collection, out of a ``StorageMapping``;
-    ///     it must have row ids and a key, as those of an ``OfflineLayout`` have.
+    ///     it must have row ids and, where its rows may be several, a key, as those of an ``OfflineLayout`` have.
     ///   - database: a connection inside a transaction.
     /// - Throws: ``StoreError/database(code:message:)`` when the table cannot be loaded; errors of SQLite.
     public init(table storage: TableStorage, in database: Database) throws {
+        // What an entity contains once needs no key (OData CSDL 4.01, 6.5).
         guard let model = storage.model, let rowID = storage.rowID,
-            !storage.shape.key.isEmpty || model.singleton(storage.set) != nil
+            !storage.shape.key.isEmpty || storage.set.contains("/") || model.singleton(storage.set) != nil
         else {
             throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids and a key")
         }
@@ -118,7 +124,9 @@ public final class BulkLoader {
     @discardableResult
     public func load(_ entity: Entity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
         try fill(entity)
-        if expectsNew, let rowID = try insert(entity, owner: owner, parent: parent) {
+        // No index tells of a row that has no key.
+        let isTold = !isContained || !plan.isFoundByParent
+        if expectsNew, isTold, let rowID = try insert(entity, owner: owner, parent: parent) {
             return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
         }
         let selectByKey = try selectsByKey.prepared
@@ -178,7 +186,7 @@ public final class BulkLoader {
     /// - Throws: as ``load(_:owner:parent:)``; nothing happens when the row is not there.
     public func update(_ rowID: Int64, _ entity: Entity, unloading names: Set<String> = []) throws {
         try fill(entity, needsKey: false)
-        let isWhole = !pattern.contains(false)
+        let isWhole = isWhole(entity)
         let unloaded = unload(names, of: entity.shape)
         let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
@@ -193,15 +201,11 @@ public final class BulkLoader {
                 bits[bit / 8] &= ~(1 << UInt8(bit % 8))
             }
         }
-        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
-        if dynamic == nil, !isWhole {
-            dynamic = stored.dynamic
-            if dynamic != nil, !names.isEmpty {
-                let left = try plan.entity(stored).dynamicProperties.filter { !names.contains($0.key) }
-                dynamic = WritePlan.dynamicText(left)
-            }
-        }
-        try update(entity, rowID: rowID, bits: bits, dynamic: dynamic)
+        let dynamic =
+            isWhole
+            ? WritePlan.dynamicText(entity.dynamicProperties)
+            : try dynamicText(stored.dynamic, without: names, with: entity.dynamicProperties)
+        try update(entity, etag: entity.control.etag, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
     /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
@@ -253,14 +257,18 @@ public final class BulkLoader {
                 table: plan.storage.table, found: "an entity of type \(entity.shape)",
                 expected: "\(plan.storage.shape)")
         }
-        for index in values.indices {
-            values[index] = nil
-            pattern[index] = false
-        }
+        clearSlots()
         fill(entity, nodes)
         for slot in plan.keySlots where values[slot].map(\.isNull) ?? needsKey {
             throw StoredValueError(
                 table: plan.storage.table, column: plan.slots[slot].name, found: "no value", expected: "a key value")
+        }
+    }
+
+    func clearSlots() {
+        for index in values.indices {
+            values[index] = nil
+            pattern[index] = false
         }
     }
 
@@ -321,7 +329,7 @@ public final class BulkLoader {
     }
 
     /// Binds the value of a slot.
-    private func bind(_ slot: Int, to statement: BoundStatement, at index: Int32) throws {
+    func bind(_ slot: Int, to statement: BoundStatement, at index: Int32) throws {
         guard let value = values[slot] else { return try statement.bindNull(at: index) }
         guard let column = plan.slots[slot].column else {
             if case .integer(let mark) = value { try statement.bind(mark, at: index) }
@@ -367,7 +375,7 @@ public final class BulkLoader {
         return bits.isEmpty ? .null : Data(bits).databaseValue
     }
 
-    private func typeName(_ entity: Entity) -> String? {
+    func typeName(_ entity: Entity) -> String? {
         entity.shape == plan.storage.shape ? nil : entity.shape.name.description
     }
 
@@ -408,117 +416,5 @@ public final class BulkLoader {
             "\(insert) INTO \(quoted(storage.table)) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING", in: database,
             // One for many rows holds those that wait: another loader must not have the same.
             isKept: rows == 1)
-    }
-
-    // MARK: Merging
-
-    /// Updates the row that the selection stands on, where it differs from the values at hand.
-    private func merge(_ entity: Entity, _ selectByKey: BoundStatement, owner: Int64) throws -> Outcome {
-        let found = try comparison(entity, selectByKey)
-        let (rowID, previousOwner) = (found.rowID, found.previousOwner)
-        if !found.isSame { try update(entity, rowID: rowID, bits: found.bits, dynamic: found.dynamic) }
-        if let previousOwner, previousOwner != owner, previousOwner == 0 || hiddenOwners.contains(previousOwner),
-            let updatesOwner
-        {
-            let updateOwner = try updatesOwner.prepared
-            try updateOwner.bind(owner, at: 1)
-            try updateOwner.bind(rowID, at: 2)
-            try updateOwner.execute()
-        }
-        return Outcome(rowID: rowID, change: found.isSame ? .unchanged : .updated, previousOwner: previousOwner)
-    }
-
-    /// A stored row beside the values at hand.
-    private struct Comparison {
-        var rowID: Int64
-        var previousOwner: Int64?
-        var isSame: Bool
-        /// What is not loaded after the values at hand are written.
-        var bits: [UInt8]
-        var dynamic: String?
-    }
-
-    /// Compares the row that the selection stands on with the values at hand, and lets go of it.
-    private func comparison(_ entity: Entity, _ selectByKey: BoundStatement) throws -> Comparison {
-        defer { selectByKey.reset() }
-        let system = plan.system
-        func column(_ position: Int?) -> Int32? { position.map { Int32($0) } }
-        guard let rowIDColumn = column(system.rowID) else {
-            throw StoreError.database(code: 1, message: "\(plan.storage.table) has no row ids")
-        }
-        let rowID = selectByKey.integer(rowIDColumn)
-        let previousOwner = column(system.owner).map { selectByKey.integer($0) }
-        var isSame = column(system.etag).map { selectByKey.text($0) == entity.control.etag } ?? true
-        var bits: [UInt8] = []
-        if let column = column(system.notLoaded), case .blob(let data) = selectByKey.value(column).storage {
-            bits = Array(data)
-            for (index, slot) in plan.slots.enumerated() where pattern[index] {
-                if let bit = slot.bit, WritePlan.contains(bit, in: bits) {
-                    bits[bit / 8] &= ~(1 << UInt8(bit % 8))
-                    isSame = false
-                }
-            }
-        }
-        if let column = column(system.discriminator), selectByKey.text(column) != typeName(entity) { isSame = false }
-        var dynamic = WritePlan.dynamicText(entity.dynamicProperties)
-        if let column = column(system.dynamic) {
-            let stored = selectByKey.text(column)
-            // An entity that is not loaded as a whole does not say that it has no dynamic properties.
-            if dynamic == nil, pattern.contains(false) { dynamic = stored }
-            if stored != dynamic { isSame = false }
-        }
-        if isSame { isSame = try isSameInSlots(selectByKey) }
-        return Comparison(rowID: rowID, previousOwner: previousOwner, isSame: isSame, bits: bits, dynamic: dynamic)
-    }
-
-    private func isSameInSlots(_ selectByKey: BoundStatement) throws -> Bool {
-        let offset = plan.system.names.count
-        for (index, slot) in plan.slots.enumerated() {
-            guard let value = values[index] else { continue }
-            let position = Int32(offset + index)
-            if let column = slot.column {
-                do throws(StoredValueError) {
-                    guard try selectByKey.column(position, holds: value, as: column) else { return false }
-                } catch {
-                    throw error.at(table: plan.storage.table)
-                }
-            } else if case .integer(let mark) = value {
-                guard !selectByKey.isNull(position), selectByKey.integer(position) == mark else { return false }
-            }
-        }
-        return true
-    }
-
-    private func update(_ entity: Entity, rowID: Int64, bits: [UInt8], dynamic: String?) throws {
-        let statement = try updates[pattern] ?? makeUpdateStatement()
-        updates[pattern.map { $0 }] = statement
-        var index: Int32 = 1
-        func next() -> Int32 {
-            defer { index += 1 }
-            return index
-        }
-        if plan.system.etag != nil { try statement.bind(entity.control.etag.databaseValue, at: next()) }
-        if plan.system.notLoaded != nil {
-            try statement.bind(bits.allSatisfy { $0 == 0 } ? .null : Data(bits).databaseValue, at: next())
-        }
-        if plan.system.discriminator != nil { try statement.bind(typeName(entity).databaseValue, at: next()) }
-        if plan.system.dynamic != nil { try statement.bind(dynamic.databaseValue, at: next()) }
-        for slot in pattern.indices where pattern[slot] { try bind(slot, to: statement, at: next()) }
-        try statement.bind(rowID, at: next())
-        try statement.execute()
-    }
-
-    private func makeUpdateStatement() throws -> BoundStatement {
-        let storage = plan.storage
-        var columns: [String] = []
-        if case .column(let name) = storage.etag { columns.append(name) }
-        if let name = storage.notLoaded { columns.append(name) }
-        if let name = storage.discriminator { columns.append(name) }
-        if let name = storage.dynamicProperties { columns.append(name) }
-        columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
-        let list = columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")
-        let rowID = quoted(storage.rowID ?? OfflineLayout.rowIDColumn)
-        return try BoundStatement(
-            "UPDATE \(quoted(storage.table)) SET \(list) WHERE \(rowID) = ?", in: database)
     }
 }

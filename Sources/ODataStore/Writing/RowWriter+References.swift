@@ -164,21 +164,23 @@ extension RowWriter {
         guard rules.requiresPrincipals else { return }
         for navigation in entity.shape.navigationProperties where !navigation.constraints.isEmpty {
             guard case .join(let target, let pairs)? = plan.storage.navigation[navigation.name],
-                let other = mapping.tables[target]
+                let other = plans[target]
             else { continue }
-            var arguments: [DatabaseValue] = []
-            for constraint in navigation.constraints {
+            let (compiler, scope) = compiler(of: other)
+            var conditions: [SQLFragment] = []
+            for (constraint, pair) in zip(navigation.constraints, pairs) {
                 guard let value = entity[constraint.property],
                     let column = plan.storage.column(at: constraint.property),
                     let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
-                arguments.append(stored)
+                conditions.append(
+                    try condition(pair.target, of: other, holds: stored, as: column, compiler, scope))
             }
-            guard arguments.count == pairs.count else { continue }
-            let condition = pairs.map { "\(quoted($0.target)) = ?" }.joined(separator: " AND ")
+            guard conditions.count == pairs.count else { continue }
+            let find: SQLFragment =
+                "SELECT EXISTS (SELECT 1 FROM \(scope.from)\(ExpressionCompiler.whereClause(conditions)))"
             let exists = try Bool.fetchOne(
-                database, sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(other.table)) WHERE \(condition))",
-                arguments: StatementArguments(arguments))
+                database, sql: find.sql, arguments: StatementArguments(find.arguments))
             guard exists == true else {
                 throw ODataError(
                     status: 400, code: "BrokenReference",

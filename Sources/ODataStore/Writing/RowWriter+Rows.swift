@@ -67,7 +67,9 @@ extension RowWriter {
             ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
-        return try Row.fetchOne(statement, arguments: StatementArguments(arguments)).map(plan.stored)
+        if let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) { return plan.stored(row) }
+        guard let key, plan.hasVariableKey else { return nil }
+        return try findOtherwiseWritten(key, parent: parent, plan: plan, database: database)
     }
 
     /// The condition that addresses a row that was found: by row id, else by key.
@@ -281,7 +283,7 @@ extension RowWriter {
             if property.isImmutable {
                 // The vocabulary has services ignore it; whoever edits locally is told at once.
                 if rules.ignoresImmutable { continue }
-                if let value, value != before.values[ordinal], before.values[ordinal] != nil {
+                if let value, let kept = before.values[ordinal], !value.isIdentical(to: kept) {
                     throw ODataError(
                         status: 400, code: "ImmutableProperty", message: "\(property.name) cannot be changed.",
                         target: property.name)

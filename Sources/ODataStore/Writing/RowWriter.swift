@@ -87,9 +87,11 @@ public struct RowWriter: Sendable {
         try hook?.prepareInsert(&entity, into: plan.storage, request: request, in: database)
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
+        try checkIsNew(entity, parent: parent, plan: plan, database: database)
         try checkReferences(entity, plan: plan, database: database)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(entity, plan: plan, into: &row)
+        try adoptForms(into: &row, before: nil, plan: plan, database: database)
         let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
         var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
         if let hook {
@@ -212,11 +214,12 @@ public struct RowWriter: Sendable {
         try checkReferences(patch, plan: plan, database: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)
+        try adoptForms(into: &slots, before: found.slots, plan: plan, database: database)
         try updateRow(
             slots, patch: patch, writesDynamic: replaces || !entity.dynamicProperties.isEmpty, found: found, plan: plan,
             database: database)
         var written = try reread(found, plan: plan, database: database)
-        if let hook, written.entity != before || !patch.related.isEmpty || rules.tellsUnchanged {
+        if let hook, !written.entity.isIdentical(to: before) || !patch.related.isEmpty || rules.tellsUnchanged {
             try hook.didWrite(
                 RowChange(
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
@@ -283,7 +286,9 @@ public struct RowWriter: Sendable {
         var assignments: [String] = []
         var values: [DatabaseValue] = []
         for (index, value) in row.enumerated() {
-            guard let value, value != found.slots[index] || plan.slots[index].bit != nil else { continue }
+            guard let value, !value.isIdentical(to: found.slots[index]) || plan.slots[index].bit != nil else {
+                continue
+            }
             assignments.append("\(quoted(plan.slots[index].name)) = ?")
             values.append(value)
         }

@@ -23,6 +23,14 @@ struct WritePlan: Sendable {
         case absent
     }
 
+    /// A slot whose value need not be loaded, as a property of one type.
+    struct PropertySlot: Sendable {
+        var index: Int
+        var bit: Int
+        /// The names on the way to the property.
+        var path: [String]
+    }
+
     /// The columns that are not properties, in the order in which a row is selected.
     struct SystemColumns: Sendable {
         var rowID: Int?
@@ -51,12 +59,22 @@ struct WritePlan: Sendable {
         }
     }
 
+    /// A foreign key: the set that it refers to, and for each part its slot and the column there that it is equal to.
+    struct VariableReference: Sendable {
+        var target: String
+        var pairs: [(slot: Int, column: String)]
+    }
+
     let storage: TableStorage
     let model: EntityDataModel
     let slots: [Slot]
     let system: SystemColumns
     /// The slots of the key's columns, in key order.
     let keySlots: [Int]
+    /// Whether a part of the key may be written in several ways.
+    let hasVariableKey: Bool
+    /// The foreign keys of which a part may be written in several ways.
+    let variableReferences: [VariableReference]
     /// The positions of ``TableStorage/digestColumns`` in a selected row: what a digest is made of.
     let digestPositions: [Int]
     private let nodesByType: [QualifiedName: [Node]]
@@ -90,10 +108,29 @@ struct WritePlan: Sendable {
         self.slots = slots
         system = SystemColumns(storage)
         keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
+        hasVariableKey = keySlots.contains { slots[$0].column?.codec.hasSeveralForms == true }
+        variableReferences = Self.variableReferences(of: storage, slots, positions, model)
         digestPositions = storage.digestColumns.compactMap { [system] name in
             positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
         }
         nodesByType = nodes
+    }
+
+    private static func variableReferences(
+        of storage: TableStorage, _ slots: [Slot], _ positions: [String: Int], _ model: EntityDataModel
+    ) -> [VariableReference] {
+        let shapes = [storage.shape] + TableLayout.derivedShapes(of: storage.shape, model: model)
+        return storage.navigation.sorted { $0.key < $1.key }.compactMap { name, navigation in
+            guard case .join(let target, let pairs) = navigation,
+                // Only where the foreign key lies in these rows.
+                shapes.contains(where: { $0.navigationProperty(name)?.constraints.isEmpty == false })
+            else { return nil }
+            let parts = pairs.compactMap { pair in positions[pair.source].map { (slot: $0, column: pair.target) } }
+            guard parts.count == pairs.count,
+                parts.contains(where: { slots[$0.slot].column?.codec.hasSeveralForms == true })
+            else { return nil }
+            return VariableReference(target: target, pairs: parts)
+        }
     }
 
     /// The tree of a type's properties; `nil` for a type that the table does not hold.
@@ -111,6 +148,45 @@ struct WritePlan: Sendable {
             return inner.isEmpty ? [] : [presence] + inner
         case .absent: return []
         }
+    }
+
+    /// The slots of a type's properties that need not be loaded.
+    func propertySlots(of shape: Shape) -> [PropertySlot] {
+        func collect(_ shape: Shape, _ nodes: [Node], _ path: [String]) -> [PropertySlot] {
+            zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
+                let path = path + [property.name]
+                switch node {
+                case .slot(let index):
+                    return slots[index].bit.map { [PropertySlot(index: index, bit: $0, path: path)] } ?? []
+                case .complex(let nested, _, let nodes): return collect(nested, nodes, path)
+                case .absent: return []
+                }
+            }
+        }
+        return collect(shape, nodes(of: shape) ?? [], [])
+    }
+
+    /// The presence slots of complex values of which nothing is loaded any more.
+    ///
+    /// - Parameters:
+    ///   - dropped: the slots that are loaded no longer.
+    ///   - bits: what was not loaded before.
+    func presences(goneWith dropped: Set<Int>, _ bits: [UInt8], of shape: Shape) -> [Int] {
+        func collect(_ node: Node) -> (isGone: Bool, isTouched: Bool, presences: [Int]) {
+            switch node {
+            case .slot(let index):
+                let isDropped = dropped.contains(index)
+                let wasMissing = slots[index].bit.map { Self.contains($0, in: bits) } ?? false
+                return (isDropped || wasMissing, isDropped, [])
+            case .complex(_, let presence, let nested):
+                let inner = nested.map(collect)
+                let isTouched = inner.contains { $0.isTouched }
+                let isGone = isTouched && inner.allSatisfy { $0.isGone }
+                return (isGone, isTouched, inner.flatMap(\.presences) + (isGone ? [presence] : []))
+            case .absent: return (true, false, [])
+            }
+        }
+        return (nodes(of: shape) ?? []).flatMap { collect($0).presences }
     }
 
     /// The position of a column's slot.
@@ -216,6 +292,18 @@ struct WritePlan: Sendable {
         }
     }
 
+    /// The dynamic properties in a JSON object.
+    ///
+    /// - Throws: ``StoredValueError`` for what is none.
+    static func dynamicProperties(
+        of text: String?, in model: EntityDataModel
+    ) throws(StoredValueError) -> [String: ODataValue] {
+        guard let text, case .complex(let holder) = try StoredJSON.decode(text, as: .complex(nil), in: model) else {
+            return [:]
+        }
+        return holder.dynamicProperties
+    }
+
     /// The JSON object of dynamic properties; `nil` for none.
     static func dynamicText(_ properties: [String: ODataValue]) -> String? {
         guard !properties.isEmpty else { return nil }
@@ -289,9 +377,8 @@ struct WritePlan: Sendable {
             for (ordinal, node) in nodes.enumerated() {
                 entity.values[ordinal] = try value(node, stored)
             }
-            if let text = stored.dynamic {
-                let value = try StoredJSON.decode(text, as: .complex(nil), in: model)
-                if case .complex(let holder) = value { entity.dynamicProperties = holder.dynamicProperties }
+            if stored.dynamic != nil {
+                entity.dynamicProperties = try Self.dynamicProperties(of: stored.dynamic, in: model)
             }
         } catch {
             throw error.at(table: storage.table, row: stored.rowID.map { "\($0)" })

@@ -147,6 +147,10 @@ struct JSONValueTests {
         let error = #expect(throws: LexicalError.self) { try ODataValue(lexical: "300", type: .byte) }
         #expect(error?.description == "\"300\" is no Edm.Byte; expected a whole number from 0 to 255.")
         #expect(throws: LexicalError.self) { try ODataValue(lexical: "/Date(9999999999999999999)/", type: .dateTime) }
+        for offset in ["-9223372036854775808", "+9223372036854775807", "-0841", "+0841"] {
+            let text = "/Date(0\(offset))/"
+            #expect(throws: LexicalError.self) { try ODataValue(lexical: text, type: .dateTimeOffset) }
+        }
         #expect(throws: LexicalError.self) { try ODataValue(lexical: "POINT(1)", type: .geographyPoint) }
     }
 

@@ -48,7 +48,7 @@ struct StoreDatabaseTests {
         try again.close()
     }
 
-    @Test("write in bulk at NORMAL and are back at FULL afterwards, also after a failure")
+    @Test("write in bulk at NORMAL and are back at FULL afterwards, also after a failure (rule 4)")
     func bulk() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -103,7 +103,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("are back at FULL after a bulk write whose task was cancelled")
+    @Test("are back at FULL after a bulk write whose task was cancelled (rule 4)")
     func cancelled() async throws {
         let path = temporaryPath()
         defer { remove(path) }

@@ -3,6 +3,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import Synchronization
 import Testing
 
 @testable import ODataStore
@@ -151,6 +152,31 @@ struct ChangeTrackingTests {
         #expect(summary(try await database.page(link)) == ["-child(1)"])
         #expect(database.tracker?.comparisons == scans)
         try await database.close()
+    }
+
+    @Test("A change whose caller is gone when it is committed comes with the next delta", arguments: [false, true])
+    func cancelledAfterCommit(wal: Bool) async throws {
+        let fixture = try ForeignFixture(Self.sql, wal: wal)
+        let caller = Caller()
+        var options = ServedDatabase.Options()
+        options.atStep = { if $0 == .committed { caller.task.withLock { $0?.cancel() } } }
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        let link = try #require(try await database.page("item", track: true).deltaLink)
+        let request = try database.request(.update, "item(1)", try database.entity("item", ["name": "A"]))
+        let task = Task {
+            while caller.task.withLock({ $0 == nil }) { await Task.yield() }
+            _ = try? await database.execute(request)
+        }
+        caller.task.withLock { $0 = task }
+        await task.value
+        #expect(try fixture.value("SELECT name FROM item WHERE id = 1") == "A")
+        #expect(summary(try await database.page(link)) == ["+item(1)"])
+        try await database.close()
+    }
+
+    /// Who asks for a change.
+    private final class Caller: Sendable {
+        let task = Mutex<Task<Void, Never>?>(nil)
     }
 
     @Test("Tokens: 400 for another query or nonsense, 410 when the side file is gone or the tombstones are")

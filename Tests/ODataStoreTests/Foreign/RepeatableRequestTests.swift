@@ -137,6 +137,39 @@ struct RepeatableRequestTests {
         try await again.close()
     }
 
+    @Test(
+        "rule 27: where others turn to a write-ahead log while the database is served, a repeat acts exactly once too",
+        arguments: [ServedDatabase.CommitStep.intended, .committed])
+    func turnedToLog(step: ServedDatabase.CommitStep) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql)
+        let path = fixture.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step.rawValue as String] in
+            var options = ServedDatabase.Options()
+            options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+            options.atStep = { if $0.rawValue == step { kill(getpid(), SIGKILL) } }
+            let database = try await ServedDatabase.open(path: path, options: options)
+            let other = try DatabaseQueue(path: path)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+            let entity = try database.entity("item", ["name": "new"])
+            _ = try await database.execute(
+                try database.request(.create, "item", entity, id: "r-1", firstSent: RepeatableRequestTests.sent))
+        }
+        #expect(try fixture.value("PRAGMA journal_mode") == "wal")
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == (step == .committed ? 6 : 5))
+        // And back again: what is open is settled with whatever journal there is.
+        if step == .committed { try fixture.elsewhere("PRAGMA journal_mode = DELETE") }
+        let again = try await open(fixture)
+        let response = try await again.execute(try creation(again))
+        #expect(response.status == 201 && response.location == "item(6)")
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        let link = try #require(try await again.page("item", track: true).deltaLink)
+        if step == .committed { try fixture.elsewhere("PRAGMA journal_mode = WAL") }
+        for _ in 0..<2 { _ = try await again.execute(try creation(again, id: "r-2")) }
+        #expect(try await again.page(link).entities.compactMap(\.control.id) == ["item(7)"])
+        try await again.close()
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
+    }
+
     @Test("rule 27: a repeat is refused as in doubt when others changed the same row since the crash")
     func inDoubt() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: true)

@@ -112,6 +112,27 @@ struct StoreProviderTests {
         #expect(try await read("$entity?$id=Orders(2)")?["Quantity"] == 2)
     }
 
+    @Test("A query with a text in another normal form is another query, though Unicode holds both to be alike")
+    func exactLiterals() async throws {
+        let forms = ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}"]
+        for (index, text) in forms.enumerated() {
+            _ = try await execute(
+                .create, "Orders",
+                .entity(try entity("Orders", ["OrderID": .integer(Int64(index)), "Source": .string(text)])))
+        }
+        func found(_ filter: String) async throws -> [ODataValue?] {
+            try await page("Orders?$filter=\(filter)&$orderby=OrderID").map { $0["OrderID"] }
+        }
+        for (index, text) in forms.enumerated() {
+            let id = ODataValue.integer(Int64(index))
+            #expect(try await found("Source eq '\(text)'") == [id])
+            #expect(try await found("startswith(Source,'\(text)')") == [id])
+            #expect(try await found("Source in ('\(text)','x')") == [id])
+            #expect(try await found("contains(concat(Source,'\(text)'),'\(text)\(text)')") == [id])
+            #expect(try await found("Source eq '\(text)' and Source ne '\(forms[index ^ 1])'") == [id])
+        }
+    }
+
     @Test("11.4.3 An update changes what it gives; return=representation returns the entity")
     func update() async throws {
         try await fill()

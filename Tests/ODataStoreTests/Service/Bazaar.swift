@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ODataFormat
 import ODataModel
 import ODataQuery
@@ -173,6 +174,18 @@ struct Bazaar {
     func text(_ url: String, principal: Principal? = nil) async throws -> ODataValue? {
         guard case .value(let value, _) = try await send(.read, url, principal: principal).body else { return nil }
         return value
+    }
+
+    /// Relates two rows in the link table of a navigation property, also where no request does.
+    func relate(_ set: String, _ path: String, _ source: Int64, to target: Int64) async throws {
+        guard case .link(_, let table, let own, let other)? = service.core.mapping.tables[set]?.navigation[path] else {
+            throw ODataError.notFound(path)
+        }
+        try await service.database.write { database in
+            try database.execute(
+                sql: "INSERT INTO \(quoted(table)) (\(quoted(own)), \(quoted(other))) VALUES (?, ?)",
+                arguments: [source, target])
+        }
     }
 
     // MARK: Model

@@ -66,7 +66,7 @@ struct DeltaTests {
         #expect(delta.removed.map(\.id) == [ids[1]])
     }
 
-    @Test("11.3 rows enter and leave a filtered result, and leave with reason changed")
+    @Test("11.3 rows enter and leave a filtered result, and leave with reason changed (rule 29)")
     func filters() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b"])
@@ -132,7 +132,7 @@ struct DeltaTests {
         #expect(try await bazaar.follow(far).entities.count == 1)
     }
 
-    @Test("11.3 rows enter and leave through a related row, its old place included")
+    @Test("11.3 rows enter and leave through a related row, its old place included (rule 29)")
     func relatedRows() async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen","Products":[{"Name":"Mug"}]}"#)
@@ -226,7 +226,7 @@ struct DeltaTests {
         #expect(names(try await bazaar.follow(link)) == ["c"])
     }
 
-    @Test("8.2.8.6 what cannot be tracked gets no Preference-Applied")
+    @Test("8.2.8.6 what cannot be tracked gets no Preference-Applied (rule 29)")
     func untrackable() async throws {
         let bazaar = try await Bazaar()
         for url in [
@@ -238,7 +238,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("11.3 a delta link is good for its own query, for thirty days, and for one state of the data")
+    @Test("11.3 a delta link is good for its own query, for thirty days, and for one state of the data (rule 29)")
     func expiry() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a"])

@@ -78,6 +78,20 @@ struct OperationTests {
         try #require(try await bazaar.page("Products?$filter=Name eq '\(name)'").entities.first?.control.id)
     }
 
+    @Test("11.5.5 An action that has acted is no failure, whatever cannot be read of its result")
+    func actedThoughUnreadable() async throws {
+        let bazaar = try await Bazaar { definition in
+            try definition.action("Note", returns: .collection(.entity(Self.product))) { call in
+                try call.transaction.create(call.transaction.newEntity(in: "Notes", ["Color": "red"]), in: "Notes")
+                return .query("Products?$filter=matchesPattern(Name,Name)")
+            }
+        }
+        try await bazaar.create("Products", #"{"Name":"["}"#)
+        #expect(try await bazaar.refusal(.read, "Products?$filter=matchesPattern(Name,Name)") != nil)
+        #expect(try await bazaar.send(.create, "Note").status == 204)
+        #expect(try await bazaar.page("Notes").entities.count == 1)
+    }
+
     @Test("11.5.4 Functions: unbound ones by import, overloads told apart by their parameters")
     func functions() async throws {
         let bazaar = try await bazaar()

@@ -193,6 +193,59 @@ struct ServiceGuardTests {
         }
     }
 
+    @Test("A result that is kept has its further pages, for who asked for it alone")
+    func keptResultsPage() async throws {
+        let bazaar = try await guarded()
+        func page(_ url: String, _ principal: Principal) async throws -> EntityPage {
+            var request = ODataRequest(following: url, preferences: Preferences(maxPageSize: 1))
+            request.principal = principal
+            guard case .page(let page) = try await bazaar.service.execute(request).body else {
+                throw ODataError.notFound("page")
+            }
+            return page
+        }
+        let first = try await page("Categories?$apply=concat(filter(ID gt 0),aggregate($count as N))", Self.ann)
+        #expect(first.entities.map { $0["ID"] } == [1])
+        let link = try #require(first.nextLink)
+        let second = try await page(link, Self.ann)
+        #expect(second.entities.map { $0["ID"] } == [2])
+        #expect(try await page(try #require(second.nextLink), Self.ann).entities.map { $0["N"] } == [2])
+        let error = await #expect(throws: ODataError.self) { _ = try await page(link, Self.bob) }
+        #expect(error?.status == 410)
+    }
+
+    @Test(
+        "8.2.6 A snapshot's rows are written as those of any page",
+        arguments: [ResponseFormat.Metadata.minimal, .full, .none])
+    func snapshotIsAsPlain(metadata: ResponseFormat.Metadata) async throws {
+        let bazaar = try await Bazaar(replacing: [
+            #"MaxLength="20"/></ComplexType>"#:
+                #"MaxLength="20"/><NavigationProperty Name="Near" Type="Collection(Bazaar.Category)"/></ComplexType>"#,
+            #"<Property Name="Margin" Type="Edm.Int32"/>"#: #"<Property Name="Home" Type="Bazaar.Address"/>"#,
+            #"<EntitySet Name="Orders" EntityType="Bazaar.Order"/>"#:
+                #"<EntitySet Name="Orders" EntityType="Bazaar.Order"><NavigationPropertyBinding Path="Home/Near" "#
+                + #"Target="Categories"/></EntitySet>"#,
+        ])
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        try await bazaar.create("Orders", #"{"Owner":"ann","Home":{"Street":"s"}}"#)
+        try await bazaar.create("Orders", #"{"Owner":"bob","Lines":[{"No":1,"Text":"a"}]}"#)
+        try await bazaar.relate("Orders", "Home/Near", 1, to: 1)
+        for url in ["Orders", "Orders?$expand=Home/Near,Lines&$orderby=ID"] {
+            var request = try bazaar.request(.read, url)
+            request.format = ResponseFormat(metadata: metadata, serviceRoot: "http://s/")
+            var texts: [String] = []
+            for isolation in [nil, ODataRequest.Isolation.snapshot] {
+                request.isolation = isolation
+                guard case .encoded(let stream, _) = try await bazaar.service.execute(request).body else {
+                    throw ODataError.notFound("page")
+                }
+                texts.append(String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self))
+            }
+            #expect(texts[0] == texts[1])
+            #expect(texts[0].contains("Kitchen") == (url != "Orders"))
+        }
+    }
+
     @Test("Repeatable requests act once, and are answered alike")
     func repeats() async throws {
         let bazaar = try await Bazaar()

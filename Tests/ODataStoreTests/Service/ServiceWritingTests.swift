@@ -357,6 +357,43 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Categories") == ["Only"])
     }
 
+    @Test("11.4.13 Replacing a collection with continue-on-error leaves a member that is refused as it was")
+    func replaceContinuesOnError() async throws {
+        let bazaar = try await Bazaar()
+        var preferences = Preferences()
+        preferences.continueOnError = true
+        try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
+        try await bazaar.create("Categories", #"{"Name":"Office"}"#)
+        // The second one has its name still when the first one asks for it.
+        let all = #"[{"ID":1,"Name":"Office"},{"Name":"Attic"}]"#
+        let response = try await bazaar.send(.replace, "Categories", all, preferences: preferences)
+        guard case .page(let page) = response.body else { throw ODataError.notFound("page") }
+        #expect(page.entities.count == 1)
+        #expect(try await bazaar.names("Categories?$orderby=Name") == ["Attic", "Kitchen"])
+        let mug = try #require(try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#).control.id)
+        try await bazaar.create("Products", #"{"Name":"Pot","CategoryID":1}"#)
+        let related = #"[{"@id":"\#(mug)","Name":"A name of more than twenty characters"}]"#
+        try await bazaar.send(.replace, "Categories(1)/Products", related, preferences: preferences)
+        #expect(try await bazaar.names("Categories(1)/Products") == ["Mug"])
+    }
+
+    @Test("4.3 (URL) a key is found by changes as it is by reads, whatever the offset of an instant in it")
+    func instantKeys() async throws {
+        let key = "<Key><PropertyRef Name=\"ID\"/></Key>\n<Property Name=\"ID\" Type="
+        let bazaar = try await Bazaar(replacing: [
+            "<EntityType Name=\"Note\" OpenType=\"true\">\(key)\"Edm.Int32\"":
+                "<EntityType Name=\"Note\" OpenType=\"true\">\(key)\"Edm.DateTimeOffset\""
+        ])
+        try await bazaar.create("Notes", #"{"ID":"2026-01-01T10:00:00+02:00","Color":"red"}"#)
+        let url = "Notes(2026-01-01T08:00:00Z)"
+        #expect(try await bazaar.entity(url)?.dynamicProperties["Color"] == "red")
+        try await bazaar.send(.update, url, #"{"Color":"blue"}"#)
+        #expect(try await bazaar.page("Notes").entities.map { $0.dynamicProperties["Color"] } == ["blue"])
+        #expect(try await bazaar.refusal(.create, "Notes", #"{"ID":"2026-01-01T08:00:00Z"}"#)?.status == 409)
+        try await bazaar.send(.delete, url)
+        #expect(try await bazaar.page("Notes").entities.isEmpty)
+    }
+
     @Test("11.4.13 and 11.4.14 $each: all members of a filtered collection, all or none")
     func each() async throws {
         let bazaar = try await Bazaar()

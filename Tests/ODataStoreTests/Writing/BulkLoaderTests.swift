@@ -71,6 +71,34 @@ struct BulkLoaderTests {
         }
     }
 
+    @Test("takes a text in another normal form for another one, also within collections and dynamic properties")
+    func normalForms() throws {
+        let (queue, layout) = try makeStore()
+        try queue.write { database in
+            let table = try #require(layout.mapping.tables["Customers"])
+            let loader = try BulkLoader(table: table, in: database)
+            func customer(_ name: String, _ phone: String, _ note: String) -> Entity {
+                var entity = Entity(
+                    shape: table.shape,
+                    [
+                        "ID": .guid(ODataGuid(high: 1, low: 2)), "Name": .string(name),
+                        "Phones": .collection([.string(phone)]),
+                    ])
+                entity.dynamicProperties["Note"] = .string(note)
+                return entity
+            }
+            let (one, two) = ("\u{E9}", "e\u{301}")
+            try loader.load(customer(one, one, one), owner: 1)
+            var kept = (name: one, phone: one, note: one)
+            for change in [\(name: String, phone: String, note: String).name, \.phone, \.note] {
+                kept[keyPath: change] = two
+                let entity = customer(kept.name, kept.phone, kept.note)
+                try #expect(loader.load(entity, owner: 1).change == .updated)
+                try #expect(loader.load(entity, owner: 1).change == .unchanged)
+            }
+        }
+    }
+
     @Test("passes rows that are local or hidden on to the query that brings them, no others")
     func owners() throws {
         let (queue, layout) = try makeStore()

@@ -75,7 +75,8 @@ struct CommitIntent: Codable {
                     try delete(row["id"], in: side)
                 }
             }
-            return .rollback
+            // Nothing is written but the file beside, which is a part of this transaction where it is attached.
+            return .commit
         }
     }
 

@@ -26,6 +26,18 @@ struct ServedCommit: Sendable {
     ///
     /// - Parameter database: the connection that writes, outside of a transaction.
     func run(in database: Database, _ body: (Database) throws -> [ODataResponse]) throws -> Outcome {
+        if let outcome = try attempt(in: database, body) { return outcome }
+        try tracker?.side.detach(from: database)
+        guard let outcome = try attempt(in: database, body) else {
+            throw DatabaseError(message: "the journal mode changes too often")
+        }
+        return outcome
+    }
+
+    /// Runs the transaction, unless the file beside cannot be committed with it any more.
+    ///
+    /// - Returns: `nil` where another program has turned to a write-ahead log; nothing is done then.
+    private func attempt(in database: Database, _ body: (Database) throws -> [ODataResponse]) throws -> Outcome? {
         if let tracker, tracker.side.queue != nil {
             // An intent whose mark failed, or that another process left, is settled before anything is built on it.
             try CommitIntent.settleAll(tracker, in: database, now: now, lifetime: lifetime)
@@ -33,8 +45,13 @@ struct ServedCommit: Sendable {
         var outcome = Outcome.acted([])
         var touched: [TouchedRows.Row] = []
         var intent: Int64?
+        var isOutdated = false
         do {
             try database.inTransaction(.immediate) {
+                if let tracker, try tracker.side.isOutdated(in: database) {
+                    isOutdated = true
+                    return .rollback
+                }
                 if let tracker, let identification,
                     let answers = try tracker.side.use(database, { try remembered(identification, $0) })
                 {
@@ -68,6 +85,7 @@ struct ServedCommit: Sendable {
             }
             throw error
         }
+        if isOutdated { return nil }
         guard case .acted(let responses) = outcome, let tracker else { return outcome }
         atStep(.committed)
         guard tracker.side.queue != nil, intent != nil || !touched.isEmpty else { return outcome }
@@ -76,9 +94,10 @@ struct ServedCommit: Sendable {
                 try mark(responses, touched, tracker, database, side)
                 if let intent { try CommitIntent.delete(intent, in: side) }
             }
-        } catch is DatabaseError {
-            // The change is made, and that is the answer. Versions come from a comparison then, the answer to
-            // repeats from the intent, which the next transaction settles.
+        } catch {
+            // The change is made, and that is the answer, whatever stands in the way of the mark: an error of the
+            // file beside, or that nobody waits for the answer any more. Versions come from a comparison then, the
+            // answer to repeats from the intent, which the next transaction settles.
             tracker.doubt()
         }
         return outcome

@@ -192,7 +192,8 @@ public final class ServedDatabase: ODataProvider {
     ///
     /// - Throws: ``ForeignDatabaseError/locked(path:)`` while a response is still being read.
     public func close() async throws {
-        let (tracker, isWAL) = (tracker, connections.isWAL)
+        // Another program may have turned to a log meanwhile.
+        let (tracker, isWAL) = (tracker, connections.isWAL || tracker?.side.queue != nil)
         do {
             try await connections.writer.writeWithoutTransaction { [connections] database in
                 if isWAL, !connections.isReadOnly {

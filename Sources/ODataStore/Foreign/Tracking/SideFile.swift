@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// The file beside a foreign database that keeps what the database has no place for: the versions of its rows,
 /// the requests that were answered, and what was about to be committed (rule 27). `NAME.db-outpost` for
@@ -7,6 +8,8 @@ import GRDB
 ///
 /// With a rollback journal the file is attached to the connection that writes, so that both commit together.
 /// With a write-ahead log SQLite does not commit two files together; then the file has a connection of its own.
+/// Another program may turn to a log while the database is served, which is found out within each transaction
+/// (``isOutdated(in:)``).
 final class SideFile: Sendable {
     /// What `PRAGMA application_id` holds: `OUTS`.
     static let applicationID = 0x4F55_5453
@@ -17,8 +20,11 @@ final class SideFile: Sendable {
 
     /// The file.
     let path: String
+    private let busyTimeout: TimeInterval
+    private let connection: Mutex<DatabaseQueue?>
+
     /// The file's own connection; `nil` when it is attached.
-    let queue: DatabaseQueue?
+    var queue: DatabaseQueue? { connection.withLock { $0 } }
 
     /// Opens the file, or makes it.
     ///
@@ -28,17 +34,15 @@ final class SideFile: Sendable {
     /// - Throws: ``ForeignDatabaseError/sideFile(path:message:)``.
     init(path: String, main: ForeignConnections, busyTimeout: TimeInterval) throws {
         self.path = path
+        self.busyTimeout = busyTimeout
         do {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(busyTimeout)
-            configuration.label = "outpost.side"
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try Self.open(path, busyTimeout)
             try queue.write { try Self.create(in: $0, path: path) }
             if main.isWAL || main.isReadOnly {
-                self.queue = queue
+                connection = Mutex(queue)
             } else {
                 try queue.close()
-                self.queue = nil
+                connection = Mutex(nil)
                 try main.writer.writeWithoutTransaction {
                     try $0.execute(sql: "ATTACH DATABASE ? AS \(Self.schemaName)", arguments: [path])
                 }
@@ -47,6 +51,32 @@ final class SideFile: Sendable {
             throw ForeignDatabaseError.sideFile(
                 path: path, message: "cannot be used: \(error.message ?? "SQLite gave no reason")")
         }
+    }
+
+    private static func open(_ path: String, _ busyTimeout: TimeInterval) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.label = "outpost.side"
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Whether the file is attached to a database that has come to use a write-ahead log since.
+    ///
+    /// - Parameter main: the connection that writes, inside a transaction that has the lock for writing: nobody changes the
+    ///   journal mode then.
+    func isOutdated(in main: Database) throws -> Bool {
+        guard queue == nil else { return false }
+        return try String.fetchOne(main, sql: "PRAGMA main.journal_mode")?.lowercased() == "wal"
+    }
+
+    /// Gives the file a connection of its own, where it is attached.
+    ///
+    /// - Parameter main: the connection that writes, outside of a transaction.
+    func detach(from main: Database) throws {
+        guard queue == nil else { return }
+        let own = try Self.open(path, busyTimeout)
+        try main.execute(sql: "DETACH DATABASE \(Self.schemaName)")
+        connection.withLock { $0 = own }
     }
 
     private static func create(in database: Database, path: String) throws {

@@ -32,7 +32,12 @@ struct ExpandPaging: Sendable {
         guard pageSize != nil else { return self }
         var result = self
         result.options = QueryOptions()
-        guard let item = options.expand.first(where: { $0.path.last?.text == expand.navigation.name }) else {
+        // Two types may have a property of the same name.
+        let before = expand.path.map { step in
+            if case .cast(let shape) = step { shape.name.description } else { ExpressionCompiler.name(of: [step]) }
+        }
+        let items = options.expand.filter { $0.path.last?.text == expand.navigation.name }
+        guard let item = items.first(where: { $0.path.dropLast().map(\.text) == before }) ?? items.first else {
             // `*` expands without options.
             return result
         }
@@ -49,25 +54,49 @@ struct ExpandPaging: Sendable {
         return result
     }
 
+    /// Whether there are links to what does not fit on a page of an expanded property: a path to it through each parent. A
+    /// parent without an id of its own has none, and what a complex value leads to has no path that is read in pages.
+    static func canLink(_ expand: BoundExpand, of table: TableStorage, _ mapping: StorageMapping) -> Bool {
+        guard expand.complexPath.isEmpty else { return false }
+        var path = ""
+        var container: TableStorage?
+        for segment in table.set.split(separator: "/").map(String.init) {
+            path += path.isEmpty ? segment : "/\(segment)"
+            guard let own = mapping.tables[path] else { return false }
+            let isAlone: Bool
+            if let container {
+                guard let navigation = container.shape.navigationProperty(segment) else { return false }
+                isAlone = !navigation.isCollection
+            } else {
+                isAlone = mapping.model.singleton(segment) != nil
+            }
+            guard isAlone || !own.keyColumns.isEmpty else { return false }
+            container = own
+        }
+        return true
+    }
+
     /// The link to the rows behind one of a parent's expanded rows.
+    ///
+    /// - Parameter parent: the parent's id, which is the path to it.
     func link(
-        to expand: BoundExpand, of parent: String?, set: String, _ values: [DatabaseValue], _ mapping: StorageMapping,
+        to expand: BoundExpand, of parent: String?, _ values: [DatabaseValue], _ mapping: StorageMapping,
         _ compilerOptions: SQLCompiler.Options
     ) throws -> String? {
-        guard let parent, let source = mapping.model.entitySet(set), let table = mapping.tables[set],
-            let (_, key) = try? EntityID.parse(parent, model: mapping.model), let key
-        else { return nil }
+        guard let parent else { return nil }
+        var path = parent
+        // The type that has the property, where the parent's declared one does not.
+        for case .cast(let shape) in expand.path { path += "/\(shape.name)" }
+        path += "/\(expand.navigation.name)"
+        if expand.query.shape.name != expand.navigation.target { path += "/\(expand.query.shape.name)" }
+        let place = try Binder(model: mapping.model).bind(ODataURL(parsing: path)).resource
         let compiled = try SQLCompiler(mapping: mapping, options: compilerOptions).compile(
-            expand.query,
-            at: [
-                .entitySet(source, table.shape), .key(key),
-                .navigation(expand.navigation, set: expand.query.set, expand.query.shape),
-            ])
+            expand.query, at: place.steps)
         let remaining = expand.query.top.map { max(0, $0 - (pageSize ?? 0)) }
         let token = PageToken(
             digest: compiled.digest, now: compilerOptions.now, remaining: remaining, values: values)
         var options = options
         options.skipToken = token.text
-        return "\(serviceRoot)\(parent)/\(expand.navigation.name)?\(options.urlEncoded())"
+        return "\(serviceRoot)\(path)?\(options.urlEncoded())"
     }
 }

@@ -111,12 +111,10 @@ actor PageWriter {
         typealias Result = (bytes: [UInt8], run: PageRun, outcome: PageRun.Outcome, count: Int)
 
         func read(_ database: Database) throws -> Result {
-            // All that full metadata say is said of entities.
-            if renderer.format.metadata == .full { return try readEntities(database) }
             var run = run
             var count = 0
             let plan = run.compiled.plan
-            if run.compiled.expand.isEmpty {
+            if run.compiled.expand.isEmpty, renderer.format.metadata != .full {
                 var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
                 // An array that is already open: the first value written makes the writer expect commas.
                 let keys = JSONRowRenderer.PreparedKeys(plan)
@@ -129,6 +127,23 @@ actor PageWriter {
                 let comma = needsComma && count > 0 ? [UInt8(ascii: ",")] : []
                 return (comma + writer.bytes, run, outcome, count)
             }
+            let objects: [[UInt8]]
+            let outcome: PageRun.Outcome
+            (objects, run, outcome) = try rows(database)
+            var bytes: [UInt8] = []
+            for object in objects {
+                if needsComma || !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
+                bytes += object
+            }
+            return (bytes, run, outcome, objects.count)
+        }
+
+        /// The next rows, each by itself as it stands in a page, and how to go on.
+        func rows(_ database: Database) throws -> (objects: [[UInt8]], run: PageRun, outcome: PageRun.Outcome) {
+            // All that full metadata say is said of entities.
+            if renderer.format.metadata == .full { return try entities(database) }
+            var run = run
+            let plan = run.compiled.plan
             var items: [JSONRowRenderer.Object] = []
             var sources: [[[DatabaseValue]]] = []
             var size = 0
@@ -141,15 +156,12 @@ actor PageWriter {
             }
             try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
                 .expand(&items, sources, run.compiled.expand, of: plan.set)
-            var bytes: [UInt8] = []
-            for item in items {
-                if needsComma || !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
-                bytes += item.bytes
-            }
-            return (bytes, run, outcome, items.count)
+            return (items.map(\.bytes), run, outcome)
         }
 
-        private func readEntities(_ database: Database) throws -> Result {
+        private func entities(
+            _ database: Database
+        ) throws -> (objects: [[UInt8]], run: PageRun, outcome: PageRun.Outcome) {
             var run = run
             let plan = run.compiled.plan
             let entityRenderer = EntityRenderer(model: mapping.model)
@@ -163,13 +175,13 @@ actor PageWriter {
             try ExpandRunner(
                 renderer: entityRenderer, mapping: mapping, options: options, database: database, paging: paging
             ).expand(&entities, sources, run.compiled.expand, of: plan.set)
-            var writer = JSONWriter(reservingCapacity: PageWriter.readSize)
-            for var entity in entities {
+            let objects = entities.map { entity in
+                var (entity, writer) = (entity, JSONWriter(reservingCapacity: 512))
                 if renderer.omitsNulls { entity.omitNulls() }
                 renderer.entities.write(entity, declared: plan.shape.name, to: &writer)
+                return writer.bytes
             }
-            let comma = needsComma && !entities.isEmpty ? [UInt8(ascii: ",")] : []
-            return (comma + writer.bytes, run, outcome, entities.count)
+            return (objects, run, outcome)
         }
     }
 }

@@ -17,8 +17,8 @@ final class ResultSnapshots: Sendable {
 
     private struct State {
         var file: StoreDatabase?
-        /// The tables by identifier, oldest first.
-        var tables: [(id: String, name: String)] = []
+        /// The tables by identifier, oldest first, with the caller whose result each is.
+        var tables: [(id: String, name: String, principal: Principal?)] = []
         var count = 0
     }
 
@@ -39,12 +39,15 @@ final class ResultSnapshots: Sendable {
         let id: String
         let compiled: CompiledQuery
         let pool: DatabasePool
+        /// Whose file it is: as long as a page is read, that stays.
+        fileprivate let owner: ResultSnapshots
     }
 
     /// Runs a query to its end and keeps its rows, `$skip` and `$top` applied.
     ///
+    /// - Parameter principal: the caller, who alone may read it.
     /// - Throws: ``ODataError`` 507 when there are more than ``maxRows``.
-    func take(_ compiled: CompiledQuery, _ database: Database) throws -> Snapshot {
+    func take(_ compiled: CompiledQuery, _ database: Database, for principal: Principal?) throws -> Snapshot {
         let pool = try open()
         let (id, name) = state.withLock { state in
             state.count += 1
@@ -73,22 +76,24 @@ final class ResultSnapshots: Sendable {
             }
         }
         let dropped = state.withLock { state -> [String] in
-            state.tables.append((id, name))
+            state.tables.append((id, name, principal))
             let excess = max(0, state.tables.count - Self.capacity)
             let names = state.tables.prefix(excess).map(\.name)
             state.tables.removeFirst(excess)
             return names
         }
         for table in dropped { try pool.write { try $0.execute(sql: "DROP TABLE \(table)") } }
-        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool)
+        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, owner: self)
     }
 
-    /// A result that was kept.
+    /// A result that was kept for a caller.
     ///
-    /// - Throws: ``ODataError`` 410 when it is gone.
-    func find(_ id: String, _ compiled: CompiledQuery) throws -> Snapshot {
+    /// - Throws: ``ODataError`` 410 when it is gone, or another caller's.
+    func find(_ id: String, _ compiled: CompiledQuery, for principal: Principal?) throws -> Snapshot {
         let found = state.withLock { state in
-            state.tables.first { $0.id == id }.flatMap { table in state.file.map { (table.name, $0.pool) } }
+            state.tables.first { $0.id == id && $0.principal == principal }.flatMap { table in
+                state.file.map { (table.name, $0.pool) }
+            }
         }
         guard let (name, pool) = found else {
             throw ODataError(
@@ -96,7 +101,7 @@ final class ResultSnapshots: Sendable {
                 message: "The result that this page belongs to is no longer kept; ask for the first page again.",
                 target: "$skiptoken")
         }
-        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool)
+        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, owner: self)
     }
 
     /// The query that reads a kept result in its order.

@@ -97,4 +97,7 @@ extension ColumnCodec {
         default: true
         }
     }
+
+    /// Whether a key, which is never JSON, may be written in several ways.
+    var hasSeveralForms: Bool { !isUnambiguous && self != .json }
 }

@@ -136,7 +136,7 @@ extension ExpressionCompiler {
                 target = try follow(property, storage, scope, condition)
             case (.property(let property, let ordinal, _), .complex(_, let storages, _, let scope)):
                 guard ordinal < storages.count else { throw Self.unsupported(property.name) }
-                target = try follow(property, storages[ordinal], scope, nil)
+                target = try follow(property, storages[ordinal], scope, nil, isWithinComplex: true)
             case (.property, .scalar(let operand)) where operand.codec == .json,
                 (.dynamic, .scalar(let operand)) where operand.codec == .json:
                 target = .scalar(try within(operand, step, path))
@@ -343,12 +343,18 @@ extension ExpressionCompiler {
         return operand
     }
 
+    /// Where a property lies.
+    ///
+    /// - Parameter isWithinComplex: whether it is one of a complex value, which may be null as a whole: its columns hold
+    ///   NULL then, whatever the properties themselves may be.
     private func follow(
-        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope, _ condition: SQLFragment?
+        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope, _ condition: SQLFragment?,
+        isWithinComplex: Bool = false
     ) throws -> PathTarget {
         switch storage {
         case .column(let column):
-            var operand = scope.column(column, isNullable: property.isNullable || scope.owner !== scope)
+            var operand = scope.column(
+                column, isNullable: isWithinComplex || scope.holdsNull(column, isNullable: property.isNullable))
             if let condition {
                 operand.sql = "CASE WHEN \(condition) THEN \(operand.sql) END"
                 operand.isNullable = true

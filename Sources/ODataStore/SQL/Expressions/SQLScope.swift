@@ -136,6 +136,12 @@ final class SQLScope {
         guard let table, computed.isEmpty, table.shape === shape else { return nil }
         let storages = table.properties
         guard ordinal < storages.count, case .column(let storage) = storages[ordinal] else { return nil }
-        return column(storage, isNullable: isNullable || owner !== self)
+        return column(storage, isNullable: holdsNull(storage, isNullable: isNullable))
+    }
+
+    /// Whether a column of the scope's table may hold NULL: where its property may be null, where a left join may have
+    /// found no row, and where it need not be loaded.
+    func holdsNull(_ storage: ColumnStorage, isNullable: Bool) -> Bool {
+        isNullable || owner !== self || storage.isOptionallyLoaded
     }
 }

@@ -5,7 +5,11 @@ import ODataModel
 struct DirectColumn: Sendable {
     /// How a value of the expected storage class is read.
     enum Kind: Sendable {
-        case integer, enumeration, boolean, double, string
+        case integer, enumeration, boolean, double, single, string
+        case date, timeOfDay, instant, guid
+        /// An integer, with so many of its digits to the right of the point.
+        case scaledDecimal(Int32)
+        case decimalBytes
         /// As the slot says.
         case other
     }
@@ -46,7 +50,14 @@ struct DirectColumn: Sendable {
             if case .enumeration = storage.type { .enumeration } else { .integer }
         case .boolean: .boolean
         case .double: .double
+        case .single: .single
         case .string: .string
+        case .date: .date
+        case .timeOfDay: .timeOfDay
+        case .dateTimeOffset: .instant
+        case .guid: .guid
+        case .scaledDecimal(let scale): Int32(exactly: scale).map { Kind.scaledDecimal($0) } ?? .other
+        case .decimalBytes: .decimalBytes
         default: .other
         }
     }

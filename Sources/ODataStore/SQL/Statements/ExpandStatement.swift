@@ -91,8 +91,10 @@ struct ExpandStatement {
         if expand.form == .references { query.projection = .some(ordinals: [], names: []) }
         compiled = try builder.build(query)
         parent = builder.partition.first?.sql ?? number.sql
-        // A link to what follows would ask without the row that $it stands for.
-        let isPaged = expand.navigation.isCollection && compiled.canResume && !expand.refersToOutermost
+        // A link to what follows would ask without the row that $it stands for. Where there can be none, nothing is left out.
+        let isPaged =
+            expand.navigation.isCollection && compiled.canResume && !expand.refersToOutermost
+            && ExpandPaging.canLink(expand, of: table, mapping)
         let size = isPaged ? pageSize.flatMap { size in expand.query.top.map { $0 <= size } == true ? nil : size } : nil
         self.pageSize = size
         top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top

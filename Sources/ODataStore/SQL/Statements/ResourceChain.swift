@@ -134,19 +134,30 @@ extension ExpressionCompiler {
                     status: 400, code: "InvalidKey", message: "The key of \(table.set) lacks \(part.name).",
                     target: part.name)
             }
-            return try equal(scope.column(column, isNullable: false), value)
+            return try equal(column, table, scope, value)
         }
     }
 
-    /// A column's equality with a value in the column's own form, for keys.
-    func equal(_ operand: Operand, _ value: ODataValue) throws -> SQLFragment {
+    /// A key column's equality with a value, however the value is written there.
+    func equal(
+        _ column: ColumnStorage, _ table: TableStorage, _ scope: SQLScope, _ value: ODataValue
+    ) throws -> SQLFragment {
+        let operand = scope.column(column, isNullable: false)
         if operand.codec == .guidText, case .guid(let guid) = value {
-            // Either case is common; a mixed one is found by the second condition.
-            let text = guid.description
-            return """
-                (\(operand.sql) IN (\(bind: text.databaseValue), \(bind: text.uppercased().databaseValue)) \
-                OR lower(\(operand.sql)) = \(bind: text.databaseValue))
+            // Each range is looked up in the index on the key, for which SQLite would not use the alternatives of an OR; a
+            // comparison of lower(…) alone would read all rows.
+            let (name, text) = ("\(name: column.name)" as SQLFragment, guid.description.databaseValue)
+            let written = guid.textRanges.map { range -> SQLFragment in
                 """
+                SELECT \(name) FROM \(name: table.table) WHERE \(name) >= \(bind: range.least.databaseValue) \
+                AND \(name) <= \(bind: range.greatest.databaseValue) AND lower(\(name)) = \(bind: text)
+                """
+            }
+            return "\(operand.sql) IN (\(list: written, by: " UNION ALL "))"
+        }
+        if operand.codec == .timeText {
+            // With seconds or without, and with any number of zeros at the end.
+            return try compare(.equal, operand, .constant(value, operand.type), isCondition: true)
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(value) {
             let first = InstantKey.encode(seconds: instant.seconds, picoseconds: instant.picoseconds)

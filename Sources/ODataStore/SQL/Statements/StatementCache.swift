@@ -3,21 +3,56 @@ import Synchronization
 
 /// Prepared statements that are kept with their connections.
 ///
-/// GRDB keeps a statement as long as its connection lives. Requests come from anybody, so that only so many texts are
-/// let in; what comes later is prepared each time.
+/// GRDB keeps a statement as long as its connection lives, and cannot be told to let go of a single one. Requests come from
+/// anybody, so that it is counted here what a connection keeps: where that is too much all of it goes, and what is
+/// asked for again is prepared once more. However many odd queries came before, one that is asked often is kept.
 enum StatementCache {
-    /// How many texts are kept.
+    /// How many statements a connection keeps.
     static let capacity = 1_000
-    private static let texts = Mutex<Set<String>>([])
+
+    private static let connections = Mutex<[ObjectIdentifier: KeptStatements]>([:])
 
     /// A statement, prepared before where it could be kept.
     static func statement(_ sql: String, in database: Database) throws -> Statement {
-        let isKept = texts.withLock { texts in
-            if texts.contains(sql) { return true }
-            guard texts.count < capacity else { return false }
-            texts.insert(sql)
-            return true
+        try kept(by: database).statement(sql, in: database)
+    }
+
+    private static func kept(by database: Database) -> KeptStatements {
+        let address = ObjectIdentifier(database)
+        return connections.withLock { connections in
+            // The address may have been that of another one, which is gone.
+            if let known = connections[address], known.database === database { return known }
+            connections = connections.filter { $0.value.database != nil }
+            let made = KeptStatements(of: database)
+            connections[address] = made
+            return made
         }
-        return isKept ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
+    }
+}
+
+/// The statements of one connection.
+///
+/// `@unchecked Sendable`: the statements are touched only by who has the connection, which is one at a time.
+private final class KeptStatements: @unchecked Sendable {
+    /// A statement that GRDB keeps. It lets go of one that failed, and of all when the schema changes or the connection is
+    /// closed, which could not be while somebody else held them.
+    private struct Reference {
+        weak var statement: Statement?
+    }
+
+    weak let database: Database?
+    private var statements: [String: Reference] = [:]
+
+    init(of database: Database) { self.database = database }
+
+    func statement(_ sql: String, in database: Database) throws -> Statement {
+        if let known = statements[sql]?.statement { return known }
+        if statements.count >= StatementCache.capacity {
+            database.clearSchemaCache()
+            statements = [:]
+        }
+        let made = try database.cachedStatement(sql: sql)
+        statements[sql] = Reference(statement: made)
+        return made
     }
 }

@@ -52,8 +52,9 @@ struct QueueHook: WriteHook {
             // now: what still refers to that one must not come to refer to this one.
             let setting = "temporary.\(table.set).\(property.name)"
             let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
-            let next = min(least, given, 0) - 1
-            guard let floor = type.integerRange?.lowerBound, next >= floor else { break }
+            // The service may have given the least number there is.
+            let (next, isBeyond) = min(least, given, 0).subtractingReportingOverflow(1)
+            guard !isBeyond, let floor = type.integerRange?.lowerBound, next >= floor else { break }
             try Settings.set(setting, String(next), in: database)
             return .integer(next)
         default: break
@@ -137,7 +138,7 @@ struct QueueHook: WriteHook {
     ) throws -> Bool {
         guard let old = change.before, let after = change.after else { return false }
         let changed = change.changedProperties.filter {
-            after[$0] != old[$0] && change.table.shape.navigationProperty($0) == nil
+            !after[$0].isIdentical(to: old[$0]) && change.table.shape.navigationProperty($0) == nil
         }
         let options = try ChangeOptions(change.request)
         // Nothing that differs is nothing to send.
