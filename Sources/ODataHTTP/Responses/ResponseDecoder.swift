@@ -157,31 +157,35 @@ public struct ResponseDecoder: Sendable {
     ) async throws -> EntityPage {
         var reader = decoder.collection(type: shape.name)
         var page = EntityPage()
+        var order = DeltaOrder()
         var isWhole = false
         do {
             while let chunk = try await stream.next() {
                 try reader.append(chunk)
-                isWhole = try take(&reader, into: &page, request) || isWhole
+                isWhole = try take(&reader, into: &page, &order, request) || isWhole
             }
             try reader.finish()
-            isWhole = try take(&reader, into: &page, request) || isWhole
+            isWhole = try take(&reader, into: &page, &order, request) || isWhole
         } catch let error as PayloadError {
             throw refusal(error, status, request)
         }
         // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
         guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
+        order.settle(&page, keyInID: { key(inID: $0, request) })
         return page
     }
 
     /// Takes what can be read so far; whether the end was among it.
     private func take(
-        _ reader: inout EntityStreamReader, into page: inout EntityPage, _ request: ODataRequest
+        _ reader: inout EntityStreamReader, into page: inout EntityPage, _ order: inout DeltaOrder,
+        _ request: ODataRequest
     ) throws(PayloadError) -> Bool {
         var isWhole = false
         while let element = try reader.next() {
             switch element {
             case .entity(let entity): page.entities.append(entity)
             case .removed(let id, let entity, let reason):
+                order.noteRemoval(behind: page.entities.count)
                 page.removed.append(
                     RemovedEntity(
                         id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .changed))
@@ -195,6 +199,16 @@ public struct ResponseDecoder: Sendable {
             }
         }
         return isWhole
+    }
+
+    /// The key that stands in the id of an entity; `nil` for an id that does not follow the conventions.
+    private func key(inID id: String, _ request: ODataRequest) -> EntityKey? {
+        let options = ParsingOptions(dialect: model.version < .v4 ? .v2 : .v4)
+        guard let relative = serviceRoot.relative(LinkResolution.resolve(id, base: url(of: request))),
+            let url = try? ODataURL(parsing: relative, options: options),
+            case .key(let key)? = (try? Binder(model: model).bind(url))?.resource.steps.last
+        else { return nil }
+        return key
     }
 
     // MARK: What the body is

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -18,7 +19,7 @@ extension Downloader {
         var changed = false
         for part in queries where part.parent != nil && !part.isProbed {
             guard let table = mapping.tables[part.entitySet] else { continue }
-            var url = try Self.columnSet(part, table)
+            var url = try columnSet(part, table)
             url.options.top = 1
             url.options.expand = []
             changed = true
@@ -32,6 +33,8 @@ extension Downloader {
                 try await database.write { try QueryTable.removePart(part, in: $0) }
             } catch let error as ODataError where !error.isOfCommunication {
                 // What the part itself hears now says so.
+                continue
+            } catch is InvalidResponseError {
                 continue
             }
         }
@@ -61,8 +64,10 @@ extension Downloader {
         var followed: Set<String> = []
         repeat {
             var page = try await fullPage(query, table, link: link)
-            for index in page.entities.indices { try await complete(&page.entities[index]) }
-            for row in try await compare(page.entities, query, table).seen { seen.insert(row) }
+            for index in page.entities.indices { try await complete(&page.entities[index], of: table) }
+            // Rows of the query's own set that something leads to are its rows, too.
+            let met = page.entities + page.entities.flatMap { nested($0, of: table, in: table.set) }
+            for row in try await compare(met, query, table).seen { seen.insert(row) }
             // What is expanded may differ although its parent does not.
             try await stage(page.entities, query)
             report.received += page.entities.count
@@ -70,30 +75,53 @@ extension Downloader {
             link = page.nextLink
             try Self.follow(link, in: &followed)
         } while link != nil
-        try await stageMissing(query, table, seen: &seen)
+        try await report.add(releaseMissing(query, table, seen: &seen, received: report.received))
         for counts in try await applyStage(query, table, deltaLink: nil) { report.add(counts) }
         return report
+    }
+
+    /// The entities of a set that are expanded in an entity, at whatever depth.
+    private func nested(_ entity: Entity, of table: TableStorage, in set: String) -> [Entity] {
+        entity.related.flatMap { name, related -> [Entity] in
+            guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { return [] }
+            let entities: [Entity]
+            switch related {
+            case .many(let others, _, _): entities = others
+            case .one(let entity): entities = [entity]
+            case .none, .references: entities = []
+            }
+            return (target == set ? entities : []) + entities.flatMap { nested($0, of: other, in: set) }
+        }
     }
 
     /// Follows the links to the further pages of what is expanded, at whatever depth.
     ///
     /// - Parameter outer: the links that led to the entity itself.
-    private func complete(_ entity: inout Entity, behind outer: Set<String> = []) async throws {
+    private func complete(
+        _ entity: inout Entity, of table: TableStorage?, behind outer: Set<String> = []
+    ) async throws {
         for (name, related) in entity.related {
+            let target = table?.navigation[name]?.target
+            let other = target.flatMap { mapping.tables[$0] }
             switch related {
             case .many(var entities, _, var next):
                 var followed = outer
                 while let link = next {
                     try Self.follow(link, in: &followed)
-                    let page = try await fetch(ODataRequest(following: link))
+                    var request = ODataRequest(following: link)
+                    // Bodies before V4 do not say what they are.
+                    if let target, mapping.model.entitySet(target) != nil {
+                        request.url = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
+                    }
+                    let page = try await fetch(request)
                     entities += page.entities
                     next = page.nextLink
                 }
-                for index in entities.indices { try await complete(&entities[index], behind: followed) }
+                for index in entities.indices { try await complete(&entities[index], of: other, behind: followed) }
                 entity.related[name] = .many(entities)
-            case .one(var other):
-                try await complete(&other, behind: outer)
-                entity.related[name] = .one(other)
+            case .one(var one):
+                try await complete(&one, of: other, behind: outer)
+                entity.related[name] = .one(one)
             case .none, .references: continue
             }
         }

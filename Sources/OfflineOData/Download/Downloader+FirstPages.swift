@@ -38,7 +38,7 @@ extension Downloader {
             {
                 return .encoded(collection)
             }
-            return .decoded(try Self.page(of: response))
+            return .decoded(try page(of: response, to: request))
         }
     }
 
@@ -142,7 +142,7 @@ private struct PageEnd: Sendable {
     func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws -> String? {
         guard let nextLink else {
             if try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) {
-                try RowApplier.claimHiddenRows(of: query.id, table, in: database)
+                try Membership.claimHiddenRows(of: query.id, table, in: database)
             }
             return nil
         }

@@ -29,6 +29,8 @@ extension Downloader {
         let queue = QueueTable(model: mapping.model)
         return try await database.read { [mapping] database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+            let columns = HeldColumns(table: table, mapping: mapping, in: database)
+            loader.holders = { try columns.holders($0, query.id) }
             let before = BeforeImages(snapshots: queue.snapshots)
             // Nearly always none: then nothing is looked up per row.
             let hasLocalChanges =
@@ -71,9 +73,26 @@ extension Downloader {
     /// How many keys are asked for in one request when missing rows are confirmed.
     static let confirmationChunk = 20
 
+    /// Takes away what a full read did not bring: the removal of rows is staged, that of a singleton needs no stage.
+    func releaseMissing(
+        _ query: StoredQuery, _ table: TableStorage, seen: inout RowSet, received: Int
+    ) async throws -> RowApplier.Counts {
+        guard mapping.model.singleton(table.set) != nil else {
+            try await stageMissing(query, table, seen: &seen)
+            return RowApplier.Counts()
+        }
+        guard received == 0 else { return RowApplier.Counts() }
+        // It is null.
+        return try await database.write { [mapping] database in
+            var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+            try applier.release(1)
+            return applier.counts
+        }
+    }
+
     /// Stages the removal of the query's rows that a full read did not bring, once the service has confirmed that they
     /// are gone.
-    func stageMissing(_ query: StoredQuery, _ table: TableStorage, seen: inout RowSet) async throws {
+    private func stageMissing(_ query: StoredQuery, _ table: TableStorage, seen: inout RowSet) async throws {
         for source in HeldRows.Source.allCases {
             var last = Int64.min
             while true {
@@ -99,19 +118,31 @@ extension Downloader {
         if options.top != nil || options.skip != nil { return [] }
         var present: Set<EntityKey> = []
         var start = 0
+        var size = Self.confirmationChunk
         while start < keys.count {
-            let chunk = keys[start..<min(start + Self.confirmationChunk, keys.count)]
-            start += Self.confirmationChunk
-            if let found = try await filtered(by: chunk, query, table) {
-                present.formUnion(found)
-                continue
+            let chunk = keys[start..<min(start + size, keys.count)]
+            do {
+                if let found = try await filtered(by: chunk, query, table) {
+                    present.formUnion(found)
+                    start += chunk.count
+                    continue
+                }
+            } catch let error as ODataError where Self.tooLong.contains(error.status) {
+                if chunk.count > 1 {
+                    size = chunk.count / 2
+                    continue
+                }
             }
             // It does not filter by keys. Of a filtered result, what is there under its key may be out of it.
             guard options.filter == nil, options.search == nil else { return present }
             for key in chunk where try await isThere(key, table) { present.insert(key) }
+            start += chunk.count
         }
         return present
     }
+
+    /// How services say that a URL is too long; some that they know nothing by it.
+    private static let tooLong: Set = [404, 413, 414, 431]
 
     /// Which of the keys the service finds in the query's result; `nil` where it does not filter by keys.
     private func filtered(
@@ -131,7 +162,9 @@ extension Downloader {
             var link: String?
             var followed: Set<String> = []
             repeat {
-                let page = try await fetch(link.map { ODataRequest(following: $0) } ?? ODataRequest(.read, url))
+                var request = ODataRequest(.read, url)
+                request.link = link
+                let page = try await fetch(request)
                 found.formUnion(page.entities.compactMap(\.key))
                 link = page.nextLink
                 try Self.follow(link, in: &followed)
@@ -208,7 +241,7 @@ extension Downloader {
             try Int.fetchOne(
                 database, sql: "SELECT COUNT(*) FROM outpost_staged WHERE query_id = ?", arguments: [query.id]) ?? 0
         }
-        let step = ApplyingStep(query: query, table: table, mapping: mapping)
+        let step = ApplyingStep(query: query, table: table, mapping: mapping, doubts: doubts)
         progress.report(SyncProgress(phase: .applying, query: query.name, total: staged))
         if staged <= Self.rowsAtOnce {
             let counts: [RowApplier.Counts] = try await database.write { database in
@@ -253,173 +286,5 @@ extension Downloader {
         }
         try await database.write { try step.finish(deltaLink: deltaLink, at: time, in: $0) }
         return counts
-    }
-}
-
-/// The rows that a query holds, in parts, so that a read does not last.
-struct HeldRows {
-    /// Where it is written that a query holds a row.
-    enum Source: CaseIterable {
-        /// In the row, as its owner.
-        case owner
-        /// Beside, where another query owns the row.
-        case member
-        /// With the back-end version of a row that was changed or deleted here.
-        case before
-    }
-
-    struct Row: Sendable {
-        let rowID: Int64
-        let key: EntityKey
-    }
-
-    private let source: Source
-    private let query: Int64
-    private let table: TableStorage
-    private let mapping: StorageMapping
-
-    /// How many rows are looked at in one read.
-    static let limit = 10_000
-
-    init(_ source: Source, query: Int64, table: TableStorage, mapping: StorageMapping) {
-        self.source = source
-        self.query = query
-        self.table = table
-        self.mapping = mapping
-    }
-
-    /// The ids of the next rows after one, in order.
-    func ids(after last: Int64, limit: Int = HeldRows.limit, in database: Database) throws -> [Int64] {
-        guard let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier,
-            let id = table.rowID?.quotedDatabaseIdentifier
-        else { return [] }
-        let sql =
-            switch source {
-            case .owner:
-                "SELECT \(id) FROM \(table.table.quotedDatabaseIdentifier) "
-                    + "WHERE \(id) > ?3 AND \(owner) = ?1 AND ?2 IS NOT NULL ORDER BY \(id) LIMIT \(limit)"
-            case .member:
-                "SELECT row_id FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2 AND row_id > ?3 "
-                    + "ORDER BY row_id LIMIT \(limit)"
-            case .before:
-                "SELECT row_id FROM outpost_before WHERE owner = ?1 AND entity_set = ?2 AND row_id > ?3 "
-                    + "AND entity IS NOT NULL ORDER BY row_id LIMIT \(limit)"
-            }
-        return try Int64.fetchAll(database, sql: sql, arguments: [query, table.set, last])
-    }
-
-    /// The next rows that a full read did not bring.
-    ///
-    /// - Returns: the rows, and the last one that was looked at; `nil` when there are no more.
-    func unseen(after last: Int64, _ seen: RowSet, in database: Database) throws -> (rows: [Row], last: Int64?) {
-        let ids = try ids(after: last, in: database)
-        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
-        let rows = try ids.filter { !seen.contains($0) }.compactMap { id -> Row? in
-            // What was deleted here is known by its back-end version alone.
-            let key =
-                try loader.read(id)?.key
-                ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key
-            return key.map { Row(rowID: id, key: $0) }
-        }
-        return (rows, ids.last)
-    }
-}
-
-/// One step in applying what is staged.
-struct ApplyingStep: Sendable {
-    /// The rows of other sets that the query has brought, which decides what is let go of at the end.
-    struct Reached: Sendable {
-        var rows: [String: RowSet] = [:]
-        /// Where letting go goes on, by set.
-        fileprivate var cursors: [String: Int64]
-        var isSwept: Bool { cursors.isEmpty }
-    }
-
-    private let query: StoredQuery
-    private let table: TableStorage
-    private let mapping: StorageMapping
-    /// The sets of what is read with the query's own rows.
-    private let relatedSets: [String]
-    /// Whether it brings relations, too.
-    private let bringsRelations: Bool
-
-    init(query: StoredQuery, table: TableStorage, mapping: StorageMapping) {
-        self.query = query
-        self.table = table
-        self.mapping = mapping
-        relatedSets = query.sets(in: mapping).filter { $0 != table.set && mapping.model.entitySet($0) != nil }
-        bringsRelations = (try? ODataURL(parsing: query.text))?.options.expand.isEmpty == false
-    }
-
-    var noRows: Reached {
-        Reached(cursors: Dictionary(uniqueKeysWithValues: relatedSets.map { ($0, Int64.min) }))
-    }
-
-    /// Applies the next staged rows and takes them off the stage. Relations that were changed here stay on top.
-    func apply(
-        _ reached: inout Reached, limit: Int = .max, in database: Database
-    ) throws -> [RowApplier.Counts] {
-        guard bringsRelations else { return try applyRows(&reached, limit: limit, in: database) }
-        let queue = QueueTable(model: mapping.model)
-        return try Relations(mapping: mapping).beneathWaiting(queue, in: database) {
-            try applyRows(&reached, limit: limit, in: database)
-        }
-    }
-
-    private func applyRows(
-        _ reached: inout Reached, limit: Int, in database: Database
-    ) throws -> [RowApplier.Counts] {
-        var applier = try TreeApplier(table: table, mapping: mapping, query: query, in: database)
-        let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
-        let rows = try Row.fetchCursor(
-            database,
-            sql: "SELECT id, kind, content FROM outpost_staged WHERE query_id = ? ORDER BY id LIMIT ?",
-            arguments: [query.id, limit])
-        var last: Int64?
-        while let row = try rows.next() {
-            last = row["id"]
-            let entity = try coder.decode(row["content"], table: table, mapping: mapping)
-            if row["kind"] == "entity" {
-                try applier.apply(entity, &reached.rows)
-            } else if let key = entity.key {
-                try applier.remove(key)
-            }
-        }
-        if let last {
-            try database.execute(
-                sql: "DELETE FROM outpost_staged WHERE query_id = ? AND id <= ?", arguments: [query.id, last])
-        }
-        return applier.counts
-    }
-
-    /// Lets go of related rows that nothing leads to any more.
-    func sweep(_ reached: inout Reached, limit: Int = .max, in database: Database) throws -> [RowApplier.Counts] {
-        var counts: [RowApplier.Counts] = []
-        for (set, start) in reached.cursors {
-            guard let other = mapping.tables[set] else { continue }
-            var applier = try RowApplier(table: other, mapping: mapping, query: query.id, in: database)
-            var last = start
-            let known = reached.rows[set] ?? RowSet()
-            let ids = try [HeldRows.Source.owner, .member].flatMap { source in
-                try HeldRows(source, query: query.id, table: other, mapping: mapping)
-                    .ids(after: start, limit: limit, in: database)
-            }.sorted().prefix(limit)
-            for row in ids {
-                last = row
-                if !known.contains(row) { try applier.release(row) }
-            }
-            reached.cursors[set] = ids.count < limit ? nil : last
-            counts.append(applier.counts)
-        }
-        return counts
-    }
-
-    /// Marks the query as loaded: the next download goes on from here.
-    func finish(deltaLink: String?, at time: String, in database: Database) throws {
-        guard try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) else { return }
-        for set in [table.set] + relatedSets {
-            if let table = mapping.tables[set] { try RowApplier.claimHiddenRows(of: query.id, table, in: database) }
-        }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -21,6 +22,8 @@ struct Downloader: Sendable {
     var formats = Formats()
     /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
     var firstPages: LockedState<[Int64: EntityPage]>?
+    /// What single queries have not brought of relations that others may bring.
+    let doubts = RelationDoubts()
 
     /// What is asked for in `Accept`, for all of a query and for what changed; `nil` for what the client asks for.
     struct Formats: Sendable {
@@ -41,39 +44,49 @@ struct Downloader: Sendable {
     }
 
     /// Downloads queries: for the first time, or what changed since. One that the service refuses, since it has no such set
-    /// any more, does not hold up the others.
+    /// any more, or answers with what cannot be read or kept, does not hold up the others.
     func download(_ queries: [StoredQuery]) async throws -> Outcome {
         let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
         try await fetchFirstPages(queries)
-        try await database.write { try QueryTable.forgetUpserted(in: $0) }
-        let (results, refusals) = try await withThrowingTaskGroup(
-            of: (Int, Result<DownloadReport.Query, ODataError>).self
+        try await StreamTable(database: database).noteLeftOver(mapping)
+        try await database.write { database in
+            try QueryTable.forgetUpserted(in: database)
+            try StreamTable.forgetNoted(in: database)
+        }
+        let (results, failures) = try await withThrowingTaskGroup(
+            of: (Int, Result<DownloadReport.Query, QueryFailure>).self
         ) { group in
             var waiting = Array(queries.enumerated().reversed())
             var running = 0
             var results: [(Int, DownloadReport.Query)] = []
-            var refusals: [Int64: ODataError] = [:]
+            var failures: [(Int, QueryFailure)] = []
             while running > 0 || !waiting.isEmpty {
                 while running < max(parallelQueries, 1), let (index, query) = waiting.popLast() {
                     group.addTask {
                         do {
                             return (index, .success(try await download(query)))
-                        } catch let error as ODataError where !error.isOfCommunication {
-                            return (index, .failure(error))
+                        } catch {
+                            guard let failure = QueryFailure(error) else { throw error }
+                            return (index, .failure(failure))
                         }
                     }
                     running += 1
                 }
                 switch try await group.next() {
                 case (let index, .success(let report))?: results.append((index, report))
-                case (let index, .failure(let error))?: refusals[queries[index].id] = error
+                case (let index, .failure(let failure))?: failures.append((index, failure))
                 case nil: break
                 }
                 running -= 1
             }
-            return (results, refusals)
+            return (results, failures)
         }
+        // Where no answer could be read, it is the service or what is before it, and no query.
+        if results.isEmpty, failures.allSatisfy({ !$0.1.isOfService }), let first = failures.min(by: { $0.0 < $1.0 }) {
+            throw first.1.error
+        }
+        let refusals = Dictionary(uniqueKeysWithValues: failures.map { (queries[$0.0].id, $0.1.refusal) })
         try await releaseUploadedRows(uploaded, downloaded: results.map { queries[$0.0] })
         let loaded = try await database.read { Set(try QueryTable.all(in: $0).filter(\.isLoaded).map(\.id)) }
         let reports = results.sorted { $0.0 < $1.0 }.map { index, report in
@@ -89,7 +102,7 @@ struct Downloader: Sendable {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "its entity set is not in the model")
         }
         progress.report(SyncProgress(phase: .downloading, query: query.name))
-        if try Self.columnSet(query, table).options.expand.isEmpty == false {
+        if try columnSet(query, table).options.expand.isEmpty == false {
             return try await whole(query, table)
         }
         guard query.isLoaded else { return try await first(query, table) }
@@ -252,7 +265,7 @@ struct Downloader: Sendable {
             try Self.follow(link, in: &followed)
             deltaLink = page.deltaLink
         } while link != nil
-        try await stageMissing(query, table, seen: &seen)
+        try await report.add(releaseMissing(query, table, seen: &seen, received: report.received))
         report.add(try await applyStage(query, table, deltaLink: kept(deltaLink, of: query)))
         return report
     }
@@ -366,12 +379,15 @@ struct Downloader: Sendable {
         let preferences = Preferences(maxPageSize: pageSize, trackChanges: tracksChanges)
         var request: ODataRequest
         if countsRows(of: query) {
-            request = ODataRequest(.read, try Self.columnSet(query, table), preferences: preferences)
+            request = ODataRequest(.read, try columnSet(query, table), preferences: preferences)
             limit(&request.url.options, behind: link)
+        } else if let link, mapping.model.singleton(table.set) != nil {
+            // What changed of a singleton is a collection, which its URL would not tell.
+            request = ODataRequest(following: link, preferences: preferences)
         } else {
-            request =
-                try link.map { ODataRequest(following: $0, preferences: preferences) }
-                ?? ODataRequest(.read, Self.columnSet(query, table), preferences: preferences)
+            request = ODataRequest(.read, try columnSet(query, table), preferences: preferences)
+            // Bodies before V4 do not say what they are, and links need not be below the service root: the URL tells.
+            request.link = link
         }
         let changes = formats.delta ?? (mapping.model.version < .v4 ? Formats.olderDelta : nil)
         if let format = isDelta ? changes : formats.full { request.headers["Accept"] = format }
@@ -380,17 +396,37 @@ struct Downloader: Sendable {
 
     /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys
     /// (rule 12).
-    static func columnSet(_ query: StoredQuery, _ table: TableStorage) throws -> ODataURL {
+    static func columnSet(
+        _ query: StoredQuery, _ table: TableStorage, _ mapping: StorageMapping
+    ) throws -> ODataURL {
         var url = try ODataURL(parsing: query.text)
         url.options.expand.removeAll { item in item.path.first.map { query.splits.contains($0.text) } ?? false }
-        guard !url.options.select.isEmpty else { return url }
-        var needed = table.shape.key.map(\.path)
-        for navigation in table.shape.navigationProperties { needed += navigation.constraints.map(\.property) }
-        for name in needed {
-            let item = SelectItem(.path(name.split(separator: "/").map { Identifier(String($0)) }))
-            if !url.options.select.contains(item) { url.options.select.append(item) }
-        }
+        select(in: &url.options, table, mapping)
         return url
+    }
+
+    /// Adds what is needed to each `$select`, at whatever depth.
+    private static func select(in options: inout QueryOptions, _ table: TableStorage, _ mapping: StorageMapping) {
+        if !options.select.isEmpty {
+            var needed = table.shape.key.map(\.path)
+            for navigation in table.shape.navigationProperties {
+                needed += navigation.constraints.map(\.property)
+            }
+            for name in needed {
+                let item = SelectItem(.path(name.split(separator: "/").map { Identifier(String($0)) }))
+                if !options.select.contains(item) { options.select.append(item) }
+            }
+        }
+        for index in options.expand.indices {
+            guard let name = options.expand[index].path.first?.text, let target = table.navigation[name]?.target,
+                let other = mapping.tables[target]
+            else { continue }
+            select(in: &options.expand[index].options, other, mapping)
+        }
+    }
+
+    func columnSet(_ query: StoredQuery, _ table: TableStorage) throws -> ODataURL {
+        try Self.columnSet(query, table, mapping)
     }
 
     /// Asks for the first pages of several queries in one batch. What is not answered there is asked for again by each
@@ -399,7 +435,7 @@ struct Downloader: Sendable {
         guard let firstPages, queries.count > 1 else { return }
         let items = try queries.compactMap { query -> BatchItem? in
             guard let table = mapping.tables[query.entitySet] else { return nil }
-            let isWhole = try !Self.columnSet(query, table).options.expand.isEmpty
+            let isWhole = try !columnSet(query, table).options.expand.isEmpty
             let changes = query.isLoaded && !isWhole ? deltaLink(of: query) : nil
             let link = query.isLoaded || isWhole ? changes : query.nextLink
             return BatchItem(
@@ -412,6 +448,8 @@ struct Downloader: Sendable {
                 ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items)))
         } catch let error as ODataError where !error.isOfCommunication {
             // The service has no batches, or does not take this one.
+            return
+        } catch is InvalidResponseError {
             return
         }
         guard case .batch(let results) = response.body else { return }
@@ -432,19 +470,26 @@ struct Downloader: Sendable {
 
     func fetch(_ request: ODataRequest) async throws -> EntityPage {
         try Task.checkCancellation()
-        return try Self.page(of: try await remote.execute(request))
+        return try page(of: try await remote.execute(request), to: request)
     }
 
     /// The decoded collection that a service answered with.
-    static func page(of response: ODataResponse) throws -> EntityPage {
+    func page(of response: ODataResponse, to request: ODataRequest) throws -> EntityPage {
         switch response.body {
         case .page(let page): return page
+        // A singleton that is null has no content (OData Protocol 4.01, 11.2.3).
+        case .none where response.status == 204 && isSingleton(request.url): return EntityPage()
         // A singleton is a collection of one.
         case .entity(let entity): return EntityPage(entities: [entity])
         default:
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "The service answered a query without a collection.")
         }
+    }
+
+    private func isSingleton(_ url: ODataURL) -> Bool {
+        guard url.path.segments.count == 1, case .name(let name, .none)? = url.path.segments.first else { return false }
+        return mapping.model.singleton(name.text) != nil
     }
 
     /// Notes that a read follows a link to its next page; the last page has none.

@@ -88,24 +88,11 @@ struct ExpandParts {
             url.options.search == nil, url.options.top == nil, url.options.skip == nil,
             let partner = mapping.opposites(of: navigation, of: table).first
         else { return nil }
-        let name = Identifier(partner.name)
-        var condition: Expression?
-        if partner.isCollection {
-            // Of one to many: those that one of the parents leads to.
-            let variable = Identifier("parent")
-            condition = .path([
-                .name(name),
-                .any(
-                    variable: variable,
-                    predicate: url.options.filter.map { prefixed($0, [.name(variable)], within: []) }),
-            ])
-        } else if let filter = url.options.filter {
-            condition = prefixed(filter, [.name(name)], within: [])
-        } else if let constraint = partner.constraints.first,
-            other.shape.property(constraint.property)?.isNullable == true
-        {
-            condition = .binary(
-                .notEqual, .path([.name(Identifier(constraint.property))]), .literal(Literal(.null)))
+        let condition: Expression?
+        do throws(NoCondition) {
+            condition = try Self.condition(partner, url.options.filter, other)
+        } catch {
+            return nil
         }
         var part = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
         part.options = item.options
@@ -116,28 +103,46 @@ struct ExpandParts {
         return Split(navigation: navigation.name, entitySet: target, text: part.description)
     }
 
+    /// That no condition on the related entities says the same.
+    private struct NoCondition: Error {}
+
+    /// The condition for the entities that one of the parents leads to; `nil` where all are.
+    private static func condition(
+        _ partner: NavigationProperty, _ filter: Expression?, _ other: TableStorage
+    ) throws(NoCondition) -> Expression? {
+        let name = Identifier(partner.name)
+        if partner.isCollection {
+            // Of one to many: those that one of the parents leads to.
+            let variable = Identifier("parent")
+            var predicate: Expression?
+            if let filter { predicate = try prefixed(filter, [.name(variable)], within: []) }
+            return .path([.name(name), .any(variable: variable, predicate: predicate)])
+        }
+        if let filter { return try prefixed(filter, [.name(name)], within: []) }
+        guard let constraint = partner.constraints.first,
+            other.shape.property(constraint.property)?.isNullable == true
+        else { return nil }
+        return .binary(.notEqual, .path([.name(Identifier(constraint.property))]), .literal(Literal(.null)))
+    }
+
     /// A condition on the parent as one on the related entity: every path that starts from the instance goes through
     /// the way back first.
     private static func prefixed(
         _ expression: Expression, _ prefix: [PathStep], within variables: Set<String>
-    ) -> Expression {
-        func again(_ expression: Expression) -> Expression { prefixed(expression, prefix, within: variables) }
+    ) throws(NoCondition) -> Expression {
+        func again(_ expression: Expression) throws(NoCondition) -> Expression {
+            try prefixed(expression, prefix, within: variables)
+        }
+        func all(_ expressions: [Expression]) throws(NoCondition) -> [Expression] {
+            var result: [Expression] = []
+            for expression in expressions { result.append(try again(expression)) }
+            return result
+        }
         switch expression {
         case .path(let steps):
-            var steps = steps.map { step -> PathStep in
-                switch step {
-                case .any(let variable, let predicate):
-                    .any(
-                        variable: variable,
-                        predicate: predicate.map {
-                            prefixed($0, prefix, within: variables.union([variable?.text].compactMap { $0 }))
-                        })
-                case .all(let variable, let predicate):
-                    .all(
-                        variable: variable,
-                        predicate: prefixed(predicate, prefix, within: variables.union([variable.text])))
-                default: step
-                }
+            var steps = steps
+            for (index, step) in steps.enumerated() {
+                steps[index] = try prefixed(step, prefix, within: variables)
             }
             switch steps.first {
             case .name(let name)? where variables.contains(name.text): return .path(steps)
@@ -146,12 +151,36 @@ struct ExpandParts {
             default: break
             }
             return .path(prefix + steps)
-        case .unary(let op, let operand): return .unary(op, again(operand))
-        case .binary(let op, let left, let right): return .binary(op, again(left), again(right))
-        case .membership(let operand, let list): return .membership(again(operand), in: again(list))
-        case .call(let name, let arguments): return .call(name, arguments.map(again))
-        case .list(let members): return .list(members.map(again))
-        default: return expression
+        case .unary(let op, let operand): return .unary(op, try again(operand))
+        case .binary(let op, let left, let right): return .binary(op, try again(left), try again(right))
+        case .membership(let operand, let list): return .membership(try again(operand), in: try again(list))
+        case .call(let name, let arguments): return .call(name, try all(arguments))
+        case .list(let members): return .list(try all(members))
+        case .typeTest(let test, let operand, let type):
+            // Without an operand it is about the instance itself.
+            guard let operand else { return .typeTest(test, .path(prefix), type) }
+            return .typeTest(test, try again(operand), type)
+        case .literal, .alias: return expression
+        // What a function of the service makes of the parent, only the parent can be asked for.
+        case .namedCall, .json: throw NoCondition()
+        }
+    }
+
+    /// The same of what is within a step of a path.
+    private static func prefixed(
+        _ step: PathStep, _ prefix: [PathStep], within variables: Set<String>
+    ) throws(NoCondition) -> PathStep {
+        switch step {
+        case .any(let variable, let predicate):
+            guard let predicate else { return step }
+            let known = variables.union([variable?.text].compactMap { $0 })
+            return .any(variable: variable, predicate: try prefixed(predicate, prefix, within: known))
+        case .all(let variable, let predicate):
+            return .all(
+                variable: variable,
+                predicate: try prefixed(predicate, prefix, within: variables.union([variable.text])))
+        case .call, .aggregate: throw NoCondition()
+        default: return step
         }
     }
 }

@@ -1,6 +1,6 @@
 import ODataService
 
-/// A defining query that the service refused to answer.
+/// A defining query that the service refused to answer, or answered with what cannot be read or kept.
 public struct QueryRefusal: Hashable, Sendable, CustomStringConvertible {
     /// The name of the query.
     public let name: String
@@ -8,7 +8,7 @@ public struct QueryRefusal: Hashable, Sendable, CustomStringConvertible {
     public let text: String
     /// Whether the service has answered it before: its model may have changed since.
     public let wasLoaded: Bool
-    /// What the service said.
+    /// What the service said; 502 and `InvalidResponse` or `InvalidValue` for what is wrong with its answer.
     public let error: ODataError
 
     /// Which query was refused, and why.

@@ -36,7 +36,15 @@ struct QueryRemoval: Sendable {
             database, sql: "SELECT row_id FROM outpost_before WHERE entity_set = ? AND owner = ?",
             arguments: [table.set, query])
         for rowID in deleted { try applier.release(rowID) }
-        try database.execute(sql: "DELETE FROM outpost_member WHERE query_id = ?", arguments: [query])
+        // What it has brought of others' rows is not loaded any more where they leave that out.
+        if try !HeldColumns(table: table, mapping: mapping, in: database).areWhole(but: query) {
+            let members = try Int64.fetchAll(
+                database, sql: "SELECT row_id FROM outpost_member WHERE query_id = ? AND entity_set = ?",
+                arguments: [query, table.set])
+            for rowID in members { try applier.release(rowID) }
+        }
+        try database.execute(
+            sql: "DELETE FROM outpost_member WHERE query_id = ? AND entity_set = ?", arguments: [query, table.set])
         try database.execute(sql: "DELETE FROM outpost_staged WHERE query_id = ?", arguments: [query])
         try QueryTable.markNotLoaded(query, in: database)
     }
@@ -58,5 +66,8 @@ struct QueryRemoval: Sendable {
         return rows.last.map { (rows.count, $0) }
     }
 
-    func finish(in database: Database) throws { try QueryTable.remove(query, in: database) }
+    func finish(in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_member WHERE query_id = ?", arguments: [query])
+        try QueryTable.remove(query, in: database)
+    }
 }

@@ -31,8 +31,8 @@ struct RowApplier {
     /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
     private let hasLocalChanges: Bool
     private let isSingleton: Bool
-    /// Whether the query's rows are not seen yet.
-    private let isHidden: Bool
+    private let membership: Membership
+    private let columns: HeldColumns
     private let containment: Containment
     /// The rows that contain what has changes, and those at an end of a relation that waits.
     private let containers: Set<Int64>
@@ -46,7 +46,9 @@ struct RowApplier {
         queue = QueueTable(model: mapping.model)
         before = BeforeImages(snapshots: queue.snapshots)
         loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        isHidden = try Self.isHidden(query, in: database)
+        membership = try Membership(table: table, query: query, in: database)
+        columns = HeldColumns(table: table, mapping: mapping, in: database)
+        loader.holders = { [columns] in try columns.holders($0, query) }
         containment = Containment(mapping: mapping)
         containers = try containment.rows(containingChanges: table, in: database)
         hasLocalChanges =
@@ -90,7 +92,7 @@ struct RowApplier {
         counts.add(outcome.change)
         try mark(outcome.change, outcome.rowID, of: table.set)
         if let owner = outcome.previousOwner, owner != query {
-            try join(outcome.rowID, owner: owner)
+            try membership.join(outcome.rowID, owner: owner)
         }
         return outcome.rowID
     }
@@ -98,11 +100,14 @@ struct RowApplier {
     /// Notes where this download brought or changed a row, of this set or of what its rows contain. A first download brings
     /// all rows of its query, so that the query is marked instead.
     func mark(_ change: BulkLoader.Outcome.Change, _ rowID: Int64, of set: String) throws {
-        guard !isHidden, change != .unchanged else { return }
+        guard !membership.isHidden, change != .unchanged else { return }
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_upserted(entity_set, row_id) VALUES (?, ?)"
         ).execute(arguments: [set, rowID])
     }
+
+    /// The row of a key; `nil` where it is not here.
+    func row(of key: EntityKey) throws -> Int64? { try loader.find(key) }
 
     /// Takes in that an entity is gone from the query's result.
     mutating func remove(_ key: EntityKey) throws {
@@ -131,16 +136,20 @@ struct RowApplier {
         counts.removed += 1
         let owner = try Rows.owner(table, rowID: rowID, in: database) ?? image.owner
         if owner != query {
-            try removeMember(query, rowID)
-            guard owner == 0 else { return }
+            try membership.remove(query, rowID)
+            guard owner == 0 else {
+                guard try unload(rowID, &image, owner: owner) else { return }
+                return try before.save(image, set: table.set, rowID: rowID, in: database)
+            }
         }
-        if let heir = try heir(of: rowID) {
+        if let heir = try membership.heir(of: rowID) {
             // It only left this query's result: the back-end version is what the other holds.
             if owner == query {
-                try removeMember(heir, rowID)
+                try membership.remove(heir, rowID)
                 try Rows.setOwner(heir, table, rowID: rowID, in: database)
             }
             image.owner = heir
+            _ = try unload(rowID, &image, owner: heir)
         } else {
             // Nobody holds it: when its changes are through, the next download takes it away.
             try Rows.setOwner(0, table, rowID: rowID, in: database)
@@ -151,29 +160,45 @@ struct RowApplier {
     }
 
     /// Ends the query's membership of a row; the row goes when nobody else holds it and neither what it contains nor its
-    /// relations have changes of ours.
+    /// relations have changes of ours. What only this query has brought of one that stays is not loaded any more.
     mutating func letGo(_ rowID: Int64) throws {
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
         if owner != query {
-            try removeMember(query, rowID)
-            if database.changesCount > 0 { counts.removed += 1 }
-            return
+            guard try membership.leave(rowID) else { return }
+            counts.removed += 1
+            return try unload(rowID, owner: owner)
         }
         counts.removed += 1
-        guard let heir = try heir(of: rowID) else {
+        guard let heir = try membership.handOver(rowID) else {
             // What it contains and its relations would go with it, and their changes could never be sent or seen.
             guard !containers.contains(rowID) else { return try containment.keep(rowID, table, in: database) }
             return try loader.delete(rowID)
         }
-        try Rows.setOwner(heir, table, rowID: rowID, in: database)
-        try removeMember(heir, rowID)
+        try unload(rowID, owner: heir)
     }
 
-    /// The query that takes a row over from its owner.
-    private func heir(of rowID: Int64) throws -> Int64? {
-        let statement = try database.cachedStatement(
-            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1")
-        return try Int64.fetchOne(statement, arguments: [table.set, rowID])
+    /// Lets go of what only this query has brought of a row that others hold.
+    private func unload(_ rowID: Int64, owner: Int64) throws {
+        // What is local is loaded as it was made.
+        guard owner != 0, try !columns.areWhole(but: query) else { return }
+        try loader.unload(rowID, but: columns.held(rowID, but: query, owner: owner))
+    }
+
+    /// The same of a row with changes, which stay on top of its back-end version.
+    ///
+    /// - Returns: whether the version is another one now.
+    private func unload(_ rowID: Int64, _ image: inout BeforeImages.Image, owner: Int64) throws -> Bool {
+        guard let entity = image.entity, try !columns.areWhole(but: query) else { return false }
+        let held = try columns.held(rowID, but: query, owner: owner)
+        let names = entity.loadedProperties.subtracting(entity.shape.alwaysLoaded).filter { !held.touches($0) }
+        guard !names.isEmpty else { return false }
+        image.entity?.unload(names)
+        image.etag = nil
+        guard let row = try loader.read(rowID) else { return true }
+        let changed = try queue.requests(set: table.set, rowID: rowID, in: database)
+            .reduce(into: Set<String>()) { $0.formUnion($1.changes.loadedProperties) }
+        try loader.update(rowID, row, unloading: names.subtracting(changed))
+        return true
     }
 
     /// The row of a key, when it has local changes, one deleted here included.
@@ -187,69 +212,26 @@ struct RowApplier {
     /// Renews the before image, then puts the local changes on top of it again.
     private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
-        let merged = known?.entity?.merging(entity) ?? entity
-        let change = BeforeImages.change(from: known, to: merged, etag: entity.control.etag)
+        let renewed = try RenewedVersion(entity, over: known) {
+            try columns.holders(rowID, query, owner: Rows.owner(table, rowID: rowID, in: database) ?? known?.owner)
+        }
+        let change = BeforeImages.change(from: known, to: renewed.entity, etag: renewed.etag)
         counts.add(change)
         try mark(change, rowID, of: table.set)
         // What was seen here before its query is complete stays seen: the query claims it when it is.
-        let imageOwner = known.map { $0.owner == 0 && !isHidden ? query : $0.owner } ?? query
+        let imageOwner = known.map { $0.owner == 0 && !membership.isHidden ? query : $0.owner } ?? query
         try before.save(
-            BeforeImages.Image(entity: merged, etag: entity.control.etag, owner: imageOwner),
+            BeforeImages.Image(entity: renewed.entity, etag: renewed.etag, owner: imageOwner),
             set: table.set, rowID: rowID, in: database)
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else {
             // Deleted here: should that be taken back, each query that holds it must still do so.
-            if imageOwner != query { try addMember(query, rowID) }
+            if imageOwner != query { try membership.add(query, rowID) }
             return
         }
-        if owner != query { try join(rowID, owner: owner) }
-        var current = merged
-        for request in try queue.requests(set: table.set, rowID: rowID, in: database) {
-            current = current.merging(request.changes)
-        }
-        try loader.update(rowID, current)
-    }
-
-    /// Settles who owns a row that was there already. The loader gives a row that was local or hidden to the
-    /// new query.
-    private func join(_ rowID: Int64, owner: Int64) throws {
-        if owner == 0 {
-            guard isHidden else {
-                try Self.endUploaded(rowID, table, in: database)
-                return try Rows.setOwner(query, table, rowID: rowID, in: database)
-            }
-            // What is seen stays seen: the row is claimed when the query is complete, which it may never be.
-            try Rows.setOwner(0, table, rowID: rowID, in: database)
-            return try addMember(query, rowID)
-        }
-        if try Self.isHidden(owner, in: database) {
-            try Rows.setOwner(query, table, rowID: rowID, in: database)
-            return try addMember(owner, rowID)
-        }
-        try addMember(query, rowID)
-    }
-
-    /// Ends that a row is known as uploaded, now that a query owns it.
-    private static func endUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?", arguments: [table.set, rowID])
-    }
-
-    private func addMember(_ query: Int64, _ rowID: Int64) throws {
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
-            arguments: [table.set, rowID, query])
-    }
-
-    private func removeMember(_ query: Int64, _ rowID: Int64) throws {
-        try database.execute(
-            sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
-            arguments: [table.set, rowID, query])
-    }
-
-    private static func isHidden(_ query: Int64, in database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_hidden_owner WHERE id = ?)", arguments: [query])
-            ?? false
+        if owner != query { try membership.join(rowID, owner: owner) }
+        let requests = try queue.requests(set: table.set, rowID: rowID, in: database)
+        let current = requests.reduce(renewed.entity) { $0.merging($1.changes) }
+        try loader.update(rowID, current, unloading: renewed.unloaded.filter { current[$0] == nil })
     }
 
     /// Lets go of rows that a first download has brought so far, since it must start again: what has gone
@@ -261,40 +243,6 @@ struct RowApplier {
             } else {
                 try letGo(rowID)
             }
-        }
-    }
-
-    /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
-    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too, and so is what was
-    /// deleted here meanwhile: should that be taken back, it is the query's.
-    static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
-        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
-        let (owner, row) = (column.quotedDatabaseIdentifier, id.quotedDatabaseIdentifier)
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT m.row_id, COALESCE(t.\(owner), b.owner) AS owner FROM outpost_member AS m
-                LEFT JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(row) = m.row_id
-                LEFT JOIN outpost_before AS b ON b.entity_set = m.entity_set AND b.row_id = m.row_id
-                WHERE m.entity_set = ? AND m.query_id = ?
-                    AND (COALESCE(t.\(owner), b.owner) = 0
-                        OR COALESCE(t.\(owner), b.owner) IN (SELECT id FROM outpost_hidden_owner))
-                """, arguments: [table.set, query])
-        for row in rows {
-            let rowID: Int64 = row[0]
-            let previous: Int64 = row[1]
-            try Rows.setOwner(query, table, rowID: rowID, in: database)
-            try BeforeImages.setOwner(query, set: table.set, rowID: rowID, in: database)
-            try database.execute(
-                sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
-                arguments: [table.set, rowID, query])
-            guard previous != 0 else {
-                try endUploaded(rowID, table, in: database)
-                continue
-            }
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
-                arguments: [table.set, rowID, previous])
         }
     }
 }

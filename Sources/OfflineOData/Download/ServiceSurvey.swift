@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -19,8 +20,13 @@ public struct ServiceSurvey: Sendable {
     /// `ReadRestrictions`, `FilterRestrictions`).
     public let leftOut: [String]
 
-    /// How many rows there are in all, as far as the service says.
-    public var rows: Int { parts.reduce(0) { $0 + ($1.rows ?? 0) } }
+    /// How many rows there are in all, as far as the service says; `Int.max` where it says more than can be counted.
+    public var rows: Int {
+        parts.reduce(0) { total, part in
+            let (sum, overflows) = total.addingReportingOverflow(part.rows ?? 0)
+            return overflows ? .max : sum
+        }
+    }
 
     /// Asks a service how much there is.
     ///
@@ -60,9 +66,14 @@ public struct ServiceSurvey: Sendable {
         let (skip, top) = (url.options.skip ?? 0, url.options.top ?? .max)
         url.options = options
         do {
-            guard case .count(let count) = try await service.execute(ODataRequest(.read, url)).body else { return nil }
-            return min(max(Int(count) - Int(skip), 0), Int(top))
-        } catch let error as ODataError where [400, 404, 405, 501].contains(error.status) {
+            guard case .count(let told) = try await service.execute(ODataRequest(.read, url)).body else { return nil }
+            // A number below zero is no number of rows: nobody knows it then.
+            guard let count = Int(exactly: told), count >= 0 else { return nil }
+            return min(max(count - max(Int(skip), 0), 0), Int(top))
+        } catch let error as ODataError where !error.isOfCommunication {
+            // However it says that it does not count, or not for this user: the rows tell.
+            return nil
+        } catch is InvalidResponseError {
             return nil
         }
     }

@@ -282,58 +282,6 @@ extension OfflineODataProvider {
     }
 }
 
-/// Loads streams from a service, resumably (rule 9).
-struct StreamLoader: Sendable {
-    let streams: StreamTable
-    let remote: any ODataProvider
-
-    /// - Returns: whether it was loaded; `false` when nothing is different.
-    func load(_ url: ODataURL, of owner: StreamTable.Owner) async throws -> Bool {
-        let (seen, known, partial) = try await streams.database.read { database in
-            (
-                try StreamTable.info(owner, in: database), try StreamTable.downloaded(owner, in: database),
-                try StreamTable.partial(owner, in: database)
-            )
-        }
-        // What was made here is what the app sees. What is kept behind it is what it is when that is taken back.
-        guard seen?.isLocal != true || known != nil else { return false }
-        var request = ODataRequest(.read, url)
-        var offset: Int64 = 0
-        if let partial, partial.etag != nil {
-            offset = partial.length / Int64(StreamTable.chunkSize) * Int64(StreamTable.chunkSize)
-        }
-        if offset > 0, let etag = partial?.etag {
-            request.headers["Range"] = "bytes=\(offset)-"
-            request.headers["If-Range"] = etag
-        } else if let known {
-            request.ifNoneMatch = known.etag
-        }
-        let response = try await remote.execute(request)
-        guard response.status != 304 else { return false }
-        guard case .raw(let bytes, let contentType) = response.body else {
-            throw ODataError.notFound(url.description)
-        }
-        let id: Int64
-        if response.status == 206, let partial {
-            id = partial.id
-        } else {
-            offset = 0
-            id = try await streams.begin(contentType: contentType, isLocal: false)
-            try await streams.database.write { database in
-                try database.execute(
-                    sql: "UPDATE outpost_stream SET entity_set = ?, row_id = ?, property = ?, etag = ? WHERE id = ?",
-                    arguments: [owner.set, owner.rowID, owner.property, response.etag, id])
-            }
-        }
-        let length = try await streams.append(bytes, to: id, after: offset)
-        let etag = response.etag ?? partial?.etag
-        try await streams.database.write { database in
-            try StreamTable.attach(id, to: owner, length: length, etag: etag, in: database)
-        }
-        return true
-    }
-}
-
 extension BoundResource.Target {
     /// The stream addressed: the name of the property, empty for that of a media entity; `nil` for anything else.
     fileprivate var streamProperty: String? {

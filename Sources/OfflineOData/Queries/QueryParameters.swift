@@ -139,19 +139,30 @@ enum QueryParameters {
         case .binary(let op, let left, let right): return .binary(op, mapped(left, change), mapped(right, change))
         case .membership(let operand, let list): return .membership(mapped(operand, change), in: mapped(list, change))
         case .call(let name, let arguments): return .call(name, arguments.map { mapped($0, change) })
+        case .namedCall(let name, let arguments): return .namedCall(name, mapped(arguments, change))
+        case .typeTest(let test, let operand, let type):
+            return .typeTest(test, operand.map { mapped($0, change) }, type)
         case .list(let members): return .list(members.map { mapped($0, change) })
-        case .path(let steps):
-            return .path(
-                steps.map { step in
-                    switch step {
-                    case .any(let variable, let predicate?):
-                        .any(variable: variable, predicate: mapped(predicate, change))
-                    case .all(let variable, let predicate):
-                        .all(variable: variable, predicate: mapped(predicate, change))
-                    default: step
-                    }
-                })
-        default: return expression
+        case .path(let steps): return .path(steps.map { mapped($0, change) })
+        case .literal, .alias, .json: return expression
         }
+    }
+
+    private static func mapped(_ step: PathStep, _ change: (Expression) -> Expression?) -> PathStep {
+        switch step {
+        case .any(let variable, let predicate):
+            .any(variable: variable, predicate: predicate.map { mapped($0, change) })
+        case .all(let variable, let predicate): .all(variable: variable, predicate: mapped(predicate, change))
+        case .count(let filter, let search): .count(filter: filter.map { mapped($0, change) }, search: search)
+        case .call(let name, let arguments): .call(name, mapped(arguments, change))
+        case .filter(let predicate): .filter(mapped(predicate, change))
+        case .name, .variable, .key, .aggregate: step
+        }
+    }
+
+    private static func mapped(
+        _ arguments: [Expression.NamedArgument], _ change: (Expression) -> Expression?
+    ) -> [Expression.NamedArgument] {
+        arguments.map { Expression.NamedArgument(name: $0.name, value: mapped($0.value, change)) }
     }
 }

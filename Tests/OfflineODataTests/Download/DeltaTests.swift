@@ -1,3 +1,4 @@
+import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -247,5 +248,48 @@ struct DeltaTests {
         await #expect(throws: ODataError.self) { try await store.download() }
         try await store.download()
         #expect(try await store.rows("Categories").count == 5)
+    }
+
+    @Test(
+        "takes the last of several items about one entity in a page",
+        arguments: [
+            #"{"@removed":{"reason":"deleted"},"ID":5}"#,
+            #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)","reason":"deleted"}"#,
+        ])
+    func madeAgain(removal: String) async throws {
+        let metadata = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="T">
+            <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Text" Type="Edm.String"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Things" EntityType="T.Thing"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        func delta(_ items: [String], _ next: Int) -> String {
+            """
+            {"@odata.context":"$metadata#Things/$delta","value":[\(items.joined(separator: ","))],\
+            "@odata.deltaLink":"Things?$deltatoken=\(next)"}
+            """
+        }
+        let transport = PagesTransport(answers: [
+            "$metadata": metadata,
+            "Things": """
+            {"@odata.context":"$metadata#Things","value":[{"ID":5,"Text":"a"}],"@odata.deltaLink":"Things?$deltatoken=1"}
+            """,
+            "Things?$deltatoken=1": delta([removal, #"{"ID":5,"Text":"again"}"#], 2),
+            "Things?$deltatoken=2": delta([#"{"ID":5,"Text":"late"}"#, removal], 3),
+            "Things?$deltatoken=3": delta([#"{"ID":5,"Text":"late"}"#, removal, #"{"ID":5,"Text":"last"}"#], 4),
+        ])
+        let folder = Folder()
+        let root = "http://delta.test/"
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: transport))
+        var texts: [[ODataValue?]] = []
+        for _ in 1...4 {
+            try await store.download()
+            texts.append(try await store.rows("Things").map { $0["Text"] })
+        }
+        #expect(texts == [["a"], ["again"], [], ["last"]])
     }
 }

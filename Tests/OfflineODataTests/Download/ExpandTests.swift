@@ -160,6 +160,62 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Pages").isEmpty)
     }
 
+    @Test("that leads back to the query's own set brings rows of it that stay")
+    func ownSet() async throws {
+        let studio = try await Studio()
+        try await studio.link("Albums(2)/Tags", to: "Tags(1)")
+        let store = try await studio.clone([
+            try DefiningQuery("summer", "Albums?$filter=Name eq 'Summer'&$expand=Tags($expand=Albums)")
+        ])
+        for _ in 1...3 {
+            #expect(try await store.rows("Albums?$orderby=ID").map { $0["ID"] } == [1, 2])
+            try await store.download()
+        }
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Tags/$ref"))
+        unlink.url.options.id = "Tags(1)"
+        _ = try await studio.service.execute(unlink)
+        try await store.download()
+        #expect(try await store.rows("Albums").map { $0["ID"] } == [1], "until nothing leads to them")
+    }
+
+    @Test("with a $select asks for keys and foreign keys, too, of a service that sends what is selected alone")
+    func nestedSelect() async throws {
+        let studio = try await Studio()
+        @Sendable func strip(_ entity: inout Entity, _ options: QueryOptions) {
+            let names = options.select.compactMap { item -> String? in
+                if case .path(let path) = item.kind { path.first?.text } else { nil }
+            }
+            for name in entity.shape.properties.map(\.name) where !names.isEmpty && !names.contains(name) {
+                entity[name] = nil
+            }
+            entity.markUnchanged()
+            for item in options.expand {
+                guard let name = item.path.first?.text, case .many(var others, _, _)? = entity.related[name] else {
+                    continue
+                }
+                for index in others.indices { strip(&others[index], item.options) }
+                entity.related[name] = .many(others)
+            }
+        }
+        let service = Gateway(
+            base: try studio.client(),
+            after: { request, response in
+                guard case .page(var page) = response.body else { return response }
+                for index in page.entities.indices { strip(&page.entities[index], request.url.options) }
+                var response = response
+                response.body = .page(page)
+                return response
+            })
+        let store = try await studio.clone(
+            [
+                try DefiningQuery(
+                    "tree", "Albums?$expand=Tags($select=Name;$expand=Albums($select=Name)),Pages($select=Title)")
+            ],
+            through: service)
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "blue"])
+        #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Cover"])
+    }
+
     @Test("refuses what it cannot keep, by name")
     func unsupported() async throws {
         let studio = try await Studio()

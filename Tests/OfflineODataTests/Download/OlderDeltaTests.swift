@@ -73,6 +73,21 @@ struct OlderDeltaTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
         #expect(try await names(store) == ["Changed", "Later"])
     }
+
+    @Test(
+        "is followed where its links are not written as its root is: in other letters, or by way of a session",
+        arguments: ["http://hotel.test/V2/", "http://hotel.test/v2/(S(abc))/", "/V2/"])
+    func foreignLinks(prefix: String) async throws {
+        let hotel = Hotel(links: prefix)
+        let store = try await hotel.store()
+        #expect(try await store.download().inserted == 3)
+        hotel.put(1, "Changed")
+        hotel.remove(2)
+        let second = try await store.download()
+        #expect(second.queries.map(\.method) == [.delta])
+        #expect((second.updated, second.removed) == (1, 1))
+        #expect(try await names(store) == ["Changed", "Room 3"])
+    }
 }
 
 /// A service of OData 2.0 with rooms, which gives a delta link with the last page of each full read and with each delta.
@@ -105,9 +120,12 @@ private final class Hotel: HTTPTransport {
 
     private let directory: URL
     private let tellsDeletionsInJSON: Bool
+    private let links: String
     private let state = Mutex(State())
 
-    init(tellsDeletionsInJSON: Bool = true) {
+    /// - Parameter links: what its links begin with.
+    init(tellsDeletionsInJSON: Bool = true, links: String = "") {
+        self.links = links
         self.tellsDeletionsInJSON = tellsDeletionsInJSON
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
     }
@@ -187,8 +205,8 @@ private final class Hotel: HTTPTransport {
         _ ids: [Int], gone: [Int] = [], _ state: State, next: Int? = nil, delta: Int? = nil, inAtom: Bool
     ) -> Answer {
         let rooms = ids.map { ($0, state.rooms[$0] ?? "") }
-        let next = next.map { "Rooms?$skiptoken=\($0)" }
-        let delta = delta.map { "Rooms?!deltatoken='\($0)'" }
+        let next = next.map { "\(self.links)Rooms?$skiptoken=\($0)" }
+        let delta = delta.map { "\(self.links)Rooms?!deltatoken='\($0)'" }
         guard inAtom else {
             let told = tellsDeletionsInJSON ? gone : []
             let results = rooms.map { Self.json($0.0, $0.1) } + told.map(Self.deletedJSON)

@@ -1,0 +1,34 @@
+import ODataModel
+import ODataService
+
+/// The order of what a delta tells: of several items about one entity the last one counts (OData JSON Format 4.01, 15). A
+/// page has what is there and what is gone apart, and would not tell.
+struct DeltaOrder {
+    /// For each removed entity, how many others came before it.
+    private var removedBehind: [Int] = []
+
+    mutating func noteRemoval(behind count: Int) { removedBehind.append(count) }
+
+    /// Takes what a later item about the same entity has overtaken out of a page.
+    ///
+    /// - Parameter keyInID: the key that stands in an id.
+    func settle(_ page: inout EntityPage, keyInID: (String) -> EntityKey?) {
+        guard !removedBehind.isEmpty, !page.entities.isEmpty else { return }
+        var lastCome: [EntityKey: Int] = [:]
+        for (index, entity) in page.entities.enumerated() {
+            if let key = entity.key { lastCome[key] = index }
+        }
+        var lastGone: [EntityKey: Int] = [:]
+        page.removed = zip(page.removed, removedBehind).filter { removed, position in
+            guard let key = removed.key ?? keyInID(removed.id), let come = lastCome[key] else { return true }
+            guard come < position else { return false }
+            lastGone[key] = position
+            return true
+        }.map { $0.0 }
+        guard !lastGone.isEmpty else { return }
+        page.entities = page.entities.enumerated().filter { index, entity in
+            guard let gone = entity.key.flatMap({ lastGone[$0] }) else { return true }
+            return index >= gone
+        }.map { $0.element }
+    }
+}

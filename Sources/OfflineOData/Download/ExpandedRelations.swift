@@ -1,0 +1,121 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataStore
+
+/// The relations in link tables that queries expand. Nothing notes who has brought one: where a query asks for a part of what
+/// an entity leads to, a relation that it does not bring may be another one's.
+struct ExpandedRelations {
+    /// Who says something of the relations in a link table.
+    struct Speaker: Hashable, Sendable {
+        var query: Int64
+        /// The column of the entity that the relations are expanded in.
+        var column: String
+    }
+
+    private let query: Int64
+    private let doubts: RelationDoubts
+    private let mapping: StorageMapping
+    private let database: Database
+    private let speakers: LazySpeakers
+
+    init(query: Int64, doubts: RelationDoubts, mapping: StorageMapping, in database: Database) {
+        self.query = query
+        self.doubts = doubts
+        self.mapping = mapping
+        self.database = database
+        speakers = LazySpeakers()
+    }
+
+    /// Makes the relations of a row as the service has them.
+    ///
+    /// - Parameters:
+    ///   - ids: the rows that it leads to.
+    ///   - isPart: whether it may lead to others besides, which were not asked for.
+    ///   - reached: the rows that the query has brought so far, by set.
+    func relate(
+        _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, _ reached: [String: RowSet]
+    ) throws {
+        guard case .link(_, let link, let source, let target) = storage else { return }
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(target.quotedDatabaseIdentifier) FROM \(link.quotedDatabaseIdentifier) "
+                + "WHERE \(source.quotedDatabaseIdentifier) = ?")
+        let held = try Set(Int64.fetchAll(statement, arguments: [rowID]))
+        for other in ids.symmetricDifference(held) {
+            let pair = RelatedRows(table: link, rows: [source: rowID, target: other])
+            if ids.contains(other) {
+                try mapping.relate(pair, in: database)
+            } else if try !isPart || isGone(pair, accordingTo: Speaker(query: query, column: source), reached) {
+                try mapping.unrelate(pair, in: database)
+            }
+        }
+    }
+
+    /// Whether a relation is gone that one does not bring who asks for a part: once all have said so that could bring it.
+    private func isGone(
+        _ pair: RelatedRows, accordingTo speaker: Speaker, _ reached: [String: RowSet]
+    ) throws -> Bool {
+        let others = try speakers.all(of: pair.table, mapping, database).filter { other, set in
+            guard other != speaker, let row = pair.rows[other.column], let table = mapping.tables[set] else {
+                return false
+            }
+            // From its other end the query itself speaks of what it brings alone.
+            guard other.query != query else { return reached[set]?.contains(row) ?? false }
+            return try Rows.owner(table, rowID: row, in: database) == other.query
+                || Bool.fetchOne(
+                    database,
+                    sql: """
+                        SELECT EXISTS(SELECT 1 FROM outpost_member
+                            WHERE entity_set = ? AND row_id = ? AND query_id = ?)
+                        """, arguments: [set, row, other.query]) ?? false
+        }
+        guard !others.isEmpty else { return true }
+        return doubts.add(pair, by: speaker).isSuperset(of: others.keys)
+    }
+
+    /// Who expands what, read when it is needed.
+    private final class LazySpeakers {
+        /// By link table, with the set of the entities that they expand it in.
+        private var known: [String: [Speaker: String]]?
+
+        func all(of link: String, _ mapping: StorageMapping, _ database: Database) throws -> [Speaker: String] {
+            if let known { return known[link] ?? [:] }
+            var found: [String: [Speaker: String]] = [:]
+            for query in try QueryTable.all(in: database) {
+                guard let table = mapping.tables[query.entitySet] else { continue }
+                let items = try Downloader.columnSet(query, table, mapping).options.expand
+                add(items, of: table, query.id, mapping, &found)
+            }
+            known = found
+            return found[link] ?? [:]
+        }
+
+        private func add(
+            _ items: [ExpandItem], of table: TableStorage, _ query: Int64, _ mapping: StorageMapping,
+            _ found: inout [String: [Speaker: String]]
+        ) {
+            for item in items {
+                guard let storage = item.path.first.flatMap({ table.navigation[$0.text] }) else { continue }
+                if case .link(_, let link, let source, _) = storage {
+                    found[link, default: [:]][Speaker(query: query, column: source)] = table.set
+                }
+                if let target = mapping.tables[storage.target] {
+                    add(item.options.expand, of: target, query, mapping, &found)
+                }
+            }
+        }
+    }
+}
+
+/// The relations that queries have not brought in one download although they could have.
+final class RelationDoubts: Sendable {
+    private let speakers = LockedState<[RelatedRows: Set<ExpandedRelations.Speaker>]>([:])
+
+    /// - Returns: all who have not brought it.
+    func add(_ pair: RelatedRows, by speaker: ExpandedRelations.Speaker) -> Set<ExpandedRelations.Speaker> {
+        speakers.withLock { speakers in
+            speakers[pair, default: []].insert(speaker)
+            return speakers[pair] ?? []
+        }
+    }
+}

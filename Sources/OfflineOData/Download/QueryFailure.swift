@@ -1,0 +1,34 @@
+import ODataHTTP
+import ODataModel
+import ODataService
+import ODataStore
+
+/// What went wrong with one query and says nothing of the others.
+struct QueryFailure: Error {
+    /// What was thrown.
+    let error: any Error
+    /// The same as the refusal that is told of the query.
+    let refusal: ODataError
+
+    /// - Returns: `nil` for what concerns all queries, as a wire that is cut or a disk that is full.
+    init?(_ error: any Error) {
+        self.error = error
+        switch error {
+        case let error as ODataError where !error.isOfCommunication: refusal = error
+        case let error as InvalidResponseError: refusal = Self.refusal("InvalidResponse", error.description)
+        // A value beyond what the metadata promise.
+        case let error as StoredValueError: refusal = Self.refusal("InvalidValue", error.description)
+        case let error as EntityError: refusal = Self.refusal("InvalidValue", error.description)
+        case OfflineError.invalidDefiningQuery:
+            refusal = ODataError(status: 400, code: "InvalidDefiningQuery", message: String(describing: error))
+        default: return nil
+        }
+    }
+
+    /// Whether it is the service's word, and not what was made of it here.
+    var isOfService: Bool { error is ODataError }
+
+    private static func refusal(_ code: String, _ message: String) -> ODataError {
+        ODataError(status: 502, code: code, message: message)
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataStore
+
+/// Keeps an entity with what is expanded in it while it is staged.
+struct TreeCoder {
+    let snapshots: SnapshotCoder
+
+    /// An entity, and by navigation property what is expanded in it.
+    private struct Node: Codable {
+        var entity: Data
+        var related: [String: [Node]]?
+    }
+
+    func encode(_ entity: Entity) throws -> Data {
+        guard !entity.related.isEmpty else { return snapshots.encode(entity) }
+        return try JSONEncoder().encode(node(entity))
+    }
+
+    private func node(_ entity: Entity) -> Node {
+        var node = Node(entity: snapshots.encode(entity))
+        for (name, related) in entity.related {
+            switch related {
+            case .one(let other): node.related = (node.related ?? [:]).merging([name: [self.node(other)]]) { $1 }
+            case .many(let others, _, _):
+                node.related = (node.related ?? [:]).merging([name: others.map(self.node)]) { $1 }
+            case .none: node.related = (node.related ?? [:]).merging([name: []]) { $1 }
+            case .references: continue
+            }
+        }
+        return node
+    }
+
+    /// - Throws: ``OfflineError/damagedQueue(reason:)``.
+    func decode(_ data: Data, table: TableStorage, mapping: StorageMapping) throws -> Entity {
+        // A snapshot is an array, a node an object.
+        guard data.first == UInt8(ascii: "{") else { return try snapshots.decode(data, shape: table.shape) }
+        do {
+            return try entity(JSONDecoder().decode(Node.self, from: data), table, mapping)
+        } catch let error as DecodingError {
+            throw OfflineError.damagedQueue(reason: "a staged page cannot be read: \(error)")
+        }
+    }
+
+    private func entity(_ node: Node, _ table: TableStorage, _ mapping: StorageMapping) throws -> Entity {
+        var entity = try snapshots.decode(node.entity, shape: table.shape)
+        for (name, others) in node.related ?? [:] {
+            guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { continue }
+            entity.related[name] = .many(try others.map { try self.entity($0, other, mapping) })
+        }
+        return entity
+    }
+}

@@ -1,0 +1,149 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Queries that bring parts of what the same entities contain and lead to (rules 12 and 17)")
+struct OverlappingQueryTests {
+    private func pages(_ store: any ODataProvider) async throws -> [ODataValue?] {
+        try await store.rows("Albums(1)/Pages?$orderby=Number").map { $0["Number"] }
+    }
+
+    private func tags(_ store: any ODataProvider) async throws -> [ODataValue?] {
+        try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] }
+    }
+
+    private func unlink(_ studio: Studio, _ tag: String) async throws {
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Tags/$ref"))
+        unlink.url.options.id = tag
+        _ = try await studio.service.execute(unlink)
+    }
+
+    /// A studio with a second and a third page.
+    private func studio() async throws -> Studio {
+        let studio = try await Studio()
+        for number in 2...3 {
+            try await studio.service.change(
+                .create, "Albums(1)/Pages", "Page", ["Number": .integer(Int64(number)), "Title": "More"])
+        }
+        return studio
+    }
+
+    @Test("leave each other's contained entities alone, and take their own away")
+    func containedParts() async throws {
+        let studio = try await studio()
+        let store = try await studio.clone([
+            try DefiningQuery("low", "Albums(1)/Pages?$filter=Number lt 2"),
+            try DefiningQuery("high", "Albums(1)/Pages?$filter=Number ge 2"),
+        ])
+        #expect(try await pages(store) == [1, 2, 3])
+        try await store.download()
+        #expect(try await pages(store) == [1, 2, 3])
+        _ = try await studio.service.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Pages(3)")))
+        try await store.download()
+        #expect(try await pages(store) == [1, 2])
+        try await store.removeQuery("low")
+        #expect(try await pages(store) == [2])
+        try await store.download()
+        #expect(try await pages(store) == [2])
+    }
+
+    @Test("share a contained entity, which goes with the last of them", arguments: ["low", "high"])
+    func sharedPage(first: String) async throws {
+        let studio = try await studio()
+        let store = try await studio.clone([
+            try DefiningQuery("low", "Albums(1)/Pages?$filter=Number le 2"),
+            try DefiningQuery("high", "Albums(1)/Pages?$filter=Number ge 2"),
+        ])
+        try await store.download()
+        try await store.change(.update, "Albums(1)/Pages(2)", "Page", ["Title": "Mine"])
+        try await store.removeQuery(first)
+        #expect(try await pages(store) == (first == "low" ? [2, 3] : [1, 2]))
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        try await store.download()
+        #expect(try await pages(store) == (first == "low" ? [2, 3] : [1, 2]))
+        try await store.removeQuery(first == "low" ? "high" : "low")
+        #expect(try await store.rows("Albums").isEmpty, "and what contains it")
+    }
+
+    @Test("let go of what an entity contains when that leaves one of them")
+    func leavingContainer() async throws {
+        let studio = try await studio()
+        let store = try await studio.clone([
+            try DefiningQuery("albums", "Albums"),
+            try DefiningQuery("summer", "Albums?$filter=Name eq 'Summer'&$expand=Pages"),
+        ])
+        #expect(try await pages(store) == [1, 2, 3])
+        try await studio.service.update("Albums(1)", ["Name": "Autumn"])
+        try await store.download()
+        #expect(try await store.rows("Albums").count == 2)
+        #expect(try await pages(store).isEmpty)
+    }
+
+    @Test("leave each other's relations alone, and take their own away")
+    func relations() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("red", "Albums?$filter=ID eq 1&$expand=Tags($filter=Name eq 'red')"),
+            try DefiningQuery("blue", "Albums?$filter=ID eq 1&$expand=Tags($filter=Name eq 'blue')"),
+        ])
+        #expect(try await tags(store) == ["red", "blue"])
+        try await store.download()
+        #expect(try await tags(store) == ["red", "blue"])
+        try await unlink(studio, "Tags(1)")
+        try await store.download()
+        #expect(try await tags(store) == ["blue"])
+    }
+
+    @Test("keep a relation that one of them may still bring until all have said that it is gone")
+    func sharedRelation() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("one", "Albums?$filter=ID eq 1&$expand=Tags($filter=Name ne 'green')"),
+            try DefiningQuery("other", "Albums?$filter=ID le 1&$expand=Tags($filter=Name ne 'blue')"),
+        ])
+        #expect(try await tags(store) == ["red", "blue"])
+        try await unlink(studio, "Tags(1)")
+        try await store.download(["one"])
+        try await store.download()
+        #expect(try await tags(store) == ["blue"])
+    }
+
+    @Test("take a relation away that one of them asks for from both its ends, where its other end is held besides")
+    func relationFromBothEnds() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("tags", "Tags"),
+            try DefiningQuery("red", "Albums?$expand=Tags($filter=Name ne 'blue';$expand=Albums($filter=ID le 1))"),
+        ])
+        #expect(try await tags(store) == ["red"])
+        try await studio.link("Albums(2)/Tags", to: "Tags(1)")
+        for _ in 1...2 {
+            try await store.download()
+            #expect(try await tags(store) == ["red"])
+            #expect(
+                try await store.rows("Albums(2)/Tags").map { $0["Name"] } == ["red"], "of which one end tells alone")
+        }
+        try await unlink(studio, "Tags(1)")
+        try await store.download()
+        #expect(try await tags(store).isEmpty)
+    }
+
+    @Test("bring what lies below a contained entity that was changed here")
+    func belowChanged() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
+        try await store.change(.update, "Boxes(1)/Slips(1)", "Slip", ["HeaderID": 2])
+        try await depot.service.change(.update, "Boxes(1)/Slips(1)/Marks(1)", "Mark", ["Text": "blue"])
+        try await depot.service.change(.create, "Boxes(1)/Slips(1)/Marks", "Mark", ["No": 2, "Text": "green"])
+        try await store.download()
+        let marks = try await store.rows("Boxes(1)/Slips(1)/Marks?$orderby=No")
+        #expect(marks.map { $0["Text"] } == ["blue", "green"])
+        #expect(try await store.rows("Boxes(1)/Slips(1)").first?["HeaderID"] == 2, "with the change on top")
+        _ = try await depot.service.execute(
+            ODataRequest(.delete, try ODataURL(parsing: "Boxes(1)/Slips(1)/Marks(1)")))
+        try await store.download()
+        #expect(try await store.rows("Boxes(1)/Slips(1)/Marks").map { $0["Text"] } == ["green"])
+    }
+}
