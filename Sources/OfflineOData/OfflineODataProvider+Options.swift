@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataService
 import ODataStore
 
 extension OfflineODataProvider {
@@ -75,6 +76,12 @@ extension OfflineODataProvider {
 
         /// Makes options with the defaults.
         public init() {}
+
+        /// A connection whose instants have the offset that they are to be read with where the service leaves it out.
+        func assumingOffset(of remote: any ODataProvider) -> any ODataProvider {
+            guard let assumedOffset, !(remote is OffsetAssumingProvider) else { return remote }
+            return OffsetAssumingProvider(base: remote, offset: assumedOffset)
+        }
 
         /// The options of the connections, each of which is traced and knows the forms of texts that indexes hold.
         func connections(createsFile: Bool) -> StoreDatabase.Options {

@@ -77,11 +77,7 @@ public final class OfflineODataProvider: ODataProvider {
         serviceModel = model
         let model = try LocalModel.combined(model, options)
         self.model = try EngineSet.adding(to: model)
-        if let remote, let offset = options.assumedOffset, !(remote is OffsetAssumingProvider) {
-            self.remote = OffsetAssumingProvider(base: remote, offset: offset)
-        } else {
-            self.remote = remote
-        }
+        self.remote = remote.map(options.assumingOffset)
         optionState = LockedState(options)
         self.texts = texts
         functions = StateFunctions.registry(texts.forms)
@@ -98,6 +94,7 @@ public final class OfflineODataProvider: ODataProvider {
         var storeOptions = StoreProvider.Options()
         storeOptions.pageSizeLimit = Int(Int32.max)
         storeOptions.functions = functions
+        storeOptions.now = { [environment = options.environment] in environment.instant }
         var rules = WriteRules()
         rules.updatesRelated = true
         // One that changes nothing may be asked for (ChangeOptions).
@@ -123,27 +120,35 @@ public final class OfflineODataProvider: ODataProvider {
     /// Makes an empty store for a part of a service; ``download(_:)`` fills it.
     ///
     /// - Parameters:
-    ///   - directory: made when missing; must not hold a store.
+    ///   - directory: made when missing; must not hold a store, nor may another one be made there at the same time.
     ///   - protection: how the file is encrypted.
     ///   - serviceRoot: kept with the store, to connect again later.
     ///   - remote: the service, whose metadata is read now.
     ///   - queries: what is kept offline; every entity set when empty.
-    /// - Throws: ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
+    /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` where somebody is making a store there
+    ///   now; other ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
     public static func create(
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
         queries: [DefiningQuery] = [], options: Options = Options()
     ) async throws -> OfflineODataProvider {
         let model = try EngineSet.removing(from: try await remote.model)
         let path = StoreFiles.database(in: directory)
-        guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
-            throw OfflineError.storeExists(path: directory)
-        }
         let wanted =
             try queries.isEmpty
             ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
+        func requireNone() throws(OfflineError) {
+            guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
+                throw .storeExists(path: directory)
+            }
+        }
+        try requireNone()
         let isNew = try StoreFiles.makeDirectory(directory)
+        // Who makes a store there at the same time finds it made, or being made, and takes nothing of it away.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        try requireNone()
         do {
             let database = try StoreDatabase.open(
                 path: path, protection: protection, options: options.connections(createsFile: true))
@@ -199,11 +204,12 @@ public final class OfflineODataProvider: ODataProvider {
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let database = try StoreDatabase.open(
             path: path, protection: protection, options: options.connections(createsFile: false))
-        let (root, metadata, version, texts, known) = try await database.read { database in
+        var options = options
+        let (root, metadata, texts, kept, known) = try await database.read { [options] database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
-            let version = Int(try Settings.text("engine.version", in: database) ?? "") ?? 0
+            let version = try EngineSchema.version(in: database)
             guard version <= EngineSchema.version else {
                 throw StoreError.newerVersion(path: path, found: version, supported: EngineSchema.version)
             }
@@ -211,19 +217,22 @@ public final class OfflineODataProvider: ODataProvider {
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
             let texts = try TextComparison(of: database, checking: options)
-            return (root, metadata, max(version, 1), texts, try LocalModel.number(in: database))
+            return (root, metadata, texts, try LocalModel.kept(in: database), try LocalModel.number(in: database))
         }
         let model = try CSDLReader.read(metadata)
-        if version < EngineSchema.version {
-            try await database.write { try EngineSchema.upgrade(from: version, in: $0) }
-        }
+        try LocalModel.adopt(from: kept, beside: model, into: &options)
+        try await EngineSchema.bringUpToDate(database)
         let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
         let stated = options.service
-        let modelNumber = try await database.write { database in
-            try LocalModel.require(known, in: database)
-            try LocalModel.migrate(from: model, to: combined, purges: purges, in: database)
-            try ServiceKnowledge.state(stated, in: database)
-            return try LocalModel.number(in: database)
+        var modelNumber = known
+        // Most stores are opened as they were closed: then nothing is written, and nobody is waited for who writes.
+        if kept != metadata || combined !== model || stated != StatedCapabilities() {
+            modelNumber = try await database.write { database in
+                try LocalModel.require(known, in: database)
+                try LocalModel.migrate(from: model, to: combined, purges: purges, in: database)
+                try ServiceKnowledge.state(stated, in: database)
+                return try LocalModel.number(in: database)
+            }
         }
         return try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
@@ -323,22 +332,5 @@ public final class OfflineODataProvider: ODataProvider {
         var redirected = request
         redirected.url.path = path
         return redirected
-    }
-}
-
-/// A service that leaves the offset of instants out.
-private struct OffsetAssumingProvider: ODataProvider {
-    let base: any ODataProvider
-    let offset: Int
-
-    var capabilities: ServiceCapabilities? { base.capabilities }
-    var model: EntityDataModel { get async throws { try await base.model } }
-
-    func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        // What stayed encoded would be read elsewhere.
-        var request = request
-        request.format = nil
-        let decoded = request
-        return try await ODataDateTimeOffset.$assumedOffset.withValue(offset) { try await base.execute(decoded) }
     }
 }

@@ -26,7 +26,7 @@ struct TamperTests {
         }
     }
 
-    @Test("Two swapped pages are SQLITE_IOERR_DATA")
+    @Test("Two swapped pages are SQLITE_IOERR_DATA (rule 31)")
     func swappedPages() throws {
         let folder = try Folder()
         _ = try sample(folder)
@@ -43,7 +43,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A page of zeros, a page of another database and a cut page are refused")
+    @Test("A page of zeros, a page of another database and a cut page are refused (rule 31)")
     func foreignPages() throws {
         let folder = try Folder()
         let content = try sample(folder)
@@ -100,7 +100,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A rollback journal record moved to another page number is not played back")
+    @Test("A rollback journal record moved to another page number is not played back (rule 31)")
     func movedJournalRecord() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

@@ -92,6 +92,7 @@ public final class AttachedStores: ODataProvider {
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.pageSizeLimit = Int(Int32.max)
+        providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
         if texts.count == 1, let forms = texts.first?.forms {
             providerOptions.functions = FunctionRegistry(textForms: forms)

@@ -7,7 +7,8 @@ public enum SQLTrace: Sendable {
     /// Each statement with `?` for its values: no value of an entity is shown.
     case statements(@Sendable (String) -> Void)
     /// Each statement with its values, which are those of the entities. What the app gives beside them is not shown: the
-    /// header fields of queued requests, which may be of an authentication, and the values of parameters.
+    /// header fields of queued requests, which may be of an authentication, and the values of parameters, also where the
+    /// service repeats them in its links.
     case withValues(@Sendable (String) -> Void)
 
     /// Tells of each statement of a connection from now on.
@@ -23,5 +24,5 @@ public enum SQLTrace: Sendable {
     }
 
     /// Tables of the engine whose values are not shown.
-    private static let secretTables = ["outpost_queue", "outpost_shelf", "outpost_setting"]
+    private static let secretTables = ["outpost_queue", "outpost_query", "outpost_shelf", "outpost_setting"]
 }

@@ -132,14 +132,52 @@ enum LocalModel {
 
     /// Deletes the rows of the app's own sets.
     static func purge(_ model: EntityDataModel, in database: Database) throws {
-        let mapping = OfflineLayout(model: model).mapping
-        for set in model.container.entitySets
-        where set.isClientOnly && set.type.namespace != EngineSet.namespace {
-            guard let table = mapping.tables[set.name] else { continue }
+        for table in ownTables(of: model) {
             try database.execute(sql: "DELETE FROM \(table.table.quotedDatabaseIdentifier)")
             // What drafts were made from.
-            try database.execute(sql: "DELETE FROM outpost_before WHERE entity_set = ?", arguments: [set.name])
+            try database.execute(sql: "DELETE FROM outpost_before WHERE entity_set = ?", arguments: [table.set])
         }
+    }
+
+    /// How many rows the app's own sets have, drafts included.
+    static func countRows(of model: EntityDataModel, in database: Database) throws -> Int {
+        try ownTables(of: model).reduce(0) { sum, table in
+            let count = try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)")
+            return sum + (count ?? 0)
+        }
+    }
+
+    private static func ownTables(of model: EntityDataModel) -> [TableStorage] {
+        let mapping = OfflineLayout(model: model).mapping
+        return model.container.entitySets
+            .filter { $0.isClientOnly && $0.type.namespace != EngineSet.namespace }
+            .compactMap { mapping.tables[$0.name] }
+    }
+
+    /// The app's own sets as they are kept with the store, into options that say nothing of them: whoever opens a store
+    /// without knowing the app that made it, as a tool does, works with all of it.
+    static func adopt(
+        from kept: [UInt8]?, beside service: EntityDataModel, into options: inout OfflineODataProvider.Options
+    ) throws {
+        guard options.clientOnlyModel == nil, options.localDrafts.isEmpty, !options.purgesClientOnlyData, let kept
+        else { return }
+        let model = try CSDLReader.read(kept)
+        var own: [EntitySet] = []
+        for set in model.container.entitySets where set.isClientOnly && set.type.namespace != EngineSet.namespace {
+            if let active = set.annotations.annotation(draftTerm)?.value?.string {
+                options.localDrafts[set.name] = active
+            } else {
+                own.append(set)
+            }
+        }
+        guard !own.isEmpty else { return }
+        let known = Set(service.schemas.map(\.namespace))
+        var schemas = model.schemas.filter { !known.contains($0.namespace) && $0.namespace != EngineSet.namespace }
+        guard let index = schemas.firstIndex(where: { $0.namespace == own.first?.type.namespace }) else { return }
+        schemas[index].container = EntityContainer(
+            name: QualifiedName(schemas[index].namespace, "Container"), entitySets: own)
+        options.clientOnlyModel = try EntityDataModel(schemas: schemas, version: model.version)
     }
 }
 

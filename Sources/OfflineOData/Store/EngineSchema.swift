@@ -1,4 +1,5 @@
 import GRDB
+import ODataStore
 
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
@@ -10,6 +11,20 @@ enum EngineSchema {
 
     /// What makes the tables as a version had them.
     static func tables(of version: Int) -> [String] { firstVersion + upgrades.prefix(version - 1).joined() }
+
+    /// The version of a store's tables.
+    static func version(in database: Database) throws -> Int {
+        max(try Settings.text("engine.version", in: database).flatMap { Int($0) } ?? 1, 1)
+    }
+
+    /// Brings the tables of an older version up to date, unless another process has done so meanwhile.
+    static func bringUpToDate(_ database: StoreDatabase) async throws {
+        guard try await database.read({ try version(in: $0) }) < version else { return }
+        try await database.write { database in
+            let found = try version(in: database)
+            if found < version { try upgrade(from: found, in: database) }
+        }
+    }
 
     /// Brings the tables of an older version up to date.
     static func upgrade(from version: Int, in database: Database) throws {

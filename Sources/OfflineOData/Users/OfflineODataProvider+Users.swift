@@ -10,7 +10,7 @@ public enum PendingChanges: Sendable {
     /// ``OfflineODataProvider/upload(options:)`` would, by the options of the store. The store stays with him when one
     /// of them is not accepted, or has waited longer than ``OfflineODataProvider/Options/localChangeExpiry``.
     case upload(through: any ODataProvider)
-    /// They are lost.
+    /// They are lost, and so are drafts and what else only the store has.
     case discard
 }
 
@@ -30,6 +30,10 @@ extension OfflineODataProvider {
     /// changes that wait are settled, and then everything the service gave to the previous user is removed in one
     /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
     /// download fills them for the new user. What was removed is overwritten in the file.
+    ///
+    /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
+    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
+    /// ``purgeClientOnlyData()``.
     ///
     /// A task that reads meanwhile sees the one or the other user's rows, never both.
     ///
@@ -52,11 +56,15 @@ extension OfflineODataProvider {
         if case .upload(let remote) = pending { try await uploadAll(of: previous, to: remote) }
         let discards = if case .discard = pending { true } else { false }
         let environment = options.environment
-        try await database.write { [queue] database in
+        try await database.write { [queue, model] database in
             // Counted in the transaction that removes: an edit cannot slip in between.
             let waiting = try queue.requests(in: database).count
             guard waiting == 0 || discards else {
                 throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
+            }
+            let own = try LocalModel.countRows(of: model, in: database)
+            guard own == 0 || discards else {
+                throw UserSwitchError.localEntitiesRemain(previousUser: previous, count: own)
             }
             try ServiceData.remove(in: database)
             try Settings.set(Self.userSetting, user, in: database)
@@ -71,7 +79,7 @@ extension OfflineODataProvider {
     private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
         var reason = "some were refused or are in doubt"
         do {
-            _ = try await upload(to: RefusingProvider(base: remote), UploadOptions())
+            _ = try await upload(to: RefusingProvider(base: options.assumingOffset(of: remote)), UploadOptions())
         } catch {
             reason = "\(error)"
         }

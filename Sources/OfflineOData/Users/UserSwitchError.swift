@@ -4,17 +4,19 @@ import ErrorCodes
 public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
     /// Changes of the previous user wait to be sent, and what was to happen with them was not said.
     case changesWait(previousUser: String, count: Int)
+    /// There are drafts of the previous user, or entities of sets that only the store has, which would be lost.
+    case localEntitiesRemain(previousUser: String, count: Int)
     /// The forced upload of the previous user's changes failed, or some are refused or in doubt. Let him sign in
     /// again and settle them, or discard them.
     case uploadFailed(previousUser: String, remaining: Int, reason: String)
 
-    /// The code of the older products for both, −10425.
+    /// The code of the older products for all of them, −10425.
     public var code: Int { -10_425 }
 
     /// Who still has the store.
     public var previousUser: String {
         switch self {
-        case .changesWait(let user, _), .uploadFailed(let user, _, _): user
+        case .changesWait(let user, _), .localEntitiesRemain(let user, _), .uploadFailed(let user, _, _): user
         }
     }
 
@@ -22,6 +24,8 @@ public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .changesWait(let user, let count): "\(count) changes of \(user) wait to be sent."
+        case .localEntitiesRemain(let user, let count):
+            "\(count) drafts or other entities of \(user) are in this store alone."
         case .uploadFailed(let user, let remaining, let reason):
             "The changes of \(user) could not all be sent (\(remaining) remain): \(reason)"
         }
@@ -34,6 +38,7 @@ extension UserSwitchError: CodedError {
         let name =
             switch self {
             case .changesWait: "changes-wait"
+            case .localEntitiesRemain: "local-entities-remain"
             case .uploadFailed: "upload-failed"
             }
         return ErrorCode(rawValue: "offline.\(name)")

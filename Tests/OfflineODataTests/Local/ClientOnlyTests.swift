@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Entity sets that only the store has")
 struct ClientOnlyTests {
-    private static func options(_ properties: String = "") throws -> OfflineODataProvider.Options {
+    static func options(_ properties: String = "") throws -> OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.clientOnlyModel = try CSDLReader.read(
             xml: Array(
@@ -66,6 +66,32 @@ struct ClientOnlyTests {
         let third = try await reopened(shop, options)
         #expect(try await third.rows("Filters").isEmpty)
         #expect(try await third.rows("Customers").count == 40, "the service's rows stay")
+    }
+
+    @Test("are there for whoever opens the store without knowing the app that made it")
+    func adopted() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: try Self.options())
+        try await store.download()
+        try await store.create("Filters", ["Name": "mine"])
+        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.update("ProductDrafts(1)", ["Stock": 4711])
+        try store.close()
+        for _ in 1...2 {
+            let again = try await reopened(shop, OfflineODataProvider.Options())
+            #expect(try await again.rows("Filters").map { $0["Name"] } == ["mine"])
+            #expect(again.serviceModel.entitySet("Filters") == nil)
+            #expect(again.options.localDrafts == ["ProductDrafts": "Products"])
+            try again.close()
+        }
+        let last = try await reopened(shop, OfflineODataProvider.Options())
+        try await last.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
+        #expect(try await last.status().pending.map(\.entityText) == ["Products(1)"])
+        try last.close()
+        var options = OfflineODataProvider.Options()
+        options.purgesClientOnlyData = true
+        let purged = try await reopened(shop, options)
+        #expect(purged.model.entitySet("Filters") == nil, "who wants them gone says so")
     }
 
     @Test("drafts share the service's type, change nothing until they are activated, and are then sent once")

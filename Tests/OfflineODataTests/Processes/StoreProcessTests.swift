@@ -86,6 +86,39 @@ struct StoreProcessTests {
     }
 
     @Test(
+        "Of those who make a store in one place at the same time one does, and nobody takes it away", Patience.limit,
+        arguments: [false, true])
+    func creating(hasPassphrase: Bool) async throws {
+        let shop = try await Shop()
+        let path = shop.directory.appendingPathComponent("contested").path
+        let client = try shop.client()
+        let protection: StoreProtection =
+            hasPassphrase ? .encrypted(.passphrase(Secret("correct horse"))) : .unencrypted
+        let made = try await withThrowingTaskGroup(of: OfflineODataProvider?.self) { group in
+            for _ in 1...4 {
+                group.addTask {
+                    do {
+                        return try await OfflineODataProvider.create(
+                            at: path, protection: protection, serviceRoot: Shop.serviceRoot, remote: client)
+                    } catch OfflineError.storeExists, OfflineError.busy {
+                        return nil
+                    }
+                }
+            }
+            var made: [OfflineODataProvider] = []
+            for try await store in group { if let store { made.append(store) } }
+            return made
+        }
+        #expect(made.count == 1)
+        let store = try #require(made.first)
+        try await store.download()
+        try await store.update("Products(1)", ["Stock": 4711])
+        try store.close()
+        let again = try await OfflineODataProvider.open(at: path, protection: protection)
+        #expect(try await again.status().pending.count == 1)
+    }
+
+    @Test(
         "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
         arguments: [false, true])
     func killed(isEncrypted: Bool) async throws {

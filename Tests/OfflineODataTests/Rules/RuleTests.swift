@@ -34,6 +34,22 @@ struct RuleTests {
         #expect(!response.preferencesApplied.contains("track-changes"))
     }
 
+    @Test("Rule 33: now() is what the environment's clock says")
+    func now() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        // Seconds since 1970: the whole shop is from later times.
+        options.environment = OfflineOData.Environment(
+            now: { 1_000_000 }, newGuid: { .random() }, sleep: { _ in })
+        let store = try await shop.store([DefiningQuery(entitySet: "Orders")], options: options)
+        try await store.download()
+        #expect(try await store.rows("Orders?$filter=OrderedAt gt now()").isEmpty == false)
+        #expect(try await store.rows("Orders?$filter=OrderedAt lt now()").isEmpty)
+        let attached = try await AttachedStores.open(["shop": store])
+        #expect(try await attached.rows("shop_Orders?$filter=OrderedAt lt now()").isEmpty)
+        try attached.close()
+    }
+
     /// Clock and identifiers from a seed.
     private final class Seeded: Sendable {
         private let state: Mutex<UInt64>

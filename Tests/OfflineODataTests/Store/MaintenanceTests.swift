@@ -52,7 +52,8 @@ struct MaintenanceTests {
         options.trace =
             withValues ? .withValues { statements.append($0) } : .statements { statements.append($0) }
         options.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
-        let store = try await shop.store(options: options)
+        options.downloadPageSize = 20
+        let store = try await shop.store([DefiningQuery("Customers", "Customers")], options: options)
         try await store.download(["Customers"])
         _ = try await store.rows("Customers?$filter=City eq 'Bergen-4711'")
         #expect(statements.names.contains { $0.contains("\"Customers\"") })
@@ -60,7 +61,11 @@ struct MaintenanceTests {
         #expect(try await store.indexes().count == 1)
         try await store.changing(ChangeOptions(headers: ["X-Key": "hush-0815"]))
             .update("Customers('C0001')", ["City": "Bergen"])
+        // The service repeats what it is asked in its links.
+        try await store.add(DefiningQuery("his", "Orders?$filter=Freight ge 0 and @token ne 'other'"))
         try await store.setParameter("token", to: "'hush-0816'")
+        try await store.download(["his"])
+        #expect(try await store.rows("Orders").isEmpty == false)
         #expect(statements.names.contains { $0.contains("outpost_queue") })
         #expect(!statements.names.contains { $0.contains("hush") })
     }

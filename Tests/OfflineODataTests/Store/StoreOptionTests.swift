@@ -379,7 +379,7 @@ private struct RecordingTransport: HTTPTransport {
 }
 
 /// Leaves the offset of instants out of what the service answers.
-private struct SloppyTransport: HTTPTransport {
+struct SloppyTransport: HTTPTransport {
     let base: Wire
 
     func send(

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
@@ -26,12 +27,54 @@ struct UpgradeTests {
         return text.flatMap { Int($0) } ?? 1
     }
 
+    /// Copies a store that is kept.
+    private static func copy(_ fixture: String) throws -> (directory: URL, key: KeySource) {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: fixtures.appendingPathComponent(fixture), to: directory)
+        return (directory, try KeySource(keyFile: directory.appendingPathComponent("key").path))
+    }
+
+    @Test("takes a deletion back that waits in it, and sends the rest", arguments: kept)
+    func syncs(fixture: String) async throws {
+        let (directory, key) = try Self.copy(fixture)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let sent = LockedNames()
+        let store = try await OfflineODataProvider.open(
+            at: directory.path, protection: .encrypted(key), connect: { AcceptingService(model: $1, sent: sent) })
+        #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
+        #expect(try await store.rows("Products").count == 5)
+        let report = try await store.upload()
+        // Some were used by a later version before they were kept, and have more.
+        #expect(report.accepted.prefix(2).map(\.kind) == [.update, .create])
+        #expect(report.failed.isEmpty)
+        #expect(sent.names.prefix(2) == ["update Products(1)", "create Categories"])
+        #expect(!sent.names.contains { $0.hasPrefix("delete") })
+        #expect(try await store.status().pending.isEmpty)
+        let made = try await store.rows("Categories(4711)")
+        #expect(made.map { $0["Name"] } == ["Made here"], "under the key that the service gave")
+        #expect(try await store.rows("Categories").count == 6)
+    }
+
+    @Test("is brought up to date once by those who open it at the same time", arguments: kept)
+    func atOnce(fixture: String) async throws {
+        let (directory, key) = try Self.copy(fixture)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 1...4 {
+                group.addTask {
+                    let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+                    defer { try? store.close() }
+                    return try await store.rows("Products").count
+                }
+            }
+            for try await count in group { #expect(count == 4) }
+        }
+    }
+
     @Test("opens with its rows and its queue, and is used on", arguments: kept)
     func opens(fixture: String) async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
-        try FileManager.default.copyItem(at: Self.fixtures.appendingPathComponent(fixture), to: directory)
+        let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let key = try KeySource(keyFile: directory.appendingPathComponent("key").path)
         let path = directory.appendingPathComponent("store.db").path
         try EncryptedDatabase.unlock(at: path, with: key)
         let database = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path))
@@ -99,5 +142,21 @@ struct UpgradeTests {
         try FileManager.default.copyItem(at: keyFile, to: target.appendingPathComponent("key"))
         try FileManager.default.copyItem(
             at: URL(fileURLWithPath: path + "/store.db"), to: target.appendingPathComponent("store.db"))
+    }
+}
+
+/// A service of any model that takes every change, and gives what is made the key 4711.
+private struct AcceptingService: ODataProvider {
+    let model: EntityDataModel
+    let sent: LockedNames
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        guard request.method != .read else { throw ODataError.notFound(request.url.description) }
+        sent.append("\(request.method) \(request.url)")
+        guard request.method == .create, case .entity(var entity) = request.body else {
+            return ODataResponse(status: 204)
+        }
+        for property in entity.shape.key { entity[property.path] = 4711 }
+        return ODataResponse(status: 201, body: .entity(entity))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ODataQuery
 import OfflineOData
 import Testing
 
@@ -67,6 +68,33 @@ struct UserSwitchTests {
         #expect(try await store.status().pending.isEmpty)
     }
 
+    @Test("Drafts, and what else only the store has, are not lost unasked", arguments: [true, false])
+    func localEntities(isDraft: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: try ClientOnlyTests.options())
+        try await store.download()
+        try await store.switchUser(to: "ada")
+        if isDraft {
+            try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        } else {
+            try await store.create("Filters", ["Name": "mine"])
+        }
+        for pending in [PendingChanges.refuse, .upload(through: try shop.client())] {
+            let error = await #expect(throws: UserSwitchError.self) {
+                try await store.switchUser(to: "ben", pending: pending)
+            }
+            guard case .localEntitiesRemain("ada", 1)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.code == -10_425)
+        }
+        #expect(try await store.currentUser() == "ada")
+        #expect(try await store.rows(isDraft ? "ProductDrafts" : "Filters").count == 1)
+        #expect(try await store.switchUser(to: "ben", pending: .discard))
+        #expect(try await store.rows(isDraft ? "ProductDrafts" : "Filters").isEmpty)
+    }
+
     @Test("Changes are sent as the previous user first, and then the store is the new one's")
     func forcedUpload() async throws {
         let shop = try await Shop()
@@ -115,6 +143,21 @@ struct UserSwitchTests {
         }
         #expect(ids == ["1", "2"])
         #expect(sent.requests.contains { $0.method == .read }, "what came of the one without an answer")
+    }
+
+    @Test("Answers are read as the options of the store say, where the service leaves offsets out")
+    func forcedUploadOffsets() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.assumedOffset = 0
+        let sloppy = SloppyTransport(base: shop.wire)
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Orders")], options: options, through: try shop.client(over: sloppy))
+        try await store.download()
+        try await store.switchUser(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        #expect(try await store.switchUser(to: "ben", pending: .upload(through: shop.client(over: sloppy))))
+        #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
     }
 
     @Test("-10425: so do changes that have waited too long")
