@@ -1,4 +1,3 @@
-import HTTPTypes
 import ODataModel
 import ODataService
 
@@ -57,14 +56,10 @@ struct ContentNegotiation {
     }
 
     /// Takes the wishes of a request from its header fields, its query and the versions that it states.
-    init(_ fields: HTTPFields, formatOption: String?, _ versions: VersionHeaders, _ version: ODataVersion) {
+    init(_ fields: RequestFields, formatOption: String?, _ versions: VersionHeaders, _ version: ODataVersion) {
         self.init(
-            accept: Self.joined(fields[values: .accept]), acceptCharset: Self.joined(fields[values: .acceptCharset]),
-            formatOption: formatOption, version: version, isPrefixed: !versions.stateV401)
-    }
-
-    private static func joined(_ values: [String]) -> String? {
-        values.isEmpty ? nil : values.joined(separator: ",")
+            accept: fields.accept, acceptCharset: fields.acceptCharset, formatOption: formatOption, version: version,
+            isPrefixed: !versions.stateV401)
     }
 
     /// Chooses a format.

@@ -16,6 +16,10 @@ struct VersionHeaders {
         self.init(version: fields[.odataVersion], maxVersion: fields[.odataMaxVersion])
     }
 
+    init(_ fields: RequestFields) {
+        self.init(version: fields.odataVersion, maxVersion: fields.odataMaxVersion)
+    }
+
     /// The version that the response gets.
     ///
     /// - Throws: 400 for a version that is not 4.0 or 4.01, and for a greatest version below 4.0.
@@ -39,7 +43,7 @@ struct VersionHeaders {
 
     /// Whether the client says that it reads 4.01. Who says nothing gets 4.01 (Protocol 8.2.7), with the names of
     /// control information that clients of 4.0 know too.
-    var stateV401: Bool { [maxVersion, version].contains { $0.flatMap(parse) == .v401 } }
+    var stateV401: Bool { maxVersion.flatMap(parse) == .v401 || version.flatMap(parse) == .v401 }
 
     /// The version that the body of the request is of: the greatest that the service knows, unless the client says
     /// otherwise (Protocol 8.1.5).
@@ -59,6 +63,9 @@ struct VersionHeaders {
     }
 
     private func numbers(_ text: String) -> (major: Int, minor: Int)? {
+        // What nearly everybody says.
+        if text == "4.0" { return (4, 0) }
+        if text == "4.01" { return (4, 1) }
         let parts = text.split(separator: ";").first.map(String.init) ?? text
         let numbers = HeaderTokens.trim(parts).split(separator: ".", omittingEmptySubsequences: false)
         guard numbers.count == 2, let major = Int(numbers[0]), let minor = Int(numbers[1]), major >= 1, minor >= 0

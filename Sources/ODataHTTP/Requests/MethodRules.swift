@@ -34,25 +34,37 @@ struct MethodRules {
     private static func methods(_ resource: BoundResource) -> [ODataRequest.Method] {
         // What a function gives is read, whatever it is.
         if case .operation(let operation, _)? = resource.steps.last {
-            return operation.kind == .action ? [.create] : [.read]
+            return operation.kind == .action ? Kinds.action : Kinds.readOnly
         }
         switch resource.target {
-        case .service, .metadata, .count, .all, .crossJoin: return [.read]
-        case .batch: return [.create]
-        case .entityByID: return [.read, .update, .replace, .delete]
-        case .entities:
-            // The collection itself is not deleted: its members are, by $each.
-            return resource.steps.contains(.each) ? [.update, .replace, .delete] : [.read, .create, .update, .replace]
+        case .service, .metadata, .count, .all, .crossJoin: return Kinds.readOnly
+        case .batch: return Kinds.action
+        case .entityByID: return Kinds.entity
+        case .entities: return resource.steps.contains(.each) ? Kinds.members : Kinds.entities
         case .entity:
-            if case .singleton? = resource.steps.last { return [.read, .update, .replace] }
-            return [.read, .update, .replace, .delete]
-        case .property(let property, _):
-            return [.read, .update, .replace, .delete] + (property.type.isCollection ? [.create] : [])
-        case .rawValue: return [.read, .replace, .delete]
-        case .references(_, _, _, let isCollection):
-            return isCollection ? [.read, .create, .replace, .delete] : [.read, .replace, .delete]
-        case .operation(let operation): return operation.kind == .action ? [.create] : [.read]
+            if case .singleton? = resource.steps.last { return Kinds.singleton }
+            return Kinds.entity
+        case .property(let property, _): return property.type.isCollection ? Kinds.collection : Kinds.entity
+        case .rawValue: return Kinds.value
+        case .references(_, _, _, let isCollection): return isCollection ? Kinds.references : Kinds.value
+        case .operation(let operation): return operation.kind == .action ? Kinds.action : Kinds.readOnly
         }
+    }
+
+    /// The lists, made once: each request asks for one.
+    private enum Kinds {
+        static let readOnly: [ODataRequest.Method] = [.read]
+        static let action: [ODataRequest.Method] = [.create]
+        /// The collection itself is not deleted: its members are, by `$each`.
+        static let entities: [ODataRequest.Method] = [.read, .create, .update, .replace]
+        static let members: [ODataRequest.Method] = [.update, .replace, .delete]
+        /// Of an entity, and of a property.
+        static let entity: [ODataRequest.Method] = [.read, .update, .replace, .delete]
+        static let singleton: [ODataRequest.Method] = [.read, .update, .replace]
+        static let collection: [ODataRequest.Method] = [.read, .update, .replace, .delete, .create]
+        /// Of a raw value, and of the reference to one entity.
+        static let value: [ODataRequest.Method] = [.read, .replace, .delete]
+        static let references: [ODataRequest.Method] = [.read, .create, .replace, .delete]
     }
 
     /// The methods as `Allow` lists them.
@@ -70,6 +82,12 @@ struct MethodRules {
     func check(_ method: ODataRequest.Method) throws(ODataError) {
         guard isAllowed(method) else { throw .methodNotAllowed(method, allowed: names) }
     }
+
+    /// Checks the method of a request, without a copy of the entity set where nothing but the kind of the resource decides.
+    static func check(_ method: ODataRequest.Method, of resource: BoundResource) throws(ODataError) {
+        if method == .read, methods(resource).contains(.read) { return }
+        try MethodRules(resource).check(method)
+    }
 }
 
 /// What a message asks to be done (OData Protocol 4.01, 11.1 to 11.5).
@@ -84,15 +102,18 @@ enum RequestedMethod: Hashable {
     /// - Throws: 400 where something other than a POST is to stand for another method, or a POST for one that a
     ///   client can always send.
     init(_ message: HTTPRequest) throws(ODataError) {
-        let fields = message.headerFields
-        let override = fields[.httpMethod] ?? fields[.httpMethodOverride]
-        guard let override else {
-            self = Self.method(message.method.rawValue)
+        try self.init(message.method, RequestFields(message.headerFields))
+    }
+
+    /// Reads the method of a message whose fields are known, as ``init(_:)``.
+    init(_ method: HTTPRequest.Method, _ fields: RequestFields) throws(ODataError) {
+        guard let override = fields.httpMethod ?? fields.httpMethodOverride else {
+            self = Self.method(method.rawValue)
             return
         }
-        let name = fields[.httpMethod] == nil ? "X-HTTP-Method-Override" : "X-HTTP-Method"
+        let name = fields.httpMethod == nil ? "X-HTTP-Method-Override" : "X-HTTP-Method"
         let stated = override.uppercased()
-        guard message.method == .post, ["PATCH", "PUT", "DELETE", "MERGE"].contains(stated) else {
+        guard method == .post, ["PATCH", "PUT", "DELETE", "MERGE"].contains(stated) else {
             throw ODataError(
                 status: 400, code: "InvalidHeader",
                 message: "\(name) lets a POST stand for PATCH, PUT or DELETE, and nothing else.", target: name)

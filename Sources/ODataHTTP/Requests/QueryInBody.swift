@@ -11,10 +11,15 @@ struct QueryInBody {
 
     /// Looks at a URL relative to the service root; `nil` unless its path ends in `/$query`.
     init?(_ url: String) {
-        let path = url.prefix { $0 != "?" }
-        guard path.hasSuffix("/$query") else { return nil }
-        self.path = String(path.dropLast("/$query".count))
-        existing = String(url.dropFirst(path.count).dropFirst())
+        // Byte by byte: of every request it is asked, and characters would be put together for the answer.
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let suffix: StaticString = "/$query"
+        let length = suffix.utf8CodeUnitCount
+        guard path.suffix(length).elementsEqual(UnsafeBufferPointer(start: suffix.utf8Start, count: length)) else {
+            return nil
+        }
+        self.path = String(Substring(path.dropLast(length)))
+        existing = String(url[path.endIndex...].dropFirst())
     }
 
     /// The URL with what the body holds in its query.

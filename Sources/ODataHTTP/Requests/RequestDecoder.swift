@@ -98,12 +98,12 @@ public struct RequestDecoder: Sendable {
     func decode(
         _ message: HTTPRequest, _ body: ByteStream, references: [String: IncomingRequest]
     ) async throws -> IncomingRequest {
-        let fields = message.headerFields
+        let fields = RequestFields(message.headerFields)
         let versions = VersionHeaders(fields)
         let version = try versions.responseVersion()
         let isolation = try isolation(fields)
         try requireIdentity(fields)
-        let requested = try RequestedMethod(message)
+        let requested = try RequestedMethod(message.method, fields)
         var text = try relativeURL(of: message)
         let query = QueryInBody(text)
         if let query {
@@ -112,7 +112,7 @@ public struct RequestDecoder: Sendable {
                     status: 405, code: "MethodNotAllowed", message: "A query in the body comes with POST.",
                     allowedMethods: ["POST"])
             }
-            text = try await query.url(fields, body)
+            text = try await query.url(message.headerFields, body)
         }
         let (url, resolved) = try bind(text, references: references)
         let bound = resolved.bound
@@ -120,37 +120,39 @@ public struct RequestDecoder: Sendable {
         // Nothing that is served keeps an order of its own that members could be put into (11.4.9.4): an option that has
         // no effect must not be taken as if it had one (11.2.1).
         guard url.options.index == nil else { throw ODataError.notImplemented("$index") }
-        let rules = MethodRules(bound.resource)
         var method: ODataRequest.Method
         switch requested {
         case .data(let stated): method = stated
         case .other(let name):
             throw ODataError(
                 status: 405, code: "MethodNotAllowed", message: "\(name.prefix(40)) is no method of OData.",
-                allowedMethods: rules.names)
+                allowedMethods: MethodRules(bound.resource).names)
         }
         if query != nil { method = .read }
-        try rules.check(method)
+        try MethodRules.check(method, of: bound.resource)
         let agreement = try ContentNegotiation(fields, formatOption: url.options.format, versions, version)
             .agree(on: representation(of: bound.resource, method))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
         var request = ODataRequest(method, url, format: format)
-        request.preferences = PreferenceFields.preferences(fields[values: .prefer])
-        request.ifMatch = Conditions.tags(fields[values: .ifMatch])
-        request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
+        request.preferences = PreferenceFields.preferences(fields.prefer)
+        // What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one that
+        // is not to happen for it, happens.
+        request.ifMatch = fields.ifMatch
+        request.ifNoneMatch = fields.ifNoneMatch
         try requireSingleResource(request, bound.resource)
         request.repeatability = try repeatability(fields)
         request.isolation = isolation
-        if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
-        if let slug = fields[.slug] { request.headers["Slug"] = slug }
+        if let id = fields.requestID { request.headers["X-Request-ID"] = id }
+        if let slug = fields.slug { request.headers["Slug"] = slug }
         var incoming = IncomingRequest(
             request: request, format: format, contentType: agreement.contentType,
             namesCharset: agreement.namesCharset, answersAsJSON: agreement.isJSON, resolved: resolved)
         if case .batch = bound.resource.target {
             try requireNoReturn(request.preferences)
-            let isJSON = fields[.contentType].flatMap { MediaType($0) }?.matches("application", "json") ?? false
-            incoming.statesContinueOnError = PreferenceFields.statesContinueOnError(fields[values: .prefer])
+            let type = message.headerFields[.contentType].flatMap { MediaType($0) }
+            let isJSON = type?.matches("application", "json") ?? false
+            incoming.statesContinueOnError = PreferenceFields.statesContinueOnError(fields.prefer)
             if isJSON, !incoming.statesContinueOnError {
                 // A batch in JSON goes on unless it is told not to (OData JSON Format 4.01, 19.4).
                 incoming.request.preferences.continueOnError = true
@@ -158,13 +160,13 @@ public struct RequestDecoder: Sendable {
             incoming.parts = try await IncomingBatch(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
             // Without a wish in Accept, the answer is of the same kind as the question.
-            if fields[.accept] == nil || fields[.accept] == "*/*" {
+            if fields.accept == nil || fields.accept == "*/*" {
                 incoming.answersAsJSON = isJSON
             }
             return incoming
         }
         incoming.request.body = try await RequestBodyDecoder(
-            decoder: self, method: method, bound: bound, fields: fields
+            decoder: self, method: method, bound: bound, fields: message.headerFields
         ).decode(body)
         if versions.payloadVersion >= .v401 {
             try Self.addCondition(ofBodyTo: &incoming.request, bound.resource)
@@ -215,6 +217,11 @@ public struct RequestDecoder: Sendable {
     /// What of a URL within a body stands below the root, as clients see it or as it is.
     func relative(_ url: String) -> String? { publicRoot.relative(url) ?? serviceRoot.relative(url) }
 
+    /// Reads a URL relative to the service root, as requests name it; one that was read before is found by its text.
+    ///
+    /// - Throws: ``ODataError`` 400 with the place for what cannot be read, 404 for names that the model does not have.
+    public func url(_ text: String) throws(ODataError) -> ODataURL { try bind(text, references: [:]).resolved.url }
+
     /// Reads and resolves a URL relative to the root.
     private func bind(
         _ text: String, references: [String: IncomingRequest]
@@ -252,10 +259,10 @@ public struct RequestDecoder: Sendable {
     // MARK: Headers
 
     /// The isolation that is asked for; what cannot be given must not be left out (Protocol 8.2.6).
-    private func isolation(_ fields: HTTPFields) throws(ODataError) -> ODataRequest.Isolation? {
+    private func isolation(_ fields: RequestFields) throws(ODataError) -> ODataRequest.Isolation? {
         // Where both stand, the name of 4.01 counts.
-        let name: HTTPField.Name = fields[.isolation] == nil ? .odataIsolation : .isolation
-        guard let text = fields[name] else { return nil }
+        let name: HTTPField.Name = fields.isolation == nil ? .odataIsolation : .isolation
+        guard let text = fields.isolation ?? fields.odataIsolation else { return nil }
         guard supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
             throw ODataError(
                 status: 412, code: "NoIsolation", message: "\(name) \(text.prefix(40)) cannot be given.",
@@ -265,8 +272,8 @@ public struct RequestDecoder: Sendable {
     }
 
     /// Bodies are taken as they are: a packed one would be stored packed, or be no JSON (RFC 9110, 8.4.1).
-    private func requireIdentity(_ fields: HTTPFields) throws(ODataError) {
-        guard let coding = fields[.contentEncoding].map({ HeaderTokens.trim($0).lowercased() }),
+    private func requireIdentity(_ fields: RequestFields) throws(ODataError) {
+        guard let coding = fields.contentEncoding.map({ HeaderTokens.trim($0).lowercased() }),
             !coding.isEmpty, coding != "identity"
         else { return }
         throw ODataError(
@@ -318,13 +325,13 @@ public struct RequestDecoder: Sendable {
         }
     }
 
-    private func repeatability(_ fields: HTTPFields) throws(ODataError) -> Repeatability? {
-        let id = fields[.repeatabilityRequestID]
-        let sent = fields[.repeatabilityFirstSent]
+    private func repeatability(_ fields: RequestFields) throws(ODataError) -> Repeatability? {
+        let id = fields.repeatabilityRequestID
+        let sent = fields.repeatabilityFirstSent
         switch (id, sent) {
         case (nil, nil): return nil
         case (let id?, let sent?) where !id.isEmpty && HTTPDate.isValid(sent):
-            return Repeatability(requestID: id, firstSent: sent, clientID: fields[.repeatabilityClientID])
+            return Repeatability(requestID: id, firstSent: sent, clientID: fields.repeatabilityClientID)
         case (_?, let sent?) where !HTTPDate.isValid(sent):
             throw ODataError(
                 status: 400, code: "InvalidHeader",

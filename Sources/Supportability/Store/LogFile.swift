@@ -25,6 +25,12 @@ final class LogFile: Sendable {
     /// The size in bytes.
     func size() throws(StoredLogError) -> Int { Int(try status().st_size) }
 
+    /// The size in bytes of a file that need not be opened for it; `nil` where there is none.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Whether the file still has a name.
     func hasName() -> Bool { (try? status().st_nlink) ?? 0 > 0 }
 

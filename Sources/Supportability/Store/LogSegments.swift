@@ -19,6 +19,8 @@ struct LogSegments {
     private(set) var segments: [Segment] = []
     /// The newest segment, open for appending.
     private var current: LogFile?
+    /// Closed segments whose entries nobody has kept the number of yet.
+    private var unkept: [Segment] = []
 
     static let suffix = ".log"
 
@@ -34,16 +36,31 @@ struct LogSegments {
 
     func path(_ segment: Segment) -> String { Self.path(segment.number, in: folder) }
 
-    /// Looks at the folder anew.
-    mutating func scan() throws(StoredLogError) {
+    /// Looks at the folder anew, and reads the newest file and those that nobody has counted.
+    mutating func scan(_ known: SegmentCounts) throws(StoredLogError) {
         segments = []
         current = nil
-        for number in try Self.numbers(in: folder) {
-            let file = try LogFile(Self.path(number, in: folder), O_RDONLY)
+        unkept = []
+        let numbers = try Self.numbers(in: folder)
+        for number in numbers {
+            let path = Self.path(number, in: folder)
+            let isClosed = number != numbers.last
             var segment = Segment(number: number, entries: 0, bytes: 0, endsInLine: true)
-            try Self.count(&segment, file)
+            if isClosed, let size = LogFile.size(of: path), let entries = known.entries(of: number, bytes: size) {
+                segment.entries = entries
+                segment.bytes = size
+            } else {
+                try Self.count(&segment, LogFile(path, O_RDONLY))
+                if isClosed { unkept.append(segment) }
+            }
             segments.append(segment)
         }
+    }
+
+    /// The closed segments that were counted since this was asked last.
+    mutating func takeUnkept() -> [Segment] {
+        defer { unkept = [] }
+        return unkept
     }
 
     private static func numbers(in folder: String) throws(StoredLogError) -> [UInt64] {
@@ -110,6 +127,7 @@ struct LogSegments {
     private mutating func begin() throws(StoredLogError) {
         let number = (segments.last?.number ?? 0) + 1
         current = try LogFile(Self.path(number, in: folder), O_RDWR | O_CREAT | O_EXCL | O_APPEND)
+        if let closed = segments.last { unkept.append(closed) }
         segments.append(Segment(number: number, entries: 0, bytes: 0, endsInLine: true))
     }
 
@@ -155,6 +173,6 @@ struct LogSegments {
             }
             if kept.count != bytes.count { try LogFile.replace(path(segment), with: kept, in: folder) }
         }
-        try scan()
+        try scan(SegmentCounts())
     }
 }

@@ -17,7 +17,10 @@ extension StoredLog {
     ) throws(StoredLogError) -> Result {
         try state.withLock { (state: inout State) throws(StoredLogError) -> Result in
             let lock = try lock(&state)
-            defer { lock.unlock() }
+            defer {
+                keepCounts(&state, lock)
+                lock.unlock()
+            }
             do throws(StoredLogError) {
                 return try body(&state)
             } catch {
@@ -51,7 +54,7 @@ extension StoredLog {
                 if isNew { try checkFormat() }
                 let generation = try generation(file)
                 if isNew || generation != state.generation {
-                    try state.segments.scan()
+                    try state.segments.scan(counts(file))
                     state.generation = generation
                 } else {
                     try state.segments.catchUp()
@@ -93,6 +96,18 @@ extension StoredLog {
 
     private func generation(_ file: LogFile) throws(StoredLogError) -> UInt64 {
         try file.read(from: 0, to: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func counts(_ file: LogFile) throws(StoredLogError) -> SegmentCounts {
+        SegmentCounts(try file.read(from: SegmentCounts.offset, to: SegmentCounts.end))
+    }
+
+    /// Keeps how many entries closed files have, for who opens the log next; where that fails, they are read again.
+    private func keepCounts(_ state: inout State, _ lock: LogFile) {
+        for segment in state.segments.takeUnkept() {
+            let (bytes, offset) = SegmentCounts.line(of: segment)
+            try? lock.write(bytes, at: offset)
+        }
     }
 
     /// Checks that the log is kept as this object would keep it, or lays down how it is.
