@@ -43,6 +43,7 @@ struct UpgradeTests {
             at: directory.path, protection: .encrypted(key), connect: { AcceptingService(model: $1, sent: sent) })
         #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
         #expect(try await store.rows("Products").count == 5)
+        let here = try await store.rows("Categories(-1)").map { $0["Name"] }
         let report = try await store.upload()
         // Some were used by a later version before they were kept, and have more.
         #expect(report.accepted.prefix(2).map(\.kind) == [.update, .create])
@@ -50,8 +51,9 @@ struct UpgradeTests {
         #expect(sent.names.prefix(2) == ["update Products(1)", "create Categories"])
         #expect(!sent.names.contains { $0.hasPrefix("delete") })
         #expect(try await store.status().pending.isEmpty)
-        let made = try await store.rows("Categories(4711)")
-        #expect(made.map { $0["Name"] } == ["Made here"], "under the key that the service gave")
+        #expect(here.count == 1)
+        let made = try await store.rows("Categories(4711)").map { $0["Name"] }
+        #expect(made == here, "under the key that the service gave")
         #expect(try await store.rows("Categories").count == 6)
     }
 
