@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes one parser: scripts/fuzz.sh TARGET [SECONDS]; the targets are the files in Fuzz/Targets.
 # With INPUT=file, runs that input alone; with RUNS=n, ends after so many inputs (SECONDS=0: however long it takes).
+# TIMEOUT is the seconds by the clock that one input may take, 10 unless set: more where the machine has other work, which may
+# keep a process of low priority waiting for longer than that.
+# With SEED=n, mutations follow from that number, as they do in the smoke run: what passes there passes again.
 # scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all, but `store`: that one needs a release build of
 # the cryptography, and .ci/run gives it its seconds where that is built. The compiler does not optimise for that: what it
 # takes to do so is more than what the few seconds gain by it. LEVEL=-Onone does so for one target.
@@ -16,7 +19,7 @@ if [ "$target" = smoke ]; then
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     for target in "${@%.swift}"; do
-        LEVEL=-Onone scripts/fuzz.sh "$target" "$share" >"$log" 2>&1 || {
+        SEED=1 LEVEL=-Onone scripts/fuzz.sh "$target" "$share" >"$log" 2>&1 || {
             echo "The fuzzer of $target failed:" >&2
             tail -n 40 "$log" >&2
             exit 1
@@ -135,5 +138,5 @@ ulimit -f 262144
 cd "$work"
 absolute=()
 for seed in "${seeds[@]}"; do absolute+=("$(cd "$OLDPWD" && cd "$seed" && pwd)"); done
-exec ./run -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    ${RUNS:+-runs="$RUNS"} corpus "${absolute[@]}"
+exec ./run -max_total_time="$seconds" -max_len=16384 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048 -print_final_stats=1 \
+    ${RUNS:+-runs="$RUNS"} ${SEED:+-seed="$SEED"} corpus "${absolute[@]}"

@@ -1,4 +1,5 @@
-// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them.
+// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them: feeds are
+// read whole and in chunks.
 import ODataFormat
 import ODataModel
 
@@ -9,33 +10,48 @@ private let results = [
     "Collection(Shop.Order)",
 ].map { model.typeReference($0) }
 
-private func readFeed(_ bytes: [UInt8]) {
+/// What a way of reading comes to: the elements, or that it failed.
+private enum Outcome: Equatable {
+    case elements([CollectionPayloadReader.Element])
+    case failed
+}
+
+private func read(_ chunks: [[UInt8]]) -> Outcome {
     var reader = AtomFeedReader(model: model, type: order)
+    var elements: [CollectionPayloadReader.Element] = []
     do {
-        // In two pieces, so that one is cut somewhere.
-        try reader.append(bytes[..<(bytes.count / 2)])
-        while try reader.next() != nil {}
-        try reader.append(bytes[(bytes.count / 2)...])
-        while try reader.next() != nil {}
+        for chunk in chunks {
+            try reader.append(chunk)
+            while let element = try reader.next() { elements.append(element) }
+        }
         try reader.finish()
-        while try reader.next() != nil {}
+        while let element = try reader.next() { elements.append(element) }
     } catch {
-        return
+        return .failed
     }
+    return .elements(elements)
+}
+
+private func readFeed(_ bytes: [UInt8]) {
+    // NaN is not equal to itself, so texts that hold it prove nothing.
+    let isComparable = !String(decoding: bytes, as: UTF8.self).contains("NaN")
+    let outcome = read(whole(bytes))
+    promise(!isComparable || read(pieces(of: bytes)) == outcome, "chunks change what is read")
+}
+
+private func checkEntity(_ bytes: [UInt8], _ version: ODataVersion) {
+    let format = PayloadFormat.atom(version)
+    let decoder = PayloadDecoder(model: model, format: format)
+    guard let entity = try? decoder.entity(bytes, type: order).entity else { return }
+    let written = PayloadEncoder(model: model, format: format).entity(entity)
+    promise((try? decoder.entity(written, type: order)) != nil, "what was written is not read")
 }
 
 /// Takes one input from libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-    for version in [ODataVersion.v2, .v4] {
-        let format = PayloadFormat.atom(version)
-        let decoder = PayloadDecoder(model: model, format: format)
-        if let entity = try? decoder.entity(bytes, type: order).entity {
-            let written = PayloadEncoder(model: model, format: format).entity(entity)
-            precondition((try? decoder.entity(written, type: order)) != nil, "what was written is not read")
-        }
-    }
+    for version in [ODataVersion.v2, .v4] { checkEntity(bytes, version) }
     readFeed(bytes)
     // Of what follows, all versions are read alike.
     let decoder = PayloadDecoder(model: model, format: .atom(.v2))

@@ -1,4 +1,4 @@
-// Metadata in JSON: what was read is written in both forms, and both are read again.
+// Metadata in JSON: what was read is written and read again, in JSON and in XML.
 import ODataModel
 
 /// Takes one input from libFuzzer.
@@ -8,7 +8,13 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let model = try? CSDLReader.read(bytes) else {
         return 0
     }
-    // Names that JSON takes may be none in XML: what is written may be refused, and nothing may trap.
+    // Whatever was read around: it can be written, and nothing traps. Names that JSON takes may be none in XML.
     for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] { _ = try? CSDLReader.read(written) }
+    guard let result = try? CSDLReader.parse(bytes, options: strictMetadata), result.warnings.isEmpty else { return 0 }
+    // FIXME: an `Edm.DateTime` without a precision gets one where it is written (CSDLJSONParser.facets): when that is mended,
+    // this goes.
+    if String(decoding: bytes, as: UTF8.self).contains("Edm.DateTime\"") { return 0 }
+    checkJSONAgain(result.model)
+    checkXML(result.model)
     return 0
 }

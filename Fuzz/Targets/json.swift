@@ -17,12 +17,12 @@ private enum Outcome: Equatable {
     case failed
 }
 
-private func read(_ bytes: [UInt8], chunk: Int, _ decoder: PayloadDecoder) -> Outcome {
+private func read(_ chunks: [[UInt8]], _ decoder: PayloadDecoder) -> Outcome {
     var reader = decoder.collection(type: order)
     var elements: [CollectionPayloadReader.Element] = []
     do {
-        for start in stride(from: 0, to: bytes.count, by: chunk) {
-            try reader.append(bytes[start..<min(start + chunk, bytes.count)])
+        for chunk in chunks {
+            try reader.append(chunk)
             while let element = try reader.next() { elements.append(element) }
         }
         try reader.finish()
@@ -45,9 +45,8 @@ private func readCollection(_ bytes: [UInt8]) {
     // NaN is not equal to itself, so texts that hold it prove nothing.
     let isComparable = !String(decoding: bytes, as: UTF8.self).contains("NaN")
     for decoder in decoders {
-        let whole = read(bytes, chunk: max(bytes.count, 1), decoder)
-        let pieces = read(bytes, chunk: 1 + bytes.count % 7, decoder)
-        precondition(!isComparable || whole == pieces, "chunks change what is read")
+        let outcome = read(whole(bytes), decoder)
+        promise(!isComparable || read(pieces(of: bytes), decoder) == outcome, "chunks change what is read")
     }
     for dialect in [JSONDialect.light, .verbose] {
         var sink = RowSink()
@@ -71,7 +70,7 @@ private func readValues(_ bytes: [UInt8]) {
         guard let value = try? ODataValue(json: bytes, type: type, model: model) else { continue }
         var writer = JSONWriter()
         writer.value(value, type: type, model: model)
-        precondition(
+        promise(
             (try? ODataValue(json: writer.bytes, type: type, model: model)) != nil, "what was written is not read")
     }
 }
