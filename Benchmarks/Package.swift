@@ -43,18 +43,22 @@ let package = Package(
                 .product(name: "ODataModel", package: "outpost"), .product(name: "ODataQuery", package: "outpost"),
                 .product(name: "ODataService", package: "outpost"), .product(name: "ODataStore", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                "Measuring",
+                "Measuring", "SampleOrders",
             ]),
         // The paths that everything goes, counted by scripts/limits.py and sampled by `make bench-functions`.
         .target(
             name: "HotPaths",
             dependencies: [
+                .product(name: "ODataHTTP", package: "outpost"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ODataFormat", package: "outpost"), .product(name: "ODataModel", package: "outpost"),
                 .product(name: "ODataQuery", package: "outpost"), .product(name: "ODataService", package: "outpost"),
                 .product(name: "ODataStore", package: "outpost"), .product(name: "Secrets", package: "outpost"),
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 "SampleOrders",
-            ]),
+            ],
+            exclude: ["odata-metadata.xml", "odata-generator.json"],
+            plugins: [.plugin(name: "ODataGeneratorPlugin", package: "outpost")]),
         .executableTarget(name: "hot-paths", dependencies: ["HotPaths"]),
         .executableTarget(
             name: "FunctionBenchmarks",

@@ -92,7 +92,9 @@ def verdict(value: float, limit: float) -> str:
 def main() -> None:
     outpost, rows = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_DATA_HOME"] = os.path.join(folder, "data")
+        # What the tool keeps for its user, its log among it, is neither read nor written.
+        for kind in ("DATA", "STATE", "CACHE"):
+            os.environ[f"XDG_{kind}_HOME"] = os.path.join(folder, kind.lower())
         plain = os.path.join(folder, "plain")
         os.mkdir(plain)
         make(os.path.join(plain, "orders.db"), rows)

@@ -6,6 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
 scripts/release.sh --target ODataStore >&2
+scripts/release.sh --target ODataHTTP >&2
+scripts/release.sh --product odata-generate >&2
 products=$(scripts/release.sh --show-bin-path)
 build=$scratch/hot-paths
 rm -rf "$build"
@@ -24,8 +26,13 @@ flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
 # shellcheck source=scripts/library.sh
 source scripts/library.sh
-for library in SampleOrders HotPaths; do compile_library "$library" "Benchmarks/Sources/$library"; done
-for library in ODataModel ODataQuery ODataFormat ODataService ODataStore ErrorCodes EncryptedSQLite Secrets CLinux CAESGCM GRDB \
+# What the plugin generates where the package is built stands beside the sources here.
+cp -r Benchmarks/Sources/HotPaths "$build/sources"
+"$products/odata-generate" "$build/sources/odata-metadata.xml" --config "$build/sources/odata-generator.json" \
+    --output "$build/sources" >&2
+compile_library SampleOrders Benchmarks/Sources/SampleOrders
+compile_library HotPaths "$build/sources"
+for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataStore ErrorCodes EncryptedSQLite Secrets CLinux CAESGCM GRDB \
     Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
     while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
 done

@@ -6,8 +6,11 @@
 
 using namespace simdjson;
 
-struct sj_reader {
+struct sj_parser {
     ondemand::parser parser;
+};
+
+struct sj_reader {
     ondemand::document document;
     ondemand::array array;
     ondemand::array_iterator position;
@@ -15,9 +18,13 @@ struct sj_reader {
     bool isStarted = false;
 };
 
-sj_reader *sj_open(const char *text, size_t count, size_t capacity) {
+sj_parser *sj_new_parser(void) { return new sj_parser; }
+
+void sj_delete_parser(sj_parser *parser) { delete parser; }
+
+sj_reader *sj_open(sj_parser *parser, const char *text, size_t count, size_t capacity) {
     auto reader = new sj_reader;
-    if (reader->parser.iterate(text, count, capacity).get(reader->document) == SUCCESS
+    if (parser->parser.iterate(text, count, capacity).get(reader->document) == SUCCESS
         && reader->document["value"].get_array().get(reader->array) == SUCCESS
         && reader->array.begin().get(reader->position) == SUCCESS
         && reader->array.end().get(reader->end) == SUCCESS) {

@@ -1,6 +1,8 @@
 import GRDB
 import GRDBSQLite
+import HTTPTypes
 import ODataFormat
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -26,7 +28,8 @@ public struct HotPath: Sendable {
     public static func all() throws -> [HotPath] {
         let model = try CSDLReader.read(xml: Array(SampleOrder.metadata.utf8))
         let page = Array((SampleOrder.page(0, of: 1, size: rows) + "}").utf8)
-        return try formats(model, page) + queries(model) + store(model, page) + downloads(model, page)
+        return try formats(model, page) + queries(model) + requests(model) + store(model, page)
+            + downloads(model, page)
     }
 
     /// Reading and writing documents and payloads.
@@ -82,6 +85,23 @@ public struct HotPath: Sendable {
         ]
     }
 
+    /// From a message of HTTP to what a provider is asked.
+    private static func requests(_ model: EntityDataModel) throws -> [HotPath] {
+        let decoder = RequestDecoder(serviceRoot: try ServiceRoot("http://localhost/"), model: model)
+        var fields = HTTPFields()
+        for (name, value) in SampleFields.all {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+        }
+        let path = "/" + (try ODataURL(parsing: query).urlEncoded())
+        let message = HTTPRequest(
+            method: .get, scheme: "http", authority: "localhost", path: path, headerFields: fields)
+        return [
+            HotPath("decode a request that is known") {
+                try expect(try await decoder.decode(message, body: ByteStream([])).request.method == .read)
+            }
+        ]
+    }
+
     /// In and out of tables in memory.
     private static func store(_ model: EntityDataModel, _ page: [UInt8]) throws -> [HotPath] {
         let layout = OfflineLayout(model: model)
@@ -100,6 +120,7 @@ public struct HotPath: Sendable {
         let changed = try read(pageOfChanges(), model)
         let provider = StoreProvider(database: database, mapping: layout.mapping)
         let service = DataService(provider)
+        let generated = SampleService(provider)
         let url = try ODataURL(parsing: query)
         let all = try ODataURL(parsing: "Orders")
         let one = try ODataURL(parsing: "Orders(7)")
@@ -129,7 +150,21 @@ public struct HotPath: Sendable {
             HotPath("read 100 typed values from the store") {
                 try expect(try await service.fetch(TypedOrder.self).count == rows)
             },
+            HotPath("read 100 entities of a generated type from the store") {
+                let orders = try await generated.orders.all()
+                try expect(orders.reduce(0) { $0 + values(of: $1) } == orders.count * 12 && orders.count == rows)
+            },
         ]
+    }
+
+    /// Reads each property of an order.
+    ///
+    /// - Returns: how many have a value.
+    private static func values(of order: Order) -> Int {
+        func one(_ value: (some Any)?) -> Int { value == nil ? 0 : 1 }
+        return one(order.id) + one(order.customer) + one(order.employee) + one(order.placed) + one(order.required)
+            + one(order.freight) + one(order.shipName) + one(order.shipAddress) + one(order.shipCity)
+            + one(order.shipCountry) + one(order.paid) + one(order.weight)
     }
 
     /// The page with each row changed once.

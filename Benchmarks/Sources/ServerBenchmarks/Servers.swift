@@ -66,6 +66,10 @@ enum ServerKind: String, CaseIterable {
 
 /// The one query and the one change, written by hand on GRDB: what somebody would write who needs no OData.
 final class HandwrittenPages: Sendable {
+    private static let query = """
+        SELECT \(ItemDatabase.columns.joined(separator: ", ")) FROM Items WHERE ID > ? ORDER BY ID LIMIT 50
+        """
+
     private let pool: DatabasePool
 
     init(path: String) throws { pool = try DatabasePool(path: path) }
@@ -94,50 +98,81 @@ final class HandwrittenPages: Sendable {
 
     func page(after id: Int64) async throws -> [UInt8] {
         try await pool.read { database in
-            let columns = ItemDatabase.columns.joined(separator: ", ")
-            let statement = try database.cachedStatement(
-                sql: "SELECT \(columns) FROM Items WHERE ID > ? ORDER BY ID LIMIT 50")
-            var text = "{\"@context\":\"http://localhost/$metadata#Items\",\"value\":["
-            text.reserveCapacity(16_384)
+            let statement = try database.cachedStatement(sql: Self.query)
+            var json = JSONBytes()
+            json.raw("{\"@context\":\"http://localhost/$metadata#Items\",\"value\":[")
             var isFirst = true
             let rows = try Row.fetchCursor(statement, arguments: [id])
             while let row = try rows.next() {
-                if !isFirst { text += "," }
+                json.raw(isFirst ? "{\"ID\":" : ",{\"ID\":")
                 isFirst = false
-                text += "{\"ID\":\(row[0] as Int64),\"Name\":"
-                append(row[1], to: &text)
-                text += ",\"Category\":"
-                append(row[2], to: &text)
-                text += ",\"Price\":\(row[3] as Double),\"Weight\":\(row[4] as Double),\"Quantity\":\(row[5] as Int64)"
-                text += ",\"Rating\":\(row[6] as Int64),\"Released\":"
-                append(row[7], to: &text)
-                text += ",\"Changed\":"
-                append((row[8] as String).replacingOccurrences(of: " ", with: "T") + "Z", to: &text)
-                text += ",\"IsActive\":\((row[9] as Int64) != 0),\"Code\":"
-                append(row[10], to: &text)
-                text += ",\"Note\":"
-                if let note = row[11] as String? { append(note, to: &text) } else { text += "null" }
-                text += "}"
+                json.number(row[0] as Int64)
+                json.raw(",\"Name\":")
+                json.string(row[1])
+                json.raw(",\"Category\":")
+                json.string(row[2])
+                json.raw(",\"Price\":")
+                json.number(row[3] as Double)
+                json.raw(",\"Weight\":")
+                json.number(row[4] as Double)
+                json.raw(",\"Quantity\":")
+                json.number(row[5] as Int64)
+                json.raw(",\"Rating\":")
+                json.number(row[6] as Int64)
+                json.raw(",\"Released\":")
+                json.string(row[7])
+                json.raw(",\"Changed\":")
+                json.time(row[8])
+                json.raw((row[9] as Int64) != 0 ? ",\"IsActive\":true,\"Code\":" : ",\"IsActive\":false,\"Code\":")
+                json.string(row[10])
+                json.raw(",\"Note\":")
+                if let note = row[11] as String? { json.string(note) } else { json.raw("null") }
+                json.raw("}")
             }
-            return Array((text + "]}").utf8)
+            json.raw("]}")
+            return json.bytes
         }
     }
+}
+
+/// JSON that is written into bytes, without a text between.
+private struct JSONBytes {
+    private(set) var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(16_384) }
+
+    mutating func raw(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    mutating func number(_ number: Int64) { bytes.append(contentsOf: String(number).utf8) }
+
+    mutating func number(_ number: Double) { bytes.append(contentsOf: number.description.utf8) }
 
     /// A string in quotation marks, with what JSON gives a meaning escaped.
-    private func append(_ string: String, to text: inout String) {
-        text += "\""
+    mutating func string(_ string: String) {
+        bytes.append(UInt8(ascii: "\""))
         if string.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
-            for character in string.unicodeScalars {
-                switch character {
-                case "\"": text += "\\\""
-                case "\\": text += "\\\\"
-                case "\u{0}"..."\u{1F}": text += "\\u" + String(format: "%04x", character.value)
-                default: text.unicodeScalars.append(character)
-                }
-            }
+            for byte in string.utf8 { escaped(byte) }
         } else {
-            text += string
+            bytes.append(contentsOf: string.utf8)
         }
-        text += "\""
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// A time of SQLite, `YYYY-MM-DD hh:mm:ss`, as OData has it.
+    mutating func time(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 { bytes.append(byte == UInt8(ascii: " ") ? UInt8(ascii: "T") : byte) }
+        raw("Z\"")
+    }
+
+    private mutating func escaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): raw("\\\"")
+        case UInt8(ascii: "\\"): raw("\\\\")
+        case 0..<0x20: bytes.append(contentsOf: String(format: "\\u%04x", byte).utf8)
+        default: bytes.append(byte)
+        }
     }
 }

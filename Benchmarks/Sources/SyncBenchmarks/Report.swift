@@ -48,7 +48,7 @@ struct Report {
             }
             try store.close()
         }
-        if isWanted("nine") { try await nineStores() }
+        if isWanted("nine") { try await NineStores.report(rows: rowsOfNine, folder: folder) }
         if isWanted("http") { try await TableServer.download(rows, folder: folder) }
     }
 
@@ -125,7 +125,11 @@ struct Report {
 
     private func refresh(_ service: RenderedService) async throws {
         let store = try await Stores.create("plain", in: folder, from: service, root: "plain/")
-        try await store.download()
+        try await store.createOrder(Editing.ownOrder)
+        let first = try await Editing.longestWait(Editing.ownOrder, store) {
+            let report = try await store.download()
+            require(report.inserted == rows, "\(report.inserted) rows")
+        }
         let log = FileWatch(folder + "/plain/store.db-wal")
         var taken = Taken()
         let memory = try await Memory.growth {
@@ -139,6 +143,9 @@ struct Report {
                 format: "full refresh of %d unchanged rows: %.2f s of processor (%.0f rows/s), log %.1f MiB, "
                     + "%.0f MiB more memory", rows, taken.processor, Double(rows) / taken.processor,
                 Double(log.stop()) / 1_048_576, memory))
+        let again = try await Editing.longestWait(7, store) { try await store.download() }
+        Editing.report("a refresh", again)
+        Editing.report("a first download", first)
         try store.close()
     }
 
@@ -156,37 +163,5 @@ struct Report {
                     "%d changes %@: %.0f µs of processor each to make, %.0f µs to upload, %.0f uploaded/s by the clock",
                 changes, atOnce > 1 ? "in change sets of 100" : "one by one", editing.processor * each,
                 taken.processor * each, Double(changes) / taken.clock))
-    }
-
-    /// Nine stores that synchronise at once, beside one.
-    private func nineStores() async throws {
-        let count = 9
-        let service = try RenderedService(rows: rowsOfNine, folder: folder + "/nine")
-        let stores = try await (0...count).asyncMap { try await Stores.create("n\($0)", in: folder, from: service) }
-        var (one, nine) = (Taken(), Taken())
-        let memoryOfOne = try await Memory.growth { one = try await Taken.by { try await stores[0].download() } }
-        let memory = try await Memory.growth {
-            nine = try await Taken.by {
-                try await withThrowingTaskGroup { group in
-                    for store in stores.dropFirst() { group.addTask { try await store.download() } }
-                    try await group.waitForAll()
-                }
-            }
-        }
-        print(
-            String(
-                format: "nine stores of %d rows at once: %.2f times the processor time of one, %.2f times its time "
-                    + "by the clock, %.0f MiB more memory (one: %.0f)", rowsOfNine, nine.processor / one.processor,
-                nine.clock / one.clock, memory, memoryOfOne))
-        for store in stores { try store.close() }
-    }
-}
-
-extension Sequence {
-    /// One after the other.
-    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
-        var values: [Value] = []
-        for element in self { values.append(try await transform(element)) }
-        return values
     }
 }

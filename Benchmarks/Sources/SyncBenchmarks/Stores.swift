@@ -9,8 +9,10 @@ import Secrets
 
 /// The stores that are measured: encrypted, as those of an app are.
 enum Stores {
-    /// The key of all of them.
-    private static let key = EncryptionKey.generate()
+    /// The key of all of them, the same in every process.
+    private static func key() throws -> EncryptionKey {
+        try EncryptionKey(hexadecimal: String(repeating: "0123456789abcdef", count: 4))
+    }
     private static let host = "http://bench.test/"
 
     private static var options: OfflineODataProvider.Options {
@@ -27,7 +29,7 @@ enum Stores {
     ) async throws -> OfflineODataProvider {
         let root = root.contains(":") ? root : host + root
         return try await OfflineODataProvider.create(
-            at: folder + "/" + name, protection: .encrypted(.key(key)), serviceRoot: root,
+            at: folder + "/" + name, protection: .encrypted(.key(key())), serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: service), options: options)
     }
 
@@ -36,7 +38,7 @@ enum Stores {
         -> OfflineODataProvider
     {
         try await OfflineODataProvider.open(
-            at: folder + "/" + name, protection: .encrypted(.key(key)), options: options
+            at: folder + "/" + name, protection: .encrypted(.key(key())), options: options
         ) { root, model in
             try ODataClient(serviceRoot: root, transport: service, model: model)
         }
@@ -44,6 +46,15 @@ enum Stores {
 }
 
 extension OfflineODataProvider {
+    /// Makes an order.
+    func createOrder(_ id: Int) async throws {
+        guard let shape = model.shape(ofSet: "Orders") else { return }
+        _ = try await execute(
+            ODataRequest(
+                .create, ODataURL(parsing: "Orders"),
+                body: .entity(Entity(shape: shape, ["ID": .integer(Int64(id)), "Employee": .integer(1)]))))
+    }
+
     /// Changes one property of an order.
     func setEmployee(_ employee: Int, of id: Int) async throws {
         guard let shape = model.shape(ofSet: "Orders") else { return }

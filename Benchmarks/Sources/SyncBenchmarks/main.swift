@@ -18,6 +18,9 @@ do {
     case "--bare" where arguments.count == 3:
         print(try BareTable(path: arguments[2]).insert(Int(arguments[1]) ?? 0, atOnce: RenderedService.pageSize))
         exit(0)
+    case "--make", "--synchronise":
+        try await NineStores.work(Array(arguments.dropFirst()), isMaking: arguments.first == "--make")
+        exit(0)
     case "--serve" where arguments.count == 2: try await TableServer.run(arguments[1])
     default: break
     }

@@ -1,8 +1,8 @@
 import Foundation
 import ODataModel
 
-/// A value that Foundation reads as text and OData's own type makes exact.
-struct Exact<Value: LosslessStringConvertible>: Decodable {
+/// A value that Foundation reads and writes as text and OData's own type makes exact.
+struct Exact<Value: LosslessStringConvertible>: Codable {
     var value: Value
 
     init(from decoder: any Decoder) throws {
@@ -13,10 +13,15 @@ struct Exact<Value: LosslessStringConvertible>: Decodable {
         }
         self.value = value
     }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value.description)
+    }
 }
 
-/// An order as an app writes it for `JSONDecoder`.
-struct DecodableOrder: Decodable {
+/// An order as an app writes it for `JSONDecoder` and `JSONEncoder`.
+struct CodableOrder: Codable {
     var OrderID: Int64
     var CustomerID: String
     var EmployeeID: Int64?
@@ -33,8 +38,8 @@ struct DecodableOrder: Decodable {
 }
 
 /// The collection around it.
-struct DecodableCollection: Decodable {
-    var value: [DecodableOrder]
+struct CodableCollection: Codable {
+    var value: [CodableOrder]
 }
 
 /// The same from the dictionaries of `JSONSerialization`.

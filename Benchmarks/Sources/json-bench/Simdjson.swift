@@ -44,22 +44,29 @@ extension Order {
     }
 }
 
-/// Reads a collection with simdjson; the bytes must be followed by 64 that can be read.
-func simdjsonOrders(_ bytes: [UInt8], count: Int) throws -> [Order] {
-    try bytes.withUnsafeBytes { buffer in
-        guard let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-            let reader = sj_open(start, count, buffer.count)
-        else { throw BenchmarkError.unreadable }
-        defer { sj_close(reader) }
-        var orders: [Order] = []
-        var row = sj_order()
-        while true {
-            switch sj_next(reader, &row) {
-            case 1:
-                guard let order = Order(row) else { throw BenchmarkError.unreadable }
-                orders.append(order)
-            case 0: return orders
-            default: throw BenchmarkError.unreadable
+/// A parser of simdjson, which its documentation advises to use for one text after the other: it keeps the memory of its index.
+final class SimdjsonParser {
+    private let parser = sj_new_parser()
+
+    deinit { sj_delete_parser(parser) }
+
+    /// Reads a collection; the bytes must be followed by 64 that can be read.
+    func orders(_ bytes: [UInt8], count: Int) throws -> [Order] {
+        try bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
+                let reader = sj_open(parser, start, count, buffer.count)
+            else { throw BenchmarkError.unreadable }
+            defer { sj_close(reader) }
+            var orders: [Order] = []
+            var row = sj_order()
+            while true {
+                switch sj_next(reader, &row) {
+                case 1:
+                    guard let order = Order(row) else { throw BenchmarkError.unreadable }
+                    orders.append(order)
+                case 0: return orders
+                default: throw BenchmarkError.unreadable
+                }
             }
         }
     }
