@@ -5,7 +5,8 @@ public enum Fault: Sendable, Hashable {
     case crash(at: Int)
     /// The first write from that operation on is half done, and says that the disk is full. Once.
     case shortWrite(at: Int)
-    /// The first sync from that operation on fails; what it was to make durable may be so or not. Once.
+    /// The first sync from that operation on fails; what it was to make durable may be so or not, and no later sync makes it
+    /// so: as systems do that drop what they could not write. Once.
     case failedSync(at: Int)
     /// Syncs from that operation on say that all is durable, and nothing is; the power may fail at a later one.
     case lyingSync(from: Int, crashAt: Int = .max)

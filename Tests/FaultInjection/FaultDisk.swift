@@ -26,6 +26,10 @@ public final class FaultDisk: Sendable {
         var files: [String: DiskFile] = [:]
         var operations = 0
         var fault: Fault?
+        /// Whether the present fault has happened.
+        var hasFired = false
+        /// The faults that have happened.
+        var fired: [Fault] = []
         var isOver = false
 
         /// Whether the power fails at the present operation.
@@ -35,6 +39,25 @@ public final class FaultDisk: Sendable {
             default: false
             }
         }
+
+        /// Counts the present fault, which lasts, once.
+        mutating func fire() {
+            guard !hasFired, let fault else { return }
+            hasFired = true
+            fired.append(fault)
+        }
+
+        /// The power fails.
+        mutating func end() {
+            isOver = true
+            fire()
+        }
+
+        /// Counts the present fault, which happens once.
+        mutating func endFault() {
+            fire()
+            fault = nil
+        }
     }
 
     /// What is known of one file.
@@ -43,6 +66,9 @@ public final class FaultDisk: Sendable {
         var durable: [UInt8]?
         /// What was done since, in order.
         var changes: [Change] = []
+        /// How many of the first changes a sync that failed was to make durable. Programs see them, and no later sync makes them
+        /// durable: the system takes them for written.
+        var lostCount = 0
 
         /// Whether its name is not durable yet.
         var isNew: Bool { durable == nil || lastDeletion != nil }
@@ -56,6 +82,17 @@ public final class FaultDisk: Sendable {
             guard let last = lastDeletion else { return }
             durable = nil
             changes.removeFirst(last + 1)
+            lostCount = max(0, lostCount - last - 1)
+        }
+
+        /// Makes durable what can be, after a sync.
+        mutating func sync() {
+            for (number, change) in changes.enumerated() {
+                if number < lostCount, case .write = change { continue }
+                FaultDisk.apply(change, to: &durable) { _ in true }
+            }
+            changes = []
+            lostCount = 0
         }
     }
 
@@ -83,13 +120,21 @@ public final class FaultDisk: Sendable {
     public static func register() -> Int32 { FaultVFS.registration }
 
     /// Makes it fail from now on; operations count on.
-    public func `break`(_ fault: Fault) { state.withLock { $0.fault = fault } }
+    public func `break`(_ fault: Fault) {
+        state.withLock { state in
+            state.fault = fault
+            state.hasFired = false
+        }
+    }
 
     /// Lets everything succeed again. A disk that crashed stays so: restart it.
     public func mend() { state.withLock { $0.fault = nil } }
 
     /// How many operations there were.
     public var operations: Int { state.withLock { $0.operations } }
+
+    /// The faults that have happened so far, in order: each is there once, however many operations it makes fail.
+    public var fired: [Fault] { state.withLock { $0.fired } }
 
     /// Whether something fails now, or will.
     public var isBroken: Bool { state.withLock { $0.isOver || $0.fault != nil } }
@@ -126,12 +171,13 @@ public final class FaultDisk: Sendable {
             var verdict = Verdict.goes
             switch state.fault {
             case _ where state.powerFails:
-                state.isOver = true
+                state.end()
                 verdict = .fails(SQLITE_IOERR)
             case .shortWrite(let number)? where state.operations >= number:
-                state.fault = nil
+                state.endFault()
                 verdict = .half(SQLITE_FULL)
             case .diskFull(let number)? where state.operations >= number && grows:
+                state.fire()
                 return .fails(SQLITE_FULL)
             default: break
             }
@@ -148,7 +194,7 @@ public final class FaultDisk: Sendable {
             guard !state.isOver else { return .fails(SQLITE_IOERR) }
             state.operations += 1
             if state.powerFails {
-                state.isOver = true
+                state.end()
                 state.files[path, default: DiskFile()].changes.append(change)
                 return .fails(SQLITE_IOERR)
             }
@@ -167,12 +213,16 @@ public final class FaultDisk: Sendable {
             state.operations += 1
             switch state.fault {
             case _ where state.powerFails:
-                state.isOver = true
+                state.end()
                 return .fails(SQLITE_IOERR)
             case .failedSync(let number)? where state.operations >= number:
-                state.fault = nil
+                state.endFault()
+                // What is dirty now is taken for written by the system, and no later sync tries it again.
+                if let count = state.files[path]?.changes.count { state.files[path]?.lostCount = count }
                 return .fails(SQLITE_IOERR | 4 << 8)  // SQLITE_IOERR_FSYNC
-            case .lyingSync(let number, _)? where state.operations >= number: return .lies
+            case .lyingSync(let number, _)? where state.operations >= number:
+                state.fire()
+                return .lies
             default:
                 var file = state.files[path] ?? DiskFile()
                 if file.isNew, path.hasSuffix("-wal") || path.hasSuffix("-journal") {
@@ -181,8 +231,7 @@ public final class FaultDisk: Sendable {
                 }
                 // Nobody else holds the bytes meanwhile, so that they are changed where they are.
                 state.files[path] = nil
-                for change in file.changes { Self.apply(change, to: &file.durable) { _ in true } }
-                file.changes = []
+                file.sync()
                 state.files[path] = file
                 return .goes
             }
@@ -240,7 +289,7 @@ public final class FaultDisk: Sendable {
     }
 
     /// One change made to what is there, in those sectors of 512 bytes that `isKept` wants.
-    private static func apply(_ change: Change, to content: inout [UInt8]?, where isKept: (Int) -> Bool) {
+    fileprivate static func apply(_ change: Change, to content: inout [UInt8]?, where isKept: (Int) -> Bool) {
         switch change {
         case .delete: content = nil
         case .truncate(let size):

@@ -22,6 +22,8 @@ final class LogFile: SealedFile {
     /// Where the last header was written that was not gathered.
     private var lastHeader: Int64 = -1
     private var isCommit = false
+    /// Whether a sync has failed, and what was to become durable was not written again since.
+    private var hasLostWrites = false
     private weak var main: MainFile?
 
     /// - Parameter main: The database file, whose locks guard this file too.
@@ -194,9 +196,34 @@ final class LogFile: SealedFile {
         return code == SQLITE_OK ? super.size(&size) : code
     }
 
+    /// Makes the log durable.
+    ///
+    /// When a sync fails, a system takes what it could not write for written, and no later sync tries it again: transactions
+    /// that were committed before without one would be a hole in the log, and those behind it, synced themselves, would be lost
+    /// with them when the power fails. So all of the log is written again first.
     override func sync(_ flags: Int32) -> Int32 {
-        let code = flush()
-        return code == SQLITE_OK ? super.sync(flags) : code
+        var code = flush()
+        if code == SQLITE_OK, hasLostWrites { code = writeAgain() }
+        guard code == SQLITE_OK else { return code }
+        code = super.sync(flags)
+        hasLostWrites = code != SQLITE_OK
+        return code
+    }
+
+    private func writeAgain() -> Int32 {
+        // Who only copies the log into the database waits for who writes next: somebody else may be appending now.
+        guard main?.mayAppend == true else { return SQLITE_IOERR | 4 << 8 }  // SQLITE_IOERR_FSYNC
+        var size: Int64 = 0
+        var code = file.size(&size)
+        var offset: Int64 = 0
+        while code == SQLITE_OK, offset < size {
+            let count = Int(min(Int64(frame.bytes.count), size - offset))
+            let part = UnsafeMutableRawBufferPointer(rebasing: frame.bytes[..<count])
+            code = file.read(part, at: offset)
+            if code == SQLITE_OK { code = file.write(UnsafeRawBufferPointer(part), at: offset) }
+            offset += Int64(count)
+        }
+        return code
     }
 
     override func close() -> Int32 {

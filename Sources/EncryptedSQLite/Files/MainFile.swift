@@ -4,6 +4,8 @@ import CSQLite
 final class MainFile: SealedFile {
     /// The log of the same connection, which is guarded by the locks of this file.
     var log: LogFile?
+    /// Whether this connection alone may append to the log now.
+    private(set) var mayAppend = false
     private let page = Buffer(size: FileFormat.pageSize)
     private var ahead = ReadAhead()
     /// The end of the pages as SQLite counts, or -1 when it must be asked for again.
@@ -55,6 +57,12 @@ final class MainFile: SealedFile {
         // may have torn that page, and the journal mends it: an empty beginning lets SQLite come that far.
         let isFirstLook = place.offset == 0 && start == 0 && target.count == Self.firstLook
         return isFirstLook ? SQLITE_IOERR_SHORT_READ : SQLITE_IOERR_DATA
+    }
+
+    override func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {
+        // The first of the locks is the one of who writes (the file format of SQLite, "WAL-Index Format").
+        guard first == 0, flags & SQLITE_SHM_EXCLUSIVE != 0 else { return }
+        mayAppend = flags & SQLITE_SHM_LOCK != 0
     }
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {

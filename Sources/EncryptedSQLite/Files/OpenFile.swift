@@ -17,6 +17,9 @@ class OpenFile {
     /// - Returns: A result code; what is not `SQLITE_OK` keeps a lock from being taken.
     func locksWillChange() -> Int32 { SQLITE_OK }
 
+    /// Called when this connection has taken or given back locks of the log's index.
+    func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {}
+
     /// The file beneath; nil for a file in memory.
     var base: BaseFile? { nil }
 }

@@ -81,6 +81,7 @@ enum FileMethods {
             let code = object.locksWillChange()
             guard code == SQLITE_OK || flags & SQLITE_SHM_UNLOCK != 0 else { return code }
             let changed = object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
+            if changed == SQLITE_OK { object.sharedLockDidChange(offset, count, flags) }
             return code == SQLITE_OK ? changed : code
         }
         methods.xShmBarrier = { file in FileHandle.object(of: file)?.base?.shmBarrier() }

@@ -22,6 +22,8 @@ private struct Patient: CustomTestStringConvertible {
         /// How many transactions SQLite said were committed.
         var committed: Int
         var failure: SQLiteFailure?
+        /// The connection that went on after the failure, so that nothing is synced by its end.
+        var connection: Connection?
     }
 
     static let transactions = 12
@@ -48,7 +50,9 @@ private struct Patient: CustomTestStringConvertible {
     }
 
     /// Runs transactions until one fails. Each changes rows, adds some that do not fit the cache, and removes some.
-    func run(_ fault: Fault?) throws -> Run {
+    ///
+    /// - Parameter goesOn: Whether it goes on after the first failure, with what is there then.
+    func run(_ fault: Fault?, goesOn: Bool = false) throws -> Run {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
         let folder = try Folder(inMemory: true)
@@ -61,12 +65,18 @@ private struct Patient: CustomTestStringConvertible {
             // EXTRA: with FULL, SQLite does not sync the deletion of a journal, and the power can undo it.
             try database.execute("PRAGMA journal_mode = \(mode); PRAGMA synchronous = EXTRA")
             try database.execute("PRAGMA cache_size = 6; PRAGMA wal_autocheckpoint = 20")
-            for number in 1...Self.transactions {
-                try database.execute("BEGIN; UPDATE t SET body = 'transaction \(number)' WHERE id = 0")
-                try database.insert((number * 100)..<(number * 100 + 20), marker: "row of \(number)")
-                try database.execute("DELETE FROM t WHERE id >= 100 AND id % 7 = \(number % 7)")
-                try database.execute("COMMIT")
-                run.committed = number
+            if goesOn { run.connection = database }
+            var number = 1
+            while number <= Self.transactions {
+                do {
+                    try transact(number, in: database)
+                    run.committed = number
+                    number += 1
+                } catch let failure as SQLiteFailure where goesOn && run.failure == nil {
+                    run.failure = failure
+                    try? database.execute("ROLLBACK")
+                    number = try last(in: database) + 1
+                }
             }
         } catch let failure as SQLiteFailure {
             run.failure = failure
@@ -76,12 +86,24 @@ private struct Patient: CustomTestStringConvertible {
         return run
     }
 
+    private func transact(_ number: Int, in database: Connection) throws {
+        try database.execute("BEGIN; UPDATE t SET body = 'transaction \(number)' WHERE id = 0")
+        try database.insert((number * 100)..<(number * 100 + 20), marker: "row of \(number)")
+        try database.execute("DELETE FROM t WHERE id >= 100 AND id % 7 = \(number % 7)")
+        try database.execute("COMMIT")
+    }
+
+    /// Which transaction was the last.
+    private func last(in database: Connection) throws -> Int {
+        let text = try database.values("SELECT body FROM t WHERE id = 0").first
+        return Int(text?.split(separator: " ").last ?? "") ?? -1
+    }
+
     /// What a database holds: which transaction was the last, and everything.
     func content(_ folder: Folder) throws -> (last: Int, rows: [String]) {
         let database = try open(folder)
         #expect(try database.values("PRAGMA integrity_check") == ["ok"])
-        let last = try database.values("SELECT body FROM t WHERE id = 0")
-        return (Int(last.first?.split(separator: " ").last ?? "") ?? -1, try database.values("SELECT id, body FROM t"))
+        return (try last(in: database), try database.values("SELECT id, body FROM t"))
     }
 
     /// The content after each transaction, on a disk that is whole.
@@ -169,6 +191,56 @@ struct StoreFaultTests {
                 }
             }
         }
+    }
+
+    @Test("A sync fails, the next transactions go on, the power fails: what was committed is there")
+    func failedSyncs() throws {
+        for patient in Patient.all {
+            let states = try patient.states()
+            let count = try patient.run(nil).disk.operations
+            var fired = 0
+            for number in chosen(count, 12) {
+                let run = try patient.run(.failedSync(at: number), goesOn: true)
+                fired += run.disk.fired.count
+                for remains in [Remains.nothing, .sectors(seed: UInt64(number))] {
+                    try check(patient, run, states: states, remains, "failed sync at \(number)")
+                }
+                run.connection?.close()
+            }
+            #expect(fired > 1)
+        }
+    }
+
+    /// A file of a disk, opened as SQLite opens one, with what was written and synced in it.
+    @Test("What a sync that failed was to make durable, no later one makes so")
+    func lostForGood() throws {
+        FaultDisk.register()
+        let folder = try Folder(inMemory: true)
+        let disk = try FaultDisk(folder: folder.url.path)
+        let database = try Connection(
+            "file:" + folder.path("a.db") + "?vfs=" + FaultDisk.vfsName,
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        try database.execute("PRAGMA journal_mode = wal; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
+        try database.execute("CREATE TABLE t(id INTEGER PRIMARY KEY)")
+        // These are not synced, and the next transaction stands behind them in the log.
+        try database.execute("PRAGMA synchronous = NORMAL; INSERT INTO t VALUES (1)")
+        #expect(disk.fired == [])
+        disk.break(.failedSync(at: 0))
+        try database.execute("PRAGMA synchronous = FULL")
+        #expect(throws: SQLiteFailure.self) { try database.execute("INSERT INTO t VALUES (2)") }
+        #expect(disk.fired == [.failedSync(at: 0)])
+        #expect(!disk.isBroken)
+        try database.execute("INSERT INTO t VALUES (3)")
+        func left(_ remains: Remains) throws -> [String] {
+            let after = try Folder(inMemory: true)
+            try disk.restart(into: after.url.path, with: remains)
+            return try Connection(after.path("a.db")).values("SELECT id FROM t ORDER BY id")
+        }
+        // The log breaks off where something is missing, whatever was synced behind that.
+        #expect(try left(.nothing) == [])
+        #expect(try left(.everything) == [])
+        #expect(try database.values("SELECT id FROM t ORDER BY id") == ["1", "3"])
+        database.close()
     }
 
     @Test("Rule 4: after syncs that lied and a power failure, the database is whole or refuses to be read")
