@@ -101,6 +101,8 @@ private let ownWords: [String: String] = [
     "offline.in-change-set.recovery": "Take back all that was changed with it, or change it again.",
     "offline.not-connected.recovery": "Open the store with a connection to its service.",
     "offline.changes-wait.recovery": "Send the changes, keep them or discard them, then change the user.",
+    "offline.local-entities-remain.recovery":
+        "Activate the drafts, remove them or discard them, then change the user.",
     "offline.upload-failed.recovery": "Let the user before sign in and settle the changes, or discard them.",
     "offline.without-place.recovery": "Read what it was to change in the error archive, and discard it.",
     "recovery.repair": "Repair it, or fetch it anew; keep a copy of what is there.",
@@ -167,7 +169,8 @@ private let levels: [String: String] = [
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
-    without-place option-differs option-fixed origin-lost damaged-queue query-refused changes-wait upload-failed
+    without-place option-differs option-fixed origin-lost damaged-queue query-refused changes-wait \
+    local-entities-remain upload-failed
     """,
 ]
 

@@ -87,6 +87,7 @@ let german: [String: String] = [
     "offline.in-change-set.recovery": "Nehmen Sie alles zurück, was zusammen geändert wurde, oder ändern Sie es neu.",
     "offline.not-connected.recovery": "Öffnen Sie den Bestand mit einer Verbindung zu seinem Dienst.",
     "offline.changes-wait.recovery": "Senden, behalten oder verwerfen Sie zuerst die Änderungen.",
+    "offline.local-entities-remain.recovery": "Übernehmen, löschen oder verwerfen Sie zuerst die Entwürfe.",
     "offline.upload-failed.recovery": "Der vorige Benutzer muss die Änderungen klären, oder Sie verwerfen sie.",
     "offline.without-place.recovery": "Lesen Sie im Fehlerarchiv, was geändert werden sollte, und verwerfen Sie es.",
     "recovery.repair": "Reparieren Sie es, oder holen Sie es neu; behalten Sie eine Kopie von dem, was da ist.",

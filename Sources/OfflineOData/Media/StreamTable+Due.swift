@@ -34,6 +34,7 @@ extension StreamTable {
     /// Notes what a download has changed, of whichever query, and of some queries what is not here.
     func noteDue(missingOf queries: [StoredQuery], _ mapping: StorageMapping) async throws {
         let all = try await database.read { try QueryTable.all(in: $0) }
+        guard all.contains(where: \.retrievesStreams) else { return }
         try await note(of: all, mapping) { try Self.changed($0, $1, after: $2, in: $3) }
         try await note(of: queries, mapping) { try Self.missing($0, $1, after: $2, in: $3) }
         try await database.write { try Settings.set(Self.notedSetting, "1", in: $0) }

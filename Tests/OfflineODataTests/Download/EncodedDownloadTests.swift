@@ -146,7 +146,9 @@ struct EncodedDownloadTests {
             at: folder.url.appendingPathComponent("broken").path, protection: .unencrypted,
             serviceRoot: "http://bytes.test/",
             remote: ODataClient(serviceRoot: "http://bytes.test/", transport: transport))
-        await #expect(throws: InvalidResponseError.self) { try await store.download() }
+        let error = await #expect(throws: OfflineError.self) { try await store.download() }
+        guard case .queriesRefused(let refusals, _)? = error else { throw try #require(error) }
+        #expect(refusals.map(\.name) == ["Things"] && refusals.map(\.error.code) == ["InvalidResponse"])
         // Rows of a download that is not complete are not seen.
         #expect(try await store.rows("Things").isEmpty)
         transport.answers.withLock { $0["Things"] = page("Things", Self.things) }
