@@ -48,12 +48,18 @@ final class DownloadReader: @unchecked Sendable {
     private var iterator: HTTPClientResponse.Body.AsyncIterator
     private var received: Int64 = 0
     private let length: Int64?
+    private let limit: UnpackingLimit?
     private let mapping: TransportErrorMapping
     private let isReading = Mutex(false)
 
-    init(_ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, mapping: TransportErrorMapping) {
+    /// - Parameter limit: how far the body may unpack; `nil` for one that is not packed.
+    init(
+        _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, limit: UnpackingLimit?,
+        mapping: TransportErrorMapping
+    ) {
         self.iterator = iterator
         self.length = length
+        self.limit = limit
         self.mapping = mapping
     }
 
@@ -78,6 +84,9 @@ final class DownloadReader: @unchecked Sendable {
             }
             guard buffer.readableBytes > 0 else { continue }
             received += Int64(buffer.readableBytes)
+            if let problem = limit?.problem(of: received) {
+                throw TransportError.truncated(host: mapping.host, reason: problem)
+            }
             return Array(buffer.readableBytesView)
         }
     }

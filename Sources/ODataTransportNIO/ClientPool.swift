@@ -20,7 +20,8 @@ final class ClientPool: Sendable {
         var isShutDown = false
     }
 
-    let moments = MomentRegistry()
+    let moments = TransferRegistry<MomentHandler.Report>(field: "outpost-transfer-number")
+    let packed = TransferRegistry<PackedBytes>(field: "outpost-packed-number")
     private let configuration: NIOTransport.Configuration
     private let authorities: TrustAuthorities
     private let state = Mutex(State())
@@ -110,13 +111,17 @@ final class ClientPool: Sendable {
             timeout: .init(
                 connect: TimeAmount(configuration.connectTimeout), read: nil, write: silence),
             connectionPool: pool, proxy: proxy(key),
-            decompression: .enabled(limit: .ratio(configuration.maxDecompressionRatio)))
+            // How far an answer may unpack is seen to where it is read: the library would refuse small ones, too.
+            decompression: .enabled(limit: .none))
         client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
         // Spans are the client's, which knows what the request means.
         client.tracing.tracer = nil
+        let packed = packed
         guard !configuration.allowsHTTP2 else {
             let prepare: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-                channel.addHandlersOfResponses { [SilenceHandler(limit: silence), EarlyRefusalHandler()] }
+                channel.addHandlersOfResponses {
+                    [SilenceHandler(limit: silence), PackedBytesHandler(registry: packed), EarlyRefusalHandler()]
+                }
             }
             client.http1_1ConnectionDebugInitializer = prepare
             client.http2StreamChannelDebugInitializer = prepare
@@ -129,6 +134,7 @@ final class ClientPool: Sendable {
                     channel.addHandlersOfResponses {
                         [
                             SilenceHandler(limit: silence),
+                            PackedBytesHandler(registry: packed),
                             MomentHandler(registry: moments, connected: connected, secured: secured),
                             EarlyRefusalHandler(),
                         ]

@@ -25,8 +25,8 @@ extension NIOTransport {
         public var idleTimeout: Duration
         /// Whether compressed answers are asked for.
         public var acceptsCompression: Bool
-        /// The most bytes that a compressed answer may unpack to, as a multiple of its packed size: a
-        /// guard against bombs.
+        /// The most bytes that a compressed answer of more than 64 MB may unpack to, as a multiple of what came of it: a
+        /// guard against bombs. Smaller ones have no limit, since a long value of one character packs a thousandfold.
         public var maxDecompressionRatio: Int
         /// Whether HTTP/2 is offered within TLS. It shares one connection among requests, but is slower for few of
         /// them, tells the moments of a transfer less exactly, says less about why a certificate is not trusted, and

@@ -75,8 +75,12 @@ public final class NIOTransport: HTTPTransport {
             }
         }
         let number = options.report.flatMap { configuration.allowsHTTP2 ? nil : pool.moments.register($0) }
-        if let number { outgoing.headers.add(name: MomentRegistry.field, value: "\(number)") }
+        if let number { outgoing.headers.add(name: pool.moments.field, value: "\(number)") }
         defer { if let number { pool.moments.remove(number) } }
+        let packed = PackedBytes()
+        let packedNumber = pool.packed.register(packed)
+        outgoing.headers.add(name: pool.packed.field, value: "\(packedNumber)")
+        defer { pool.packed.remove(packedNumber) }
         let response: HTTPClientResponse
         do {
             let client = try pool.client(
@@ -94,7 +98,8 @@ public final class NIOTransport: HTTPTransport {
         }
         let isWatched = options.report != nil && number == nil
         if isWatched { options.report?(.firstByte(.now)) }
-        let stream = download(response, mapping: mapping, method: request.method)
+        let limit = UnpackingLimit(packed: packed, ratio: configuration.maxDecompressionRatio)
+        let stream = download(response, limit, mapping: mapping, method: request.method)
         var head = HTTPResponse(response)
         if head.isPacked, request.method != .head {
             options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
@@ -151,13 +156,16 @@ public final class NIOTransport: HTTPTransport {
     }
 
     private func download(
-        _ response: HTTPClientResponse, mapping: TransportErrorMapping, method: HTTPRequest.Method
+        _ response: HTTPClientResponse, _ limit: UnpackingLimit, mapping: TransportErrorMapping,
+        method: HTTPRequest.Method
     ) -> ByteStream {
         var length: Int64?
-        if method != .head, response.status != .notModified, !HTTPResponse(response).isPacked {
+        let isPacked = HTTPResponse(response).isPacked
+        if method != .head, response.status != .notModified, !isPacked {
             length = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         }
-        let reader = DownloadReader(response.body.makeAsyncIterator(), length: length, mapping: mapping)
+        let reader = DownloadReader(
+            response.body.makeAsyncIterator(), length: length, limit: isPacked ? limit : nil, mapping: mapping)
         return ByteStream(length: length) { try await reader.next() }
     }
 }

@@ -22,8 +22,10 @@ struct Failure: Error {
 
     /// Tells the person and ends the process.
     ///
-    /// - Parameter logger: Takes it down too, where a command had begun.
-    static func report(_ error: any Error, _ logger: Logger? = nil) -> Never {
+    /// - Parameters:
+    ///   - subject: What the command worked on.
+    ///   - logger: Takes it down too, where a command had begun.
+    static func report(_ error: any Error, of subject: CommandSubject, _ logger: Logger? = nil) -> Never {
         if let quiet = error as? QuietExit {
             logger?.notice("ends with exit code \(quiet.status.rawValue)")
             exit(quiet.status.rawValue)
@@ -37,7 +39,7 @@ struct Failure: Error {
             Terminal.error(Outpost.fullMessage(for: error))
             exit(ExitStatus.misused.rawValue)
         }
-        let failure = Failure(error)
+        let failure = Failure(error, of: subject)
         logger?.error("\(failure.message)")
         Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message.withoutControls(keepingLines: true))")
         if let advice = failure.advice { Terminal.error(advice) }
@@ -56,27 +58,31 @@ struct Failure: Error {
         self.status = status
     }
 
-    init(_ error: any Error) {
+    /// - Parameter subject: What the command worked on that failed.
+    init(_ error: any Error, of subject: CommandSubject = CommandSubject()) {
         switch error {
         case let failure as Failure: self = failure
         case let error as QueryError: self.init(query: error)
         case let error as TransportError: self.init(transport: error)
-        case let error as StoreError: self.init(store: error)
+        case let error as StoreError: self.init(store: error, of: subject)
         case let error as OfflineError: self.init(offline: error)
-        case let error as MetadataError: self.init(metadata: error)
+        case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
         case let error as CSDLError: self.init(message: error.description)
-        case let error as ODataError: self.init(message: error.description, advice: Self.advice(for: error))
+        case let error as ODataError:
+            self.init(message: error.description, advice: Self.advice(for: error, of: subject))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
         case let error as DataVaultError: self.init(vault: error)
         case let error as StoredLogError: self.init(log: error)
+        case let error as SecretError: self.init(secret: error)
         case let error as any CodedError:
             let diagnosis = ErrorDiagnosis(error)
             self.init(message: "\(error)", advice: diagnosis.recoveryHint(locale: "en"))
         case let error as any CustomStringConvertible: self.init(message: error.description)
-        default: self.init(message: error.localizedDescription)
+        default: self.init(message: error.systemReason)
         }
+        advice = advice.map(subject.filled)
     }
 
     /// The query with a mark under the place where it is wrong.
@@ -94,12 +100,11 @@ struct Failure: Error {
         self.init(message: lines.joined(separator: "\n"), advice: advice)
     }
 
-    private init(metadata error: MetadataError) {
+    private init(metadata error: MetadataError, of subject: CommandSubject) {
         let advice: String
         switch error {
         case .notFound, .notOData: advice = "Give the root of the service: the address that $metadata stands behind."
-        case .unauthorized:
-            advice = "Give a user with --user NAME; the password is asked for, or read from --password-file."
+        case .unauthorized: advice = subject.signingIn
         case .forbidden: advice = "Ask for access, or use another user."
         case .webPage: advice = "Open the address in a browser to see what it wants."
         case .redirected: advice = "Use the new address in place of this one."
@@ -173,15 +178,37 @@ struct Failure: Error {
         switch error {
         case .system, .noHome:
             advice = "Name a folder of your own in XDG_DATA_HOME, or keep the key yourself with --key-file FILE."
-        case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path)"
+        case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path.shellQuoted)"
         default: advice = nil
         }
         self.init(message: error.description, advice: advice)
     }
 
-    private init(store error: StoreError) {
+    /// A key that cannot be used; from a file, unless it is a passphrase that was typed.
+    private init(secret error: SecretError) {
+        var message = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
+        var advice: String?
+        switch error {
+        case .keyFileUnreadable(let path, let code):
+            message = "The key file \(path) cannot be read: \(String(cString: strerror(code)))."
+            advice = "Name the file that the clone was made with: --key-file FILE"
+        case .keyFileTooLarge, .keyFileNotText:
+            advice = "Name the file that the clone was made with: --key-file FILE"
+        case .emptyPassphrase: advice = "A passphrase has at least one character."
+        default: break
+        }
+        self.init(message: message, advice: advice, status: .misused)
+    }
+
+    private init(store error: StoreError, of subject: CommandSubject) {
         let advice: String?
         switch error {
+        case .readOnly:
+            self.init(
+                message: "\(subject.clone ?? "The database") may not be written, as it must be even to be read.",
+                advice: "If it is yours: chmod -R u+w DIR\n"
+                    + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
+            return
         case .wrongKey: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
         case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."
@@ -195,11 +222,12 @@ struct Failure: Error {
     private init(offline error: OfflineError) {
         let advice: String?
         switch error {
-        case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path)"
+        case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path.shellQuoted)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
         case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
         case .queryExists(let name):
-            advice = "Give yours another name, or remove the other one first: outpost remove-query DIR \(name)"
+            advice =
+                "Give yours another name, or remove the other one first: outpost remove-query DIR \(name.shellQuoted)"
         case .unknown(let kind, _): advice = Self.advice(forUnknown: kind)
         case .inChangeSet: advice = "Take all of it back with --with-others."
         case .modelOutdated: advice = "Run the same command again."
@@ -216,6 +244,7 @@ struct Failure: Error {
     private static func advice(forUnknown kind: String) -> String? {
         switch kind {
         case "defining query": "See which there are: outpost status DIR"
+        case "category": "See what waits, and in which category: outpost status DIR"
         case "refused request": "See which there are: outpost errors DIR"
         case "request in doubt": "See which there are: outpost doubts DIR"
         case "entity": "Name one entity by its key, such as 'Orders(10248)'."
@@ -223,9 +252,9 @@ struct Failure: Error {
         }
     }
 
-    private static func advice(for error: ODataError) -> String? {
+    private static func advice(for error: ODataError, of subject: CommandSubject) -> String? {
         switch error.status {
-        case 401: "Give a user with --user NAME; the password is asked for, or read from --password-file."
+        case 401: subject.signingIn
         case 403: "This user may not do that at the service."
         case 429, 503: "The service is busy; nothing is lost, try again later."
         default: nil

@@ -35,8 +35,10 @@ struct Outpost: AsyncParsableCommand {
 
     static func main() async {
         var logger: Logger?
+        var subject = CommandSubject()
         do {
             var command = try parseAsRoot()
+            subject = CommandSubject(command)
             // Looking at the log leaves no traces in it.
             if !(command is Log) {
                 let name = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
@@ -48,7 +50,7 @@ struct Outpost: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            Failure.report(error, logger)
+            Failure.report(error, of: subject, logger)
         }
     }
 }

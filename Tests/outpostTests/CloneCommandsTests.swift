@@ -85,4 +85,20 @@ struct CloneCommandsTests {
         let second = await Tool.line(of: output)
         #expect(second.contains("\"updated\"") && second.contains("4711"))
     }
+
+    @Test("a large value that packs a thousandfold is cloned")
+    func wellPacked() async throws {
+        let site = try Site()
+        try SQLite.execute(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, n TEXT);
+            INSERT INTO t VALUES (1, hex(zeroblob(500000)));
+            """, in: site.database)
+        try await site.serve()
+        let clone = site.path("clone")
+        let cloned = try await site.tool.run("clone", site.url, clone)
+        #expect(cloned.code == 0, "\(cloned.errors)")
+        let found = try await site.tool.run("query", clone, "t/$count?$filter=length(n) eq 1000000")
+        #expect(found.output == "1\n", "\(found.errors)")
+    }
 }

@@ -54,9 +54,13 @@ struct SendingTests {
         #expect(push.waiting.isEmpty, "they were not to be sent")
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 21)
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) != 22)
-        let both = try Push(try await tool.run("push", clone, "--only", "later", "--only", "other", "--json"))
+        let mistyped = try await tool.run("push", clone, "--only", "latr")
+        #expect(mistyped.code == 1 && mistyped.errors.contains("There is no category latr."), "\(mistyped.errors)")
+        #expect(mistyped.errors.contains("outpost status \(clone)"), "\(mistyped.errors)")
+        let both = try Push(try await tool.run("push", clone, "--only", "later", "--only", "later", "--json"))
         #expect(both.accepted.count == 1)
         #expect(try Push(try await tool.run("push", clone, "--json")).accepted.map(\.entity) == ["Products(7)"])
+        #expect(try await tool.run("push", clone, "--only", "stock").code == 0, "nothing waits, of no category")
     }
 
     @Test("push --fold sends one request for several changes of an entity")

@@ -26,7 +26,8 @@ public struct Diagnostics: Sendable {
         case low
         /// The query and the header fields too; what is secret is left out.
         case medium
-        /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes.
+        /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes; what is known to be secret is left
+        /// out of them as well.
         case high
 
         /// By how much they tell.
@@ -98,7 +99,7 @@ public struct Diagnostics: Sendable {
         if traceLevel >= .high, let body, let length = body.length,
             let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))
         {
-            metadata["body"] = (try? await bytes.collect(limit: Self.maxLoggedBody)).map { .string(Self.text($0)) }
+            metadata["body"] = (try? await bytes.collect(limit: Self.maxLoggedBody)).map { .string(text($0)) }
         }
         logger.debug("→ \(message.method) \(shown)", metadata: metadata)
     }
@@ -115,20 +116,24 @@ public struct Diagnostics: Sendable {
             "← \(response.status.code) \(message.method) \(Self.withoutQuery(message.path))", metadata: metadata)
     }
 
-    /// A response body that is logged as far as it is wanted.
+    /// A response body that is logged as far as it is wanted: once, when that much of it has come.
     func logged(_ stream: ByteStream, id: String?) -> ByteStream {
         guard let logger, traceLevel >= .high else { return stream }
+        let limit = stream.length.map { min(Int(clamping: $0), Self.maxLoggedBody) } ?? Self.maxLoggedBody
+        let beginning = BodyBeginning(limit: limit)
+        @Sendable func tell(_ bytes: [UInt8]?) {
+            guard let bytes, !bytes.isEmpty else { return }
+            logger.debug("← body", metadata: ["request-id": "\(id ?? "")", "body": .string(text(bytes))])
+        }
         return ByteStream(length: stream.length) {
-            let chunk = try await stream.next()
-            if let chunk {
-                logger.debug(
-                    "← body",
-                    metadata: [
-                        "request-id": "\(id ?? "")",
-                        "body": .string(Self.text(Array(chunk.prefix(Self.maxLoggedBody)))),
-                    ])
+            do {
+                let chunk = try await stream.next()
+                tell(chunk.map { beginning.add($0) } ?? beginning.end())
+                return chunk
+            } catch {
+                tell(beginning.end())
+                throw error
             }
-            return chunk
         }
     }
 
@@ -137,7 +142,7 @@ public struct Diagnostics: Sendable {
         // A service's own words may quote what a user entered: they are for the levels that show bodies.
         let text =
             if traceLevel < .high, let refusal = error as? ODataError { "\(refusal.status) \(refusal.code)" } else {
-                "\(error)"
+                redaction.redacted("\(error)")
             }
         logger.warning(
             "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)",
@@ -170,11 +175,12 @@ public struct Diagnostics: Sendable {
         Counter(label: "\(metricsPrefix)_sent_bytes_total", factory: factory).increment(by: timings.sentBytes)
     }
 
-    /// Text of a body; what is none is told by its size.
-    private static func text(_ bytes: [UInt8]) -> String {
+    /// Text of a body without what is secret: links in it repeat the options of the request, and tokens are sent and given
+    /// in bodies too. What is no text is told by its size.
+    private func text(_ bytes: [UInt8]) -> String {
         // A piece may end within a character.
         for cut in 0...min(3, bytes.count) {
-            if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return text }
+            if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return redaction.redacted(text) }
         }
         return "\(bytes.count) bytes"
     }

@@ -9,7 +9,7 @@ import OfflineOData
 import Secrets
 
 /// `outpost clone`.
-struct Clone: AsyncParsableCommand {
+struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
@@ -69,23 +69,32 @@ struct Clone: AsyncParsableCommand {
         guard !passphrase || key.keyFile == nil else {
             throw ValidationError("--passphrase and --key-file exclude each other.")
         }
+        var names: Set<Substring> = []
+        for query in queries {
+            let name = query.prefix { $0 != "=" }
+            guard names.insert(name).inserted else { throw ValidationError("Two parts are named '\(name)'.") }
+        }
     }
+
+    var cloneDirectory: String? { directory ?? defaultDirectory }
 
     func run() async throws {
         let target = directory ?? defaultDirectory
         let defining = try queries.map { try Self.definingQuery($0, group: group, streams: streams) }
         let values = try parameters.values
-        guard
-            dryRun || CloneFile.unfinished(in: target) != nil
-                || !FileManager.default.fileExists(atPath: target + "/store.db")
-        else {
-            throw Failure(
-                message: "\(target) is a clone already.", advice: "Bring it up to date with: outpost pull \(target)")
+        if !dryRun, CloneFile.unfinished(in: target) == nil {
+            try CloneFile.requireFile(in: target)
+            guard !FileManager.default.fileExists(atPath: target + "/store.db") else {
+                throw Failure(
+                    message: "\(target) is a clone already.", advice: "Bring it up to date with: outpost pull DIR")
+            }
         }
         let connector = try service.connector()
         do {
             let client = try connector.client(root: url)
-            let survey = try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
+            let survey = try await ProgressLine.during("Asking \(url) how much there is") { _ in
+                try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
+            }
             if !survey.leftOut.isEmpty, !json {
                 Terminal.error(
                     "Left out, since they can be read through others or with a filter alone: "
@@ -94,7 +103,7 @@ struct Clone: AsyncParsableCommand {
             if dryRun {
                 show(survey)
             } else {
-                try confirm(survey)
+                try announce(survey)
                 try checkSpace(survey, at: target)
                 try await clone(from: client, connector, survey: survey, into: target)
             }
@@ -105,10 +114,14 @@ struct Clone: AsyncParsableCommand {
         }
     }
 
+    /// Named by the last step of the service's path, or by its host.
     private var defaultDirectory: String {
-        let parts = url.split(separator: "/").filter { !$0.hasSuffix(":") }
-        let last = parts.last.map(String.init) ?? "clone"
-        return parts.count > 1 ? last : last.split(separator: ":").first.map(String.init) ?? last
+        let address = URLComponents(string: url)
+        let step = address?.path.split(separator: "/").last.map(String.init)
+        if let step, ![".", ".."].contains(step) { return step }
+        // An address in brackets is no name that anybody would type.
+        guard let host = address?.host, !host.isEmpty, !host.contains(":") else { return "clone" }
+        return host
     }
 
     static func definingQuery(_ text: String, group: String?, streams: Bool) throws -> DefiningQuery {
@@ -128,35 +141,62 @@ struct Clone: AsyncParsableCommand {
             print(JSONText(Report(survey)).text)
             return
         }
-        var table = Table(["Query", "Rows"])
-        for part in survey.parts { table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"]) }
-        Terminal.write(table.rendered())
-        print(
-            "\(Terminal.plural(survey.parts.count, "query", "queries")), "
-                + "\(Terminal.plural(survey.rows, "row"))")
+        Terminal.write(Self.table(survey).rendered())
+        print(Self.sum(survey))
     }
 
-    private func confirm(_ survey: ServiceSurvey) throws {
+    private static func table(_ survey: ServiceSurvey) -> Table {
+        var table = Table(["Query", "Rows"])
+        for part in survey.parts {
+            table.add([part.query.name.withoutControls(), part.rows.map { Terminal.number($0) } ?? "unknown"])
+        }
+        return table
+    }
+
+    private static func sum(_ survey: ServiceSurvey) -> String {
+        "\(Terminal.plural(survey.parts.count, "query", "queries")), \(Terminal.plural(survey.rows, "row"))"
+    }
+
+    /// Shows what will be taken to a person who looks, and asks before very much of it (rule 35).
+    private func announce(_ survey: ServiceSurvey) throws {
         let isLarge =
             (queries.isEmpty && survey.parts.count > Self.setLimit) || survey.rows > Self.rowLimit
-        guard isLarge, !all else { return }
-        let size = "\(Terminal.plural(survey.parts.count, "entity set")) with \(Terminal.plural(survey.rows, "row"))"
-        guard let answer = Terminal.confirm("\(url) has \(size). Take everything?") else {
+        let asks = isLarge && !all
+        if asks || Terminal.isInteractive(.error) {
+            Terminal.write(Self.table(survey).rendered(for: .error) + Self.sum(survey) + "\n", to: .error)
+        }
+        guard asks else { return }
+        let parts =
+            queries.isEmpty
+            ? Terminal.plural(survey.parts.count, "entity set")
+            : Terminal.plural(survey.parts.count, "query", "queries")
+        let size = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
+        guard let answer = Terminal.confirm("This takes \(size) from \(url). Go on?") else {
             throw Failure(
-                message: "\(url) has \(size).", advice: "Take a part of it with --query, or everything with --all.")
+                message: "This takes \(size) from \(url).", advice: "\(takingLess), or everything with --all.")
         }
         guard answer else { throw QuietExit(status: .failed) }
     }
 
+    /// How less can be taken.
+    private var takingLess: String {
+        queries.isEmpty ? "Take a part of it with --query" : "Take less of it by filters in the queries"
+    }
+
     private func checkSpace(_ survey: ServiceSurvey, at target: String) throws {
-        let parent = URL(fileURLWithPath: target).deletingLastPathComponent().path
-        let values = try? FileManager.default.attributesOfFileSystem(forPath: parent)
+        // The folders that are to be made will be where the nearest one is that there is.
+        var folder = URL(fileURLWithPath: target).standardizedFileURL
+        while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
+            folder.deleteLastPathComponent()
+        }
+        let values = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
         guard let free = (values?[.systemFreeSize] as? NSNumber)?.int64Value else { return }
-        let needed = Int64(survey.rows) * Self.bytesPerRow
+        let (product, overflows) = Int64(survey.rows).multipliedReportingOverflow(by: Self.bytesPerRow)
+        let needed = overflows ? Int64.max : product
         guard needed > free else { return }
         throw Failure(
             message: "\(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and "
-                + "\(parent) has \(Terminal.bytes(free)) left.", advice: "Take a part of it with --query.")
+                + "\(folder.path) has \(Terminal.bytes(free)) left.", advice: "\(takingLess), or make room.")
     }
 
     private func clone(
@@ -193,7 +233,7 @@ struct Clone: AsyncParsableCommand {
         do {
             try await store.setParameters(try parameters.values)
             let report = try await store.download()
-            await line.finish()
+            line.finish()
             try store.close()
             if json {
                 print(JSONText(Report(survey, directory: target, report, bytes: connector.received)).text)
@@ -205,9 +245,9 @@ struct Clone: AsyncParsableCommand {
                 print(Terminal.dim(said))
             }
         } catch {
-            await line.finish()
+            line.finish()
             try? store.close()
-            var failure = Failure(error)
+            var failure = Failure(error, of: CommandSubject(self))
             failure.advice = Self.advice(behind: error, failure.advice, in: target)
             throw failure
         }
@@ -218,11 +258,9 @@ struct Clone: AsyncParsableCommand {
         let kept = "What is complete is kept in \(target)"
         // Others advise to run the same command again: that would find a clone already.
         let helps = error is OfflineError || error is ODataError
-        guard helps, let advice = advice?.replacing("DIR", with: target) else {
-            return "\(kept); go on with: outpost pull \(target)"
-        }
+        guard helps, let advice else { return "\(kept); go on with: outpost pull \(target.shellQuoted)" }
         return advice.contains("outpost pull")
-            ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target)"
+            ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"
     }
 
     /// A query of every entity set has no group and no streams unless they are asked for.
@@ -233,7 +271,7 @@ struct Clone: AsyncParsableCommand {
 
     private func chooseKey() throws -> (StoreProtection, CloneFile.Key, String) {
         if let file = key.keyFile {
-            return (.encrypted(try KeySource(keyFile: file)), .file, "Its key is in \(file); keep that file safe.")
+            return (.encrypted(try KeySource(namedFile: file)), .file, "Its key is in \(file); keep that file safe.")
         }
         if passphrase {
             guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {

@@ -2,7 +2,7 @@ import ArgumentParser
 import OfflineOData
 
 /// `outpost add-query`.
-struct AddQuery: AsyncParsableCommand {
+struct AddQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-query",
         abstract: "Keep another part of the service offline; the next pull brings it.",
@@ -36,7 +36,10 @@ struct AddQuery: AsyncParsableCommand {
             print(JSONText(Report(query)).text)
         } else {
             print("Added \(query.name).")
-            print(Terminal.dim("Bring its rows with: outpost pull \(store.directory) --only \(query.name)"))
+            print(
+                Terminal.dim(
+                    "Bring its rows with: outpost pull \(store.directory.shellQuoted) --only \(query.name.shellQuoted)")
+            )
         }
     }
 
@@ -56,7 +59,7 @@ struct AddQuery: AsyncParsableCommand {
 }
 
 /// `outpost remove-query`.
-struct RemoveQuery: AsyncParsableCommand {
+struct RemoveQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove-query",
         abstract: "Keep a part of the service offline no longer.",

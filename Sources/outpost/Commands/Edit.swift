@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 
 /// `outpost create`.
-struct Create: AsyncParsableCommand {
+struct Create: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make an entity in a clone; it is sent with the next push.",
         discussion: """
@@ -34,7 +34,7 @@ struct Create: AsyncParsableCommand {
 }
 
 /// `outpost update`.
-struct Update: AsyncParsableCommand {
+struct Update: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change an entity in a clone; the change is sent with the next push.",
         discussion: """
@@ -63,14 +63,14 @@ struct Update: AsyncParsableCommand {
             } catch let error as ODataError where error.status == 412 {
                 throw Failure(
                     message: "\(entity) does not exist in \(store.directory).",
-                    advice: "See what is there with: outpost query, or make it with: outpost create")
+                    advice: "See what is there with: outpost query DIR, or make it with: outpost create DIR")
             }
         }
     }
 }
 
 /// `outpost delete`.
-struct Delete: AsyncParsableCommand {
+struct Delete: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete an entity in a clone; it is deleted at the service with the next push.",
         discussion: """

@@ -19,7 +19,7 @@ struct Errors: AsyncParsableCommand {
             """,
         subcommands: [List.self, Retry.self, Accept.self, Discard.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the refused changes.",
             discussion: """
@@ -44,7 +44,7 @@ struct Errors: AsyncParsableCommand {
         }
     }
 
-    struct Retry: AsyncParsableCommand {
+    struct Retry: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put refused changes back into the queue.",
             discussion: """
@@ -58,7 +58,7 @@ struct Errors: AsyncParsableCommand {
         func run() async throws { try await changes.settle(.retried) }
     }
 
-    struct Accept: AsyncParsableCommand {
+    struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Treat changes in doubt as made by the service.",
             discussion: """
@@ -74,7 +74,7 @@ struct Errors: AsyncParsableCommand {
         func run() async throws { try await changes.settle(.accepted, keys: keys) }
     }
 
-    struct Discard: AsyncParsableCommand {
+    struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give refused changes up: each entity becomes what the service has.",
             discussion: """

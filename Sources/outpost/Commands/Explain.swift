@@ -3,7 +3,7 @@ import ODataQuery
 import OfflineOData
 
 /// `outpost explain`.
-struct Explain: AsyncParsableCommand {
+struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
         discussion: """

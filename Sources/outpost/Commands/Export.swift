@@ -1,27 +1,29 @@
 import ArgumentParser
 import Foundation
-import HTTPTypes
-import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
 
 /// `outpost export`.
-struct Export: AsyncParsableCommand {
+struct Export: AsyncParsableCommand, StoreCommand {
     /// How rows are written.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         /// An array of OData JSON.
         case json
-        /// One line for each row, values as OData literals.
+        /// One line for each row.
         case csv
     }
 
     static let configuration = CommandConfiguration(
         abstract: "Write what a clone holds into files that other programs read.",
         discussion: """
-            Each entity set becomes a file in the directory given, or what one query finds is written to the terminal. The
-            files are not encrypted.
+            Each entity set that is kept becomes a file in the directory given, or what one query finds is written to the
+            terminal. The files are not encrypted. Ends with 1 where a part is not complete, since its first download was
+            cut short.
+
+            Lines of CSV have the columns that the query selects, values as OData has them in text, empty text as "" and
+            null as nothing; values that have parts are JSON.
 
             EXAMPLE
               outpost export shop --to backup
@@ -40,121 +42,79 @@ struct Export: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let report = try await store.reading { provider -> [String: Int] in
-            if let query {
-                let url = try ODataURL(parsing: query)
-                try provider.check(url, written: query)
-                let writer = RowFile(handle: .standardOutput, format: format, model: provider.model)
-                _ = try await write(url, provider, to: writer)
-                return [:]
-            }
-            return try await writeAll(provider, in: to ?? "")
-        }
-        guard query == nil else { return }
-        if json {
-            print(JSONText(report).text)
+        if let query {
+            try await store.reading { try await write(query, $0) }
             return
         }
-        for (set, rows) in report.sorted(by: { $0.key < $1.key }) {
-            print("\(Terminal.bold(set)): \(Terminal.plural(rows, "row"))")
+        let (report, incomplete) = try await store.reading { provider in
+            try await ProgressLine.during("Writing") { try await writeAll(provider, in: to ?? "", $0) }
         }
+        if json {
+            print(JSONText(report).text)
+        } else {
+            for (set, rows) in report.sorted(by: { $0.key < $1.key }) {
+                print("\(Terminal.bold(set.withoutControls())): \(Terminal.plural(rows, "row"))")
+            }
+        }
+        try Self.requireComplete(incomplete)
     }
 
-    private func writeAll(_ provider: OfflineODataProvider, in directory: String) async throws -> [String: Int] {
+    /// - Throws: what a person, and a script, must know who takes what was written for all that there is.
+    private static func requireComplete(_ incomplete: [String]) throws {
+        guard !incomplete.isEmpty else { return }
+        throw Failure(
+            message: "Not all is here of \(incomplete.joined(separator: ", ")): the first download was cut short.",
+            advice: "Go on with: outpost pull DIR")
+    }
+
+    // MARK: One query
+
+    private func write(_ text: String, _ provider: OfflineODataProvider) async throws {
+        let url = try ODataURL(parsing: text)
+        try provider.check(url, written: text)
+        let rows = try await ExportedRows(url, format, provider)
+        _ = try await rows.write(to: RowFile(.standardOutput, name: "The output", rows.form)) { _ in }
+        let parts = try await KeptSets(provider)
+        try Self.requireComplete(parts.incomplete.filter { $0 == rows.set })
+    }
+
+    // MARK: All sets
+
+    private func writeAll(
+        _ provider: OfflineODataProvider, in directory: String, _ line: ProgressLine
+    ) async throws -> (report: [String: Int], incomplete: [String]) {
         guard !FileManager.default.fileExists(atPath: directory) else {
             throw Failure(
                 message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
         }
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        var report: [String: Int] = [:]
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(
+                message: "The directory \(directory) cannot be made: \(error.systemReason).",
+                advice: "Name another directory after --to.")
+        }
+        let parts = try await KeptSets(provider)
+        var (report, leftOut): ([String: Int], [String]) = ([:], [])
         for set in provider.serviceModel.container.entitySets {
-            let path = "\(directory)/\(set.name).\(format.rawValue)"
-            let isMade = FileManager.default.createFile(
-                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-            guard isMade, let handle = FileHandle(forWritingAtPath: path) else {
-                throw Failure(message: "\(path) cannot be written.")
+            let url = ODataURL(set: set.name)
+            // A file without rows would say that the service has none.
+            guard try await parts.hasSomething(of: set.name) else {
+                leftOut.append(set.name)
+                continue
             }
+            let rows = try await ExportedRows(url, format, provider)
+            let path = "\(directory)/\(RowFile.name(of: set.name, format))"
+            let handle = try RowFile.create(at: path)
             defer { try? handle.close() }
-            let writer = RowFile(handle: handle, format: format, model: provider.model)
-            report[set.name] = try await write(ODataURL(set: set.name), provider, to: writer)
-        }
-        return report
-    }
-
-    /// Writes page after page, so that no set is in memory as a whole.
-    private func write(_ url: ODataURL, _ provider: OfflineODataProvider, to file: RowFile) async throws -> Int {
-        var request: ODataRequest? = ODataRequest(.read, url, preferences: Preferences(maxPageSize: 1000))
-        var count = 0
-        while let current = request {
-            request = nil
-            switch try await provider.execute(current).body {
-            case .page(let page):
-                // Nothing is written for a query that is refused, or finds no rows.
-                try file.begin()
-                for entity in page.entities { try file.append(entity) }
-                count += page.entities.count
-                request = page.nextLink.map {
-                    ODataRequest(following: $0, preferences: Preferences(maxPageSize: 1000))
-                }
-            case .entity(let entity):
-                try file.begin()
-                try file.append(entity)
-                count += 1
-            default: throw Failure(message: "\(url) finds no rows.", status: .misused)
+            report[set.name] = try await rows.write(to: RowFile(handle, name: path, rows.form)) {
+                line.update("Writing \(set.name): \(Terminal.plural($0, "row"))")
             }
         }
-        try file.end()
-        return count
-    }
-}
-
-/// A file of rows in one of the formats.
-private final class RowFile {
-    private let handle: FileHandle
-    private let format: Export.Format
-    private let model: EntityDataModel
-    private var isBegun = false
-    private var isFirst = true
-
-    init(handle: FileHandle, format: Export.Format, model: EntityDataModel) {
-        self.handle = handle
-        self.format = format
-        self.model = model
-    }
-
-    /// Begins the file, the first time that it is called.
-    func begin() throws {
-        defer { isBegun = true }
-        if format == .json, !isBegun { try write("[") }
-    }
-
-    func end() throws { try write(format == .json ? "\n]\n" : "") }
-
-    func append(_ entity: Entity) throws {
-        defer { isFirst = false }
-        switch format {
-        case .json:
-            var writer = JSONWriter(reservingCapacity: 512)
-            writer.value(.complex(entity), type: .entity(entity.shape.name), model: model)
-            try write((isFirst ? "\n" : ",\n") + String(decoding: writer.bytes, as: UTF8.self))
-        case .csv:
-            if isFirst {
-                try write(entity.shape.properties.map { Self.field($0.name) }.joined(separator: ",") + "\n")
-            }
-            let cells = entity.shape.properties.enumerated().map { ordinal, property -> String in
-                guard let value = entity.values[ordinal], !value.isNull else { return "" }
-                return Self.field(value.cell(type: property.type, model: model))
-            }
-            try write(cells.joined(separator: ",") + "\n")
+        if !leftOut.isEmpty, !json {
+            Terminal.error("Left out, since nothing of them is kept here: \(leftOut.joined(separator: ", "))")
         }
+        return (report, parts.incomplete)
     }
-
-    /// A field as RFC 4180 has it.
-    private static func field(_ text: String) -> String {
-        guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-        return "\"\(text.replacing("\"", with: "\"\""))\""
-    }
-
-    private func write(_ text: String) throws { try handle.write(contentsOf: Data(text.utf8)) }
 }

@@ -4,7 +4,7 @@ import ODataGenerator
 import ODataModel
 
 /// `outpost generate`.
-struct Generate: AsyncParsableCommand {
+struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write Swift types for a service: entities, sets, operations, and queries the compiler checks.",
         discussion: """
@@ -49,14 +49,17 @@ struct Generate: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try merged()
-        let result = try await MetadataSource(source, service).read(CSDLReaderOptions(references: .custom))
-        let code = try Generator(result.model, configuration).generate()
+        let (result, code) = try await ProgressLine.during("Reading metadata") { line in
+            let result = try await MetadataSource(source, service).read(CSDLReaderOptions(references: .custom))
+            line.update("Generating")
+            return (result, try Generator(result.model, configuration).generate())
+        }
         let written: GeneratedCode.Written
         do {
             written = try code.write(to: URL(fileURLWithPath: output))
         } catch {
             throw Failure(
-                message: "\(output) cannot be written to: \(error.localizedDescription)",
+                message: "\(output) cannot be written to: \(error.systemReason).",
                 advice: "Give a folder of your own with --output.")
         }
         if json {

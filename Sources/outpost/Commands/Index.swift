@@ -4,7 +4,7 @@ import ODataStore
 import OfflineOData
 
 /// `outpost index`.
-struct Index: AsyncParsableCommand {
+struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make queries of a clone faster by indexes.",
         discussion: """
@@ -45,7 +45,8 @@ struct Index: AsyncParsableCommand {
     func run() async throws {
         let provider = try await store.open()
         do {
-            let report = try await change(provider)
+            let what = set == nil ? "Reading" : drop ? "Dropping the index" : "Making the index"
+            let report = try await ProgressLine.during(what) { _ in try await change(provider) }
             try provider.close()
             tell(report)
         } catch {
@@ -61,7 +62,8 @@ struct Index: AsyncParsableCommand {
             let known = try await provider.indexes()
             guard let index = known.first(where: { $0.set == set && $0.isSearch == search && $0.paths == paths }) else {
                 throw Failure(
-                    message: "There is no such index on \(set).", advice: "See: outpost index \(store.directory)")
+                    message: "There is no such index on \(set).",
+                    advice: "See: outpost index \(store.directory.shellQuoted)")
             }
             try await provider.dropIndex(index)
             return [index]

@@ -4,7 +4,7 @@ import OfflineOData
 import Supportability
 
 /// `outpost log`.
-struct Log: AsyncParsableCommand {
+struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what happened to a clone, or what the tool itself has logged.",
         discussion: """
@@ -23,6 +23,7 @@ struct Log: AsyncParsableCommand {
 
     @Argument(help: "The directory of a clone.", completion: .directory)
     var directory: String?
+    var cloneDirectory: String? { directory }
 
     @OptionGroup var key: KeyOptions
     @Option(help: "How many events.") var last = 50

@@ -4,7 +4,7 @@ import ODataStore
 import OfflineOData
 
 /// `outpost gc`.
-struct GC: AsyncParsableCommand {
+struct GC: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",
         abstract: "Make a clone's files as small as what is in them.",
@@ -21,7 +21,9 @@ struct GC: AsyncParsableCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let report = try await store.reading { try await $0.compact() }
+        let report = try await store.reading { provider in
+            try await ProgressLine.during("Making \(store.directory) small") { _ in try await provider.compact() }
+        }
         if json {
             print(JSONText(["before": report.bytesBefore, "after": report.bytesAfter]).text)
             return
@@ -34,7 +36,7 @@ struct GC: AsyncParsableCommand {
 }
 
 /// `outpost repair`.
-struct Repair: AsyncParsableCommand {
+struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
         discussion: """
@@ -63,8 +65,19 @@ struct Repair: AsyncParsableCommand {
 
     func run() async throws {
         let protection = try store.key.protection(ofCloneIn: store.directory)
+        let done = try await ProgressLine.during("Reading \(store.directory)") { try await mend(protection, $0) }
+        if json {
+            print(JSONText(done).text)
+            return
+        }
+        tell(done)
+    }
+
+    /// - Returns: what was done, a sentence each.
+    private func mend(_ protection: StoreProtection, _ line: ProgressLine) async throws -> [String] {
         var done: [String] = []
         if try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty {
+            line.update("Saving what can be read of \(store.directory)")
             let report = try await salvage(protection)
             let changes = report.savedChanges == 1 ? "change" : "changes"
             done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
@@ -75,12 +88,9 @@ struct Repair: AsyncParsableCommand {
         }
         let opened = try await OfflineODataProvider.open(at: store.directory, protection: protection)
         defer { try? opened.close() }
+        line.update("Mending \(store.directory)")
         done += try await opened.repair()
-        if json {
-            print(JSONText(done).text)
-            return
-        }
-        tell(done)
+        return done
     }
 
     private func salvage(_ protection: StoreProtection) async throws -> SalvageReport {
@@ -90,7 +100,7 @@ struct Repair: AsyncParsableCommand {
         } catch OfflineError.originLost {
             throw Failure(
                 message: "\(store.directory) cannot tell any more which service it was made for.",
-                advice: "Name it: outpost repair \(store.directory) --service URL")
+                advice: "Name it: outpost repair DIR --service URL")
         }
     }
 

@@ -21,7 +21,7 @@ struct Metadata: AsyncParsableCommand {
             """,
         subcommands: [Show.self, Validate.self, Convert.self, Diff.self])
 
-    struct Show: AsyncParsableCommand {
+    struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say what a service has.",
             discussion: """
@@ -102,7 +102,7 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "See what there is: outpost metadata show \(source)")
+                    advice: "See what there is: outpost metadata show \(source.shellQuoted)")
             }
             if json {
                 print(JSONText(Element(shape)).text)
@@ -125,7 +125,7 @@ struct Metadata: AsyncParsableCommand {
         }
     }
 
-    struct Validate: AsyncParsableCommand {
+    struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check that metadata can be read, and say what was read around.",
             discussion: """
@@ -188,7 +188,7 @@ struct Metadata: AsyncParsableCommand {
         }
     }
 
-    struct Convert: AsyncParsableCommand {
+    struct Convert: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write metadata in another version or format.",
             discussion: """
@@ -254,7 +254,7 @@ struct Metadata: AsyncParsableCommand {
         }
     }
 
-    struct Diff: AsyncParsableCommand {
+    struct Diff: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
             discussion: """

@@ -1,14 +1,11 @@
 import ArgumentParser
-import Foundation
-import HTTPTypes
-import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
 
 /// `outpost query`.
-struct Query: AsyncParsableCommand {
+struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a clone, without a network.",
         discussion: """
@@ -78,36 +75,9 @@ struct Query: AsyncParsableCommand {
 
     /// What a program would get over HTTP, byte for byte.
     private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
-        // Under the root of the cloned service, so that contexts and links name what the service would name.
-        let root = try ServiceRoot(provider.serviceRoot)
-        let handler = try ODataHandler(provider: provider, serviceRoot: provider.serviceRoot)
-        // The metadata are XML, whatever the data are asked for as.
-        let accept = url.path.segments == [.metadata] ? "application/xml" : "application/json;odata.metadata=minimal"
-        let request = HTTPRequest(
-            method: .get, scheme: root.scheme, authority: root.authority, path: root.path + url.urlEncoded(),
-            headerFields: [.accept: accept])
-        let (response, body) = await handler.handle(request, ByteStream([]))
-        guard response.status.code < 400 else {
-            // Asked again for the refusal itself.
-            _ = try await provider.execute(ODataRequest(.read, url))
-            let text = try await body.collect(limit: 1 << 20)
-            guard let told = try? JSONDecoder().decode(Refusal.self, from: Data(text)) else {
-                throw Failure(message: "The store answered \(response.status.code).")
-            }
-            throw ODataError(status: response.status.code, code: told.error.code, message: told.error.message)
-        }
+        let body = try await LocalHandler(provider).answer(url)
         while let chunk = try await body.next() { Terminal.write(chunk) }
         Terminal.write("\n")
-    }
-
-    /// What a refused request is answered.
-    private struct Refusal: Decodable {
-        struct Reason: Decodable {
-            var code: String
-            var message: String
-        }
-
-        var error: Reason
     }
 
     private func printTable(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
@@ -141,13 +111,5 @@ extension OfflineODataProvider {
             error.text = error.text ?? text
             throw error
         }
-    }
-}
-
-extension Terminal {
-    /// Writes bytes as they are.
-    static func write(_ bytes: [UInt8]) {
-        flush()
-        try? FileHandle.standardOutput.write(contentsOf: Data(bytes))
     }
 }

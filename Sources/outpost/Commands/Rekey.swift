@@ -5,7 +5,7 @@ import Foundation
 import Secrets
 
 /// `outpost rekey`.
-struct Rekey: AsyncParsableCommand {
+struct Rekey: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
@@ -20,6 +20,7 @@ struct Rekey: AsyncParsableCommand {
 
     @Argument(help: "The directory of the clone.", completion: .directory)
     var directory: String
+    var cloneDirectory: String? { directory }
     @OptionGroup var key: KeyOptions
     @Flag(help: "Protect it by a passphrase, which is asked for.") var passphrase = false
     @Option(
@@ -112,7 +113,7 @@ struct Rekey: AsyncParsableCommand {
 
     private func chooseKey() throws -> (KeySource, CloneFile.Key, String) {
         if let newKeyFile {
-            return (try KeySource(keyFile: newKeyFile), .file, "Its key is in \(newKeyFile); keep that file safe.")
+            return (try KeySource(namedFile: newKeyFile), .file, "Its key is in \(newKeyFile); keep that file safe.")
         }
         if passphrase {
             guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {

@@ -17,7 +17,7 @@ struct Conflicts: AsyncParsableCommand {
             """,
         subcommands: [List.self, Mine.self, Theirs.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the conflicts.",
             discussion: """
@@ -46,7 +46,7 @@ struct Conflicts: AsyncParsableCommand {
         }
     }
 
-    struct Mine: AsyncParsableCommand {
+    struct Mine: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put your changes on top of theirs; the next push sends them.",
             discussion: """
@@ -59,7 +59,7 @@ struct Conflicts: AsyncParsableCommand {
         func run() async throws { try await changes.settle(.retried, where: \.isConflict) }
     }
 
-    struct Theirs: AsyncParsableCommand {
+    struct Theirs: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give your changes up: each entity becomes what the service has.",
             discussion: """
@@ -88,7 +88,7 @@ struct Doubts: AsyncParsableCommand {
             """,
         subcommands: [List.self, Accept.self, Resend.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the changes in doubt.",
             discussion: """
@@ -110,7 +110,7 @@ struct Doubts: AsyncParsableCommand {
         }
     }
 
-    struct Accept: AsyncParsableCommand {
+    struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Treat changes in doubt as made by the service.",
             discussion: """
@@ -125,7 +125,7 @@ struct Doubts: AsyncParsableCommand {
         func run() async throws { try await changes.settle(.accepted, keys: keys, where: { $0.state == .inDoubt }) }
     }
 
-    struct Resend: AsyncParsableCommand {
+    struct Resend: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put changes in doubt back into the queue. They are made twice where the service made them.",
             discussion: """

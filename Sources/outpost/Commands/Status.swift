@@ -4,7 +4,7 @@ import ODataQuery
 import OfflineOData
 
 /// `outpost status`.
-struct Status: AsyncParsableCommand {
+struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what a clone holds and what waits in it.",
         discussion: """
@@ -38,7 +38,8 @@ struct Status: AsyncParsableCommand {
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
         if !status.failed.isEmpty {
-            print("\nIn the error archive " + Terminal.dim("(mend by editing, or use 'outpost errors'):"))
+            let errors = "outpost errors \(store.directory.shellQuoted)"
+            print("\nIn the error archive " + Terminal.dim("(mend by editing, or see \(errors)):"))
             for request in status.failed { print("  \(RequestLine.text(request))") }
         }
     }

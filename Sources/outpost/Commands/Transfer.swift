@@ -2,7 +2,7 @@ import ArgumentParser
 import OfflineOData
 
 /// `outpost push`.
-struct Push: AsyncParsableCommand {
+struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send the changes made in a clone.",
         discussion: """
@@ -30,19 +30,43 @@ struct Push: AsyncParsableCommand {
         let connected = try await store.open(service)
         var options = try sending.uploadOptions
         if !only.isEmpty { options.categories = Set(only) }
-        let chosen = options
-        let report = try await connected.run { try await $0.upload(options: chosen) }
+        let (chosen, names) = (options, only)
+        let early = EarlyEnd()
+        connected.store.setDelegate(early)
+        do {
+            let (report, archived) = try await connected.run { store in
+                try await Self.require(names, in: store)
+                return (try await store.upload(options: chosen), try await store.status().failed.count)
+            }
+            show(report, archived: archived)
+            guard report.failed.isEmpty else { throw QuietExit(status: .someRefused) }
+        } catch {
+            guard let report = early.report else { throw error }
+            show(report)
+            throw Failure(error, behind: report, of: CommandSubject(self))
+        }
+    }
+
+    private func show(_ report: UploadReport, archived: Int = 0) {
         if json {
             print(JSONText(PushReport(report)).text)
         } else {
-            PushReport.show(report)
+            PushReport.show(report, of: store.directory, archived: archived)
         }
-        guard report.failed.isEmpty else { throw QuietExit(status: .someRefused) }
+    }
+
+    /// Makes sure that something is in each category that is asked for, unless nothing is to be sent at all.
+    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+        guard !names.isEmpty else { return }
+        let status = try await store.status()
+        let known = Set((status.pending + status.failed).compactMap(\.options.category))
+        guard !status.pending.isEmpty, let name = names.first(where: { !known.contains($0) }) else { return }
+        throw OfflineError.unknown(kind: "category", name: name)
     }
 }
 
 /// `outpost pull`.
-struct Pull: AsyncParsableCommand {
+struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring what others changed into a clone.",
         discussion: """
@@ -105,7 +129,7 @@ extension Pull {
 }
 
 /// `outpost sync`.
-struct Sync: AsyncParsableCommand {
+struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push, then pull.",
         discussion: """
@@ -123,147 +147,45 @@ struct Sync: AsyncParsableCommand {
         let connected = try await store.open(service)
         let options = try sending.uploadOptions
         let values = try parameters.values
-        let report = try await connected.run { store in
-            try await store.setParameters(values)
-            return try await store.sync(options: options)
+        let early = EarlyEnd()
+        connected.store.setDelegate(early)
+        var sent: UploadReport?
+        do {
+            // One after the other: what was refused must be told even when the download fails.
+            let downloaded = try await connected.run { store in
+                try await store.setParameters(values)
+                let uploaded = try await store.upload(options: options)
+                sent = uploaded
+                if !json {
+                    PushReport.show(uploaded, of: store.directory, archived: try await store.status().failed.count)
+                }
+                return try await store.download()
+            }
+            let bytes = connected.connector.received
+            if json {
+                print(JSONText(Report(sent, PullReport(downloaded, bytes: bytes))).text)
+            } else {
+                PullReport.show(downloaded, bytes: bytes)
+            }
+        } catch {
+            if sent == nil, let report = early.report {
+                sent = report
+                if !json { PushReport.show(report, of: store.directory) }
+            }
+            guard let sent else { throw error }
+            if json, !sent.isEmpty { print(JSONText(Report(sent, nil)).text) }
+            throw Failure(error, behind: sent, of: CommandSubject(self))
         }
-        let bytes = connected.connector.received
-        if json {
-            print(
-                JSONText(Report(push: PushReport(report.upload), pull: PullReport(report.download, bytes: bytes))).text)
-        } else {
-            PushReport.show(report.upload)
-            PullReport.show(report.download, bytes: bytes)
-        }
-        guard report.upload.failed.isEmpty else { throw QuietExit(status: .someRefused) }
+        guard sent?.failed.isEmpty ?? true else { throw QuietExit(status: .someRefused) }
     }
 
     private struct Report: Encodable {
-        var push: PushReport
-        var pull: PullReport
-    }
-}
+        var push: PushReport?
+        var pull: PullReport?
 
-/// How changes are sent.
-struct SendingOptions: ParsableArguments {
-    /// The policies that need no program.
-    enum Policy: String, ExpressibleByArgument, CaseIterable {
-        case fail, mine, theirs
-    }
-
-    @Option(
-        help: ArgumentHelp(
-            "When somebody else has changed the entity: 'fail' puts the change into the error archive, "
-                + "'mine' sends it again on top, 'theirs' gives it up."))
-    var conflicts = Policy.fail
-
-    @Flag(help: "Send one request for several changes of an entity, and none for what was made and deleted.")
-    var fold = false
-
-    @Option(
-        help: ArgumentHelp(
-            "A property whose values are unique and given by you: where the answer to a creation was lost, the entity "
-                + "is looked for by it instead of being in doubt; may be repeated.", valueName: "set=property"))
-    var correlate: [String] = []
-
-    mutating func validate() throws { _ = try uploadOptions }
-
-    var uploadOptions: UploadOptions {
-        get throws {
-            var options = UploadOptions(conflictPolicy: policy, foldsRequests: fold)
-            options.correlationProperties = try NamedValue.dictionary(
-                correlate, option: "--correlate", example: "Orders=Number")
-            return options
+        init(_ push: UploadReport?, _ pull: PullReport?) {
+            self.push = push.map(PushReport.init)
+            self.pull = pull
         }
-    }
-
-    private var policy: ConflictPolicy {
-        switch conflicts {
-        case .fail: .fail
-        case .mine: .clientWins
-        case .theirs: .serverWins
-        }
-    }
-}
-
-/// What a push did.
-struct PushReport: Encodable {
-    var accepted: [RequestLine]
-    /// What '--conflicts theirs' gave up.
-    var givenUp: [RequestLine]
-    var failed: [RequestLine]
-    var waiting: [RequestLine]
-
-    init(_ report: UploadReport) {
-        accepted = report.accepted.map(RequestLine.init)
-        givenUp = report.givenUp.map(RequestLine.init)
-        failed = report.failed.map(RequestLine.init)
-        waiting = report.waiting.map(RequestLine.init)
-    }
-
-    static func show(_ report: UploadReport) {
-        if report.accepted.isEmpty, report.givenUp.isEmpty, report.failed.isEmpty, report.waiting.isEmpty {
-            print("Nothing to push.")
-            return
-        }
-        for request in report.accepted { print("\(Terminal.green("accepted")) \(RequestLine.text(request))") }
-        for request in report.givenUp { print("\(Terminal.yellow("given up")) \(RequestLine.text(request))") }
-        for request in report.failed { print("\(Terminal.red("refused"))  \(RequestLine.text(request))") }
-        for request in report.waiting { print("\(Terminal.yellow("waiting"))  \(RequestLine.text(request))") }
-        let givenUp = report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
-        print(
-            "Pushed \(Terminal.plural(report.accepted.count, "change")), "
-                + "\(Terminal.number(report.failed.count)) refused, "
-                + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
-        if !report.failed.isEmpty {
-            print(Terminal.dim("Mend a refused change by editing its entity again, or see: outpost errors --help"))
-        }
-    }
-}
-
-/// What a pull brought.
-struct PullReport: Encodable {
-    struct Query: Encodable {
-        var name: String
-        var method: String
-        var received: Int
-        var inserted: Int
-        var updated: Int
-        var removed: Int
-    }
-
-    /// What came of reading the metadata again.
-    struct Metadata: Encodable {
-        var differences: [String]
-        var refused: [String]
-        var isRebuilt: Bool
-    }
-
-    var queries: [Query]
-    var rows: Int
-    var bytes: Int64
-    var metadata: Metadata?
-
-    init(_ report: DownloadReport, bytes: Int64, refresh: MetadataRefresh? = nil) {
-        metadata = refresh.map {
-            Metadata(
-                differences: $0.differences.map(\.description), refused: $0.refused, isRebuilt: $0.isRebuilt)
-        }
-        queries = report.queries.map {
-            Query(
-                name: $0.name, method: $0.method.rawValue, received: $0.received, inserted: $0.inserted,
-                updated: $0.updated, removed: $0.removed)
-        }
-        rows = report.received
-        self.bytes = bytes
-    }
-
-    static func show(_ report: DownloadReport, bytes: Int64) {
-        for query in report.queries where query.received > 0 {
-            print(
-                "\(query.name): \(Terminal.plural(query.received, "row")) received "
-                    + Terminal.dim("(\(query.inserted) new, \(query.updated) changed, \(query.removed) removed)"))
-        }
-        print("Pulled \(Terminal.plural(report.received, "row")), \(Terminal.bytes(bytes)).")
     }
 }

@@ -3,7 +3,7 @@ import ODataQuery
 import OfflineOData
 
 /// `outpost undo`.
-struct Undo: AsyncParsableCommand {
+struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take back changes that the service does not have yet.",
         discussion: """

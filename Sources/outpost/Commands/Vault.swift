@@ -247,7 +247,7 @@ struct VaultCommand: AsyncParsableCommand {
             } else {
                 throw Failure(
                     message: "The vault \(vault.name) has no value \(value).",
-                    advice: "See what it has with: outpost vault list \(vault.name)")
+                    advice: "See what it has with: outpost vault list \(vault.name.shellQuoted)")
             }
         }
     }

@@ -4,7 +4,7 @@ import OfflineOData
 import Secrets
 
 /// `outpost verify`.
-struct Verify: AsyncParsableCommand {
+struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read a whole clone and say what in it is damaged.",
         discussion: """
@@ -29,8 +29,10 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         MemoryDumps.forbid()
-        let found = try await OfflineODataProvider.verify(
-            at: store.directory, protection: try store.key.protection(ofCloneIn: store.directory))
+        let protection = try store.key.protection(ofCloneIn: store.directory)
+        let found = try await ProgressLine.during("Reading \(store.directory)") { _ in
+            try await OfflineODataProvider.verify(at: store.directory, protection: protection)
+        }
         if json {
             print(
                 JSONText(
@@ -45,7 +47,7 @@ struct Verify: AsyncParsableCommand {
             let count = found.damages.count + found.problems.count
             throw Failure(
                 message: "\(store.directory) is damaged in \(count) \(count == 1 ? "place" : "places").",
-                advice: "Keep a copy of it. 'outpost repair' saves what can be read, the changes that wait first.")
+                advice: "Keep a copy of it. 'outpost repair DIR' saves what can be read, the changes that wait first.")
         }
         if !json { print("\(Terminal.bold(store.directory)) is whole.") }
     }

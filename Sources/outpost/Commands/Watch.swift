@@ -5,7 +5,7 @@ import ODataQuery
 import OfflineOData
 
 /// `outpost watch`.
-struct Watch: AsyncParsableCommand {
+struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show how the result of a query changes, until interrupted.",
         discussion: """
@@ -27,12 +27,13 @@ struct Watch: AsyncParsableCommand {
         let table = EntityTable(model: provider.model, url: url)
         do {
             try provider.check(url, written: query)
+            let writer = EntityJSON(model: provider.model, url: url, provider.queryLanguage)
             for try await changes in provider.observeChanges(url) {
                 for (sign, entities) in [
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),
                 ] {
                     for entity in entities {
-                        print(json ? line(sign, entity, provider.model) : text(sign, entity, table))
+                        print(json ? line(sign, entity, writer) : text(sign, entity, table))
                     }
                 }
                 // A pipe would hold the lines back.
@@ -61,14 +62,14 @@ struct Watch: AsyncParsableCommand {
         sign.text + " " + table.pairs(entity).map { "\($0.0)=\($0.1)" }.joined(separator: "  ")
     }
 
-    private func line(_ sign: Sign, _ entity: Entity, _ model: EntityDataModel) -> String {
-        var writer = JSONWriter(reservingCapacity: 256)
-        writer.beginObject()
-        writer.key("change")
-        writer.string(sign.rawValue)
-        writer.key("entity")
-        writer.value(.complex(entity), type: .entity(entity.shape.name), model: model)
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+    private func line(_ sign: Sign, _ entity: Entity, _ writer: EntityJSON) -> String {
+        var json = JSONWriter(reservingCapacity: 256)
+        json.beginObject()
+        json.key("change")
+        json.string(sign.rawValue)
+        json.key("entity")
+        writer.write(entity, to: &json)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 }

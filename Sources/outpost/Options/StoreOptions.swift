@@ -39,11 +39,11 @@ struct ConnectedStore {
         let line = ProgressLine(store)
         do {
             let report = try await body(store)
-            await line.finish()
+            line.finish()
             try await close()
             return report
         } catch {
-            await line.finish()
+            line.finish()
             try? await close()
             throw error
         }
@@ -64,9 +64,20 @@ struct KeyOptions: ParsableArguments {
             valueName: "file"))
     var keyFile: String?
 
+    /// The key in the file that is named; `nil` where none is.
+    ///
+    /// - Throws: ``Failure`` and `SecretError`, which name the file.
+    var source: KeySource? {
+        get throws {
+            guard let keyFile else { return nil }
+            return try KeySource(namedFile: keyFile)
+        }
+    }
+
     /// The protection of a clone that exists.
     func protection(ofCloneIn directory: String) throws -> StoreProtection {
-        if let keyFile { return .encrypted(try KeySource(keyFile: keyFile)) }
+        try CloneFile.requireDirectory(directory)
+        if let source = try source { return .encrypted(source) }
         switch try CloneFile.read(in: directory).key {
         case .vault(let name): return .encrypted(.key(try KeyKeeper.key(named: name)))
         case .passphrase:
@@ -80,6 +91,19 @@ struct KeyOptions: ParsableArguments {
             throw Failure(
                 message: "\(directory) is protected by a key file.", advice: "Name it: --key-file FILE",
                 status: .misused)
+        }
+    }
+}
+
+extension KeySource {
+    /// Reads a key file that a person named.
+    init(namedFile path: String) throws {
+        do {
+            self = try KeySource(keyFile: path)
+        } catch SecretError.emptyPassphrase {
+            throw Failure(
+                message: "The key file \(path) is empty.",
+                advice: "It holds 32 bytes, 64 hexadecimal digits or a passphrase.", status: .misused)
         }
     }
 }

@@ -26,6 +26,17 @@ struct CloneFile: Codable {
         return file
     }
 
+    /// Makes sure that a directory is meant where a clone is wanted.
+    static func requireDirectory(_ path: String) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+            return
+        }
+        throw Failure(
+            message: "\(path) is a file, and no directory of a clone.",
+            advice: "Name the directory of a clone. A database is served with: outpost serve \(path.shellQuoted)")
+    }
+
     static func read(in directory: String) throws -> CloneFile {
         guard let data = FileManager.default.contents(atPath: path(in: directory)) else {
             let isThere = FileManager.default.fileExists(atPath: directory)
@@ -33,8 +44,10 @@ struct CloneFile: Codable {
                 throw Failure(
                     message: "\(directory) may not be entered.", advice: "It belongs to the user who made the clone.")
             }
+            try requireFile(in: directory)
             throw Failure(
-                message: "\(directory) is not a clone.", advice: "Make one with: outpost clone URL \(directory)")
+                message: "\(directory) is not a clone.",
+                advice: "Make one with: outpost clone URL \(directory.shellQuoted)")
         }
         guard let file = try? JSONDecoder().decode(CloneFile.self, from: data) else {
             throw Failure(
@@ -44,9 +57,19 @@ struct CloneFile: Codable {
         guard file.isUnfinished != true else {
             throw Failure(
                 message: "The clone in \(directory) was interrupted before it held anything.",
-                advice: "Make it again with: outpost clone URL \(directory)")
+                advice: "Make it again with: outpost clone URL \(directory.shellQuoted)")
         }
         return file
+    }
+
+    /// Makes sure that a store that is there has its file beside it.
+    static func requireFile(in directory: String) throws {
+        guard FileManager.default.fileExists(atPath: directory + "/store.db"),
+            !FileManager.default.fileExists(atPath: path(in: directory))
+        else { return }
+        throw Failure(
+            message: "\(directory) holds a store, but outpost.json beside it is missing, which says where the key is.",
+            advice: "Put it back from a copy. If you have the key in a file, name it: --key-file FILE")
     }
 
     func write(in directory: String) throws {
@@ -57,7 +80,7 @@ struct CloneFile: Codable {
             try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             throw Failure(
-                message: "\(path) cannot be written: \(error.localizedDescription)",
+                message: "\(path) cannot be written: \(error.systemReason).",
                 advice: "Is the disk full, or the directory somebody else's?")
         }
     }
@@ -78,7 +101,7 @@ struct CloneFile: Codable {
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw Failure(
-                message: "The directory \(directory) cannot be made: \(error.localizedDescription)",
+                message: "The directory \(directory) cannot be made: \(error.systemReason).",
                 advice: "Name another one after the URL.")
         }
         return true

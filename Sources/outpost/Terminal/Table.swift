@@ -20,8 +20,9 @@ struct Table {
     }
 
     /// The text, a line per row, with a line of column names before.
-    func rendered(width: Int = Terminal.isInteractive(.output) ? Terminal.width : .max) -> String {
+    func rendered(for output: Terminal.Output = .output) -> String {
         guard !header.isEmpty else { return "" }
+        let width = Terminal.isInteractive(output) ? Terminal.width(of: output) : .max
         var widths = header.map { Self.columns($0) }
         for row in rows {
             for (column, cell) in row.enumerated() { widths[column] = max(widths[column], Self.columns(cell)) }
@@ -31,7 +32,7 @@ struct Table {
             guard let index = widths.firstIndex(of: widest) else { break }
             widths[index] -= 1
         }
-        var lines = [Terminal.bold(line(header, widths))]
+        var lines = [Terminal.bold(line(header, widths), on: output)]
         for row in rows { lines.append(line(row, widths)) }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What is written to the person: colours and progress only where a person looks.
 enum Terminal {
@@ -33,22 +34,48 @@ enum Terminal {
     static func error(_ line: String) { write(line + "\n", to: .error) }
 
     /// Writes text as it is.
-    static func write(_ text: String, to output: Output = .output) {
+    static func write(_ text: String, to output: Output = .output) { write(Array(text.utf8), to: output) }
+
+    /// Writes bytes as they are.
+    static func write(_ bytes: [UInt8], to output: Output = .output) {
         // What `print` has kept back comes first.
         flush()
-        try? output.handle.write(contentsOf: Data(text.utf8))
+        line.withLock { line in
+            erase(&line)
+            try? output.handle.write(contentsOf: Data(bytes))
+        }
     }
 
-    /// Takes away the line that tells of progress, where a person looks.
-    static func clearLine() { if isInteractive(.error) { write("\r\u{1B}[K", to: .error) } }
+    /// The line that tells of progress, as it stands there; empty for none. What else is written takes its place.
+    private static let line = Mutex("")
+
+    /// Shows a line that tells of progress in place of the one before.
+    static func showLine(_ text: String) {
+        line.withLock { line in
+            guard text != line else { return }
+            // A line that does not fit would leave a part of itself behind.
+            let shown = text.withoutControls().prefix(max(1, width(of: .error) - 1))
+            try? Output.error.handle.write(contentsOf: Data("\r\u{1B}[K\(shown)".utf8))
+            line = text
+        }
+    }
+
+    /// Takes away the line that tells of progress.
+    static func clearLine() { line.withLock { erase(&$0) } }
+
+    private static func erase(_ line: inout String) {
+        guard !line.isEmpty else { return }
+        try? Output.error.handle.write(contentsOf: Data("\r\u{1B}[K".utf8))
+        line = ""
+    }
 
     /// Hands over what `print` keeps back when the output is a pipe.
     static func flush() { fflush(nil) }
 
     /// How many columns the terminal has; 100 where nobody knows.
-    static var width: Int {
+    static func width(of output: Output) -> Int {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        guard ioctl(output.handle.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
         return Int(size.ws_col)
     }
 
@@ -60,24 +87,6 @@ enum Terminal {
         write("\(question) [y/N] ", to: .error)
         let answer = readLine()?.lowercased() ?? ""
         return answer == "y" || answer == "yes"
-    }
-
-    /// Asks for a secret without showing it.
-    ///
-    /// - Returns: `nil` when nobody is there to answer.
-    static func askSecret(_ prompt: String) -> String? {
-        guard isatty(STDIN_FILENO) == 1 else { return nil }
-        write(prompt, to: .error)
-        var original = termios()
-        guard tcgetattr(STDIN_FILENO, &original) == 0 else { return nil }
-        var hidden = original
-        hidden.c_lflag &= ~tcflag_t(ECHO)
-        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { return nil }
-        defer {
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
-            write("\n", to: .error)
-        }
-        return readLine()
     }
 
     /// A number with separators, as people read it.

@@ -90,6 +90,22 @@ import Testing
         for text in [none, low, medium, high] { #expect(!text.contains("secret"), "\(text)") }
     }
 
+    @Test("a trace with bodies has no token: neither of a query option that a link repeats, nor of a body of its own")
+    func bodiesAreRedacted() async throws {
+        let text = try await logged(
+            .high,
+            .json(
+                """
+                {"@odata.context":"$metadata#Orders","@shop.self":"\(WireScript.root)Orders?access_token=secretoption",
+                "value":[{"ID":1,"City":"Graz","Token":"secretvalue"}]}
+                """))
+        #expect(text.contains("← body") && text.contains("Graz"), "\(text)")
+        #expect(!text.contains("secret"), "\(text)")
+        let refusal = try await logged(
+            .high, .json(#"{"error":{"code":"E1","message":"bad access_token=secretoption"}}"#, status: 400))
+        #expect(refusal.contains("E1") && !refusal.contains("secret"), "\(refusal)")
+    }
+
     @Test func `a failure is logged at every level, without the words of the service`() async throws {
         let text = try await logged(
             .none, .json("{\"error\":{\"code\":\"E1\",\"message\":\"Anna Huber is no customer\"}}", status: 400))

@@ -5,24 +5,42 @@ import ODataService
 import Synchronization
 import WireFaults
 
-/// A service of one set that gives keys and recognises no repeat, behind a proxy that can lose its answers.
+/// A service of one set that gives keys and recognises no repeat, behind a proxy that can lose its answers. It refuses to
+/// create what is named `unwanted`, and does not let in who creates a `stranger`.
 final class ThingService: Sendable {
     private struct State {
         var names: [String] = []
         var changed: [String] = []
         var losesAnswers = false
+        var refusesReads = false
     }
 
-    private static let metadata = """
-        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
-        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">
-        <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key>
-        <Property Name="ID" Type="Edm.Int32" Nullable="false">
-        <Annotation Term="Org.OData.Core.V1.Computed" Bool="true"/></Property>
-        <Property Name="Name" Type="Edm.String"/></EntityType>
-        <EntityContainer Name="C"><EntitySet Name="Things" EntityType="Shop.Thing"/></EntityContainer>
-        </Schema></edmx:DataServices></edmx:Edmx>
-        """
+    /// The names of further sets.
+    private let others: [String]
+    /// What it says when it is asked how many there are; the truth unless given.
+    private let count: String?
+    /// How long it thinks about that.
+    private let thinking: Duration
+
+    init(others: [String] = [], count: String? = nil, thinking: Duration = .zero) {
+        self.others = others
+        self.count = count
+        self.thinking = thinking
+    }
+
+    private var metadata: String {
+        let sets = (["Things"] + others).map { "<EntitySet Name=\"\($0)\" EntityType=\"Shop.Thing\"/>" }
+        return """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">
+            <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false">
+            <Annotation Term="Org.OData.Core.V1.Computed" Bool="true"/></Property>
+            <Property Name="Name" Type="Edm.String"/></EntityType>
+            <EntityContainer Name="C">\(sets.joined())</EntityContainer>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+    }
 
     private let state = Mutex(State())
 
@@ -33,6 +51,9 @@ final class ThingService: Sendable {
 
     /// Whether the connection is lost after each request that the service has acted on.
     func loseAnswers(_ loses: Bool) { state.withLock { $0.losesAnswers = loses } }
+
+    /// Whether it gives its rows to nobody any more.
+    func refuseReads(_ refuses: Bool) { state.withLock { $0.refusesReads = refuses } }
 
     /// Serves it while something is done.
     func serving(_ body: (String) async throws -> Void) async throws {
@@ -54,14 +75,26 @@ final class ThingService: Sendable {
     private func answer(_ request: HTTPRequest, _ upload: ByteStream) async -> (HTTPResponse, ByteStream) {
         let path = (request.path ?? "").removingPercentEncoding ?? ""
         let bytes = (try? await upload.collect(limit: 1 << 20)) ?? []
-        if path.contains("$metadata") { return Self.response(.ok, "application/xml", Self.metadata) }
-        if request.method == .post { return Self.response(.created, "application/json", created(bytes)) }
+        if path.contains("$metadata") { return Self.response(.ok, "application/xml", metadata) }
+        if request.method == .post {
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains("unwanted") {
+                return Self.response(
+                    .badRequest, "application/json", #"{"error":{"code":"Unwanted","message":"We have enough."}}"#)
+            }
+            if text.contains("stranger") { return Self.response(.unauthorized, nil, "") }
+            return Self.response(.created, "application/json", created(bytes))
+        }
         if request.method == .patch {
             state.withLock { $0.changed.append(path) }
             return Self.response(.noContent, nil, "")
         }
         let things = names.enumerated().map { (id: $0.offset + 1, name: $0.element) }
-        if path.contains("$count") { return Self.response(.ok, "text/plain", "\(things.count)") }
+        if path.contains("$count") {
+            try? await Task.sleep(for: thinking)
+            return Self.response(.ok, "text/plain", count ?? "\(things.count)")
+        }
+        if state.withLock({ $0.refusesReads }) { return Self.response(.unauthorized, nil, "") }
         if let id = path.firstMatch(of: /Things\((\d+)\)/).flatMap({ Int($0.1) }) {
             guard let thing = things.first(where: { $0.id == id }) else { return Self.response(.notFound, nil, "") }
             return Self.response(

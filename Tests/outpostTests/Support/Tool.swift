@@ -85,7 +85,7 @@ struct Tool {
         }
     }
 
-    private static func text(_ pipe: Pipe) async -> String {
+    static func text(_ pipe: Pipe) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 let data = pipe.fileHandleForReading.readDataToEndOfFile()

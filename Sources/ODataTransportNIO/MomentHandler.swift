@@ -1,35 +1,6 @@
 import NIOCore
 import NIOHTTP1
 import ODataHTTP
-import Synchronization
-
-/// Joins requests with the connections that carry them, so that the moments of a transfer are those of the wire.
-///
-/// The library does not say which connection a request gets. So a request that somebody watches carries a number in a
-/// field that the handler on the connection reads and takes out; it never reaches the service.
-final class MomentRegistry: Sendable {
-    typealias Report = @Sendable (TransferEvent) -> Void
-
-    static let field = "outpost-transfer-number"
-
-    private let state = Mutex((last: UInt64(0), reports: [UInt64: Report]()))
-
-    /// Notes that somebody watches a request; the number goes into ``field``.
-    func register(_ report: @escaping Report) -> UInt64 {
-        state.withLock { state in
-            state.last += 1
-            state.reports[state.last] = report
-            return state.last
-        }
-    }
-
-    /// Forgets a request that never reached a connection.
-    func remove(_ number: UInt64) { _ = take(number) }
-
-    fileprivate func take(_ number: UInt64) -> Report? {
-        state.withLock { $0.reports.removeValue(forKey: number) }
-    }
-}
 
 /// Tells, on one connection, when the requests that are watched were sent and answered.
 final class MomentHandler: ChannelDuplexHandler {
@@ -37,15 +8,17 @@ final class MomentHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    private let registry: MomentRegistry
+    typealias Report = @Sendable (TransferEvent) -> Void
+
+    private let registry: TransferRegistry<Report>
     private let connected: ContinuousClock.Instant
     private let secured: ContinuousClock.Instant?
     private var isUsed = false
     private var hasAnswerBegun = false
     private var isSent = false
-    private var report: MomentRegistry.Report?
+    private var report: Report?
 
-    init(registry: MomentRegistry, connected: ContinuousClock.Instant, secured: ContinuousClock.Instant?) {
+    init(registry: TransferRegistry<Report>, connected: ContinuousClock.Instant, secured: ContinuousClock.Instant?) {
         self.registry = registry
         self.connected = connected
         self.secured = secured
@@ -56,9 +29,7 @@ final class MomentHandler: ChannelDuplexHandler {
         case .head(var head):
             hasAnswerBegun = false
             isSent = false
-            report = head.headers.first(name: MomentRegistry.field).flatMap { UInt64($0) }
-                .flatMap { registry.take($0) }
-            head.headers.remove(name: MomentRegistry.field)
+            report = registry.take(from: &head.headers)
             if isUsed {
                 report?(.reusedConnection(.now))
             } else {

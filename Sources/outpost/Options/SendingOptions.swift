@@ -1,0 +1,44 @@
+import ArgumentParser
+import OfflineOData
+
+/// How changes are sent.
+struct SendingOptions: ParsableArguments {
+    /// The policies that need no program.
+    enum Policy: String, ExpressibleByArgument, CaseIterable {
+        case fail, mine, theirs
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "When somebody else has changed the entity: 'fail' puts the change into the error archive, "
+                + "'mine' sends it again on top, 'theirs' gives it up."))
+    var conflicts = Policy.fail
+
+    @Flag(help: "Send one request for several changes of an entity, and none for what was made and deleted.")
+    var fold = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A property whose values are unique and given by you: where the answer to a creation was lost, the entity "
+                + "is looked for by it instead of being in doubt; may be repeated.", valueName: "set=property"))
+    var correlate: [String] = []
+
+    mutating func validate() throws { _ = try uploadOptions }
+
+    var uploadOptions: UploadOptions {
+        get throws {
+            var options = UploadOptions(conflictPolicy: policy, foldsRequests: fold)
+            options.correlationProperties = try NamedValue.dictionary(
+                correlate, option: "--correlate", example: "Orders=Number")
+            return options
+        }
+    }
+
+    private var policy: ConflictPolicy {
+        switch conflicts {
+        case .fail: .fail
+        case .mine: .clientWins
+        case .theirs: .serverWins
+        }
+    }
+}

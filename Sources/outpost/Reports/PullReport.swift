@@ -1,0 +1,48 @@
+import OfflineOData
+
+/// What a pull brought.
+struct PullReport: Encodable {
+    struct Query: Encodable {
+        var name: String
+        var method: String
+        var received: Int
+        var inserted: Int
+        var updated: Int
+        var removed: Int
+    }
+
+    /// What came of reading the metadata again.
+    struct Metadata: Encodable {
+        var differences: [String]
+        var refused: [String]
+        var isRebuilt: Bool
+    }
+
+    var queries: [Query]
+    var rows: Int
+    var bytes: Int64
+    var metadata: Metadata?
+
+    init(_ report: DownloadReport, bytes: Int64, refresh: MetadataRefresh? = nil) {
+        metadata = refresh.map {
+            Metadata(
+                differences: $0.differences.map(\.description), refused: $0.refused, isRebuilt: $0.isRebuilt)
+        }
+        queries = report.queries.map {
+            Query(
+                name: $0.name, method: $0.method.rawValue, received: $0.received, inserted: $0.inserted,
+                updated: $0.updated, removed: $0.removed)
+        }
+        rows = report.received
+        self.bytes = bytes
+    }
+
+    static func show(_ report: DownloadReport, bytes: Int64) {
+        for query in report.queries where query.received > 0 {
+            print(
+                "\(query.name): \(Terminal.plural(query.received, "row")) received "
+                    + Terminal.dim("(\(query.inserted) new, \(query.updated) changed, \(query.removed) removed)"))
+        }
+        print("Pulled \(Terminal.plural(report.received, "row")), \(Terminal.bytes(bytes)).")
+    }
+}

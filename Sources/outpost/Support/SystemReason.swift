@@ -1,0 +1,12 @@
+import Foundation
+
+extension Error {
+    /// What the system says of it, such as `Permission denied`: without the names of classes, domains and codes that are of
+    /// no use to a person.
+    var systemReason: String {
+        var error = self as NSError
+        while let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error { error = cause as NSError }
+        guard error.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+        return String(cString: strerror(Int32(truncatingIfNeeded: error.code)))
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite("What was refused is told, whatever comes after it")
+struct EarlyEndTests {
+    /// A clone with two changes: one that is refused, and then one at which sending ends where it is wanted.
+    private func clone(_ site: Site, _ url: String, ending: Bool) async throws -> String {
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", url, clone).code == 0)
+        for name in ["first", "unwanted", ending ? "stranger" : "last"] {
+            #expect(try await site.tool.run("create", clone, "Things", "Name=\(name)").code == 0)
+        }
+        return clone
+    }
+
+    @Test("where sending ends early", arguments: ["push", "sync"])
+    func upload(command: String) async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await clone(site, url, ending: true)
+            let result = try await site.tool.run(command, clone)
+            #expect(result.code == 3, "\(result.output) \(result.errors)")
+            #expect(result.output.contains("Pushed 1 change, 1 refused"), "\(result.output)")
+            #expect(result.output.contains("We have enough."), "\(result.output)")
+            #expect(result.errors.contains("error:"), "\(result.errors)")
+            #expect(
+                result.errors.contains("1 change was refused before that: outpost errors \(clone)"), "\(result.errors)")
+        }
+    }
+
+    @Test("where sending ends early, as JSON", arguments: ["push", "sync"])
+    func json(command: String) async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await clone(site, url, ending: true)
+            let result = try await site.tool.run(command, clone, "--json")
+            #expect(result.code == 3, "\(result.output) \(result.errors)")
+            let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+            let push = try #require(command == "push" ? document : document?["push"] as? [String: Any])
+            #expect((push["failed"] as? [Any])?.count == 1)
+            #expect((push["accepted"] as? [Any])?.count == 1)
+        }
+    }
+
+    @Test("where the download behind it fails")
+    func download() async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await clone(site, url, ending: false)
+            service.refuseReads(true)
+            let result = try await site.tool.run("sync", clone)
+            #expect(result.code == 3, "\(result.output) \(result.errors)")
+            #expect(result.output.contains("Pushed 2 changes, 1 refused"), "\(result.output)")
+            #expect(result.errors.contains("outpost errors \(clone)"), "\(result.errors)")
+        }
+    }
+
+    @Test("and where nothing is to be sent, what is in the error archive is not forgotten")
+    func archive() async throws {
+        let site = try Site()
+        let service = ThingService()
+        try await service.serving { url in
+            let clone = try await clone(site, url, ending: false)
+            #expect(try await site.tool.run("push", clone).code == 3)
+            let again = try await site.tool.run("push", clone)
+            #expect(again.code == 0, "\(again.errors)")
+            #expect(
+                again.output == "Nothing to push. 1 change in the error archive: outpost errors \(clone)\n",
+                "\(again.output)")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import ForeignPrograms
+import Foundation
+import Testing
+
+@Suite("Messages name what is meant, and what to do")
+struct MessageTests {
+    /// A clone of a small service, which is no longer there, in a directory whose name a shell would take apart.
+    private func clone(_ site: Site, _ arguments: String...) async throws -> String {
+        let clone = site.path("my clone")
+        try await ThingService().serving { url in
+            let cloned = try await site.tool.run(["clone", url, clone] + arguments)
+            #expect(cloned.code == 0, "\(cloned.errors)")
+        }
+        return clone
+    }
+
+    @Test("advice names the directory, quoted for the shell")
+    func quoted() async throws {
+        let site = try Site()
+        let clone = try await clone(site)
+        let unknown = try await site.tool.run("pull", clone, "--only", "nix")
+        #expect(unknown.errors.contains("outpost status '\(clone)'"), "\(unknown.errors)")
+        let errors = try await site.tool.run("errors", "retry", clone, "5")
+        #expect(errors.errors.contains("outpost errors '\(clone)'"), "\(errors.errors)")
+        let none = try await site.tool.run("status", site.path("it's nowhere"))
+        #expect(none.errors.contains(#"outpost clone URL '"#) && none.errors.contains(#"it'\''s nowhere'"#))
+    }
+
+    @Test("two parts of one name are a mistake on the command line")
+    func duplicates() async throws {
+        let site = try Site()
+        let result = try await site.tool.run(
+            "clone", "http://127.0.0.1:1/", site.path("clone"), "--query", "one=Things", "--query", "one=Others")
+        #expect(result.code == 2 && result.errors.contains("'one'"), "\(result.errors)")
+    }
+
+    @Test("a file in place of a clone is said to be one", arguments: [false, true])
+    func file(withKey: Bool) async throws {
+        let site = try Site()
+        try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: site.path("shop.db")))
+        let key = withKey ? ["--key-file", site.path("shop.db")] : []
+        let result = try await site.tool.run(["status", site.path("shop.db")] + key)
+        #expect(result.code == 1 && result.errors.contains("is a file"), "\(result.errors)")
+    }
+
+    @Test("a store without the file that says where its key is: the same words, whatever is asked of it")
+    func withoutCloneFile() async throws {
+        let site = try Site()
+        let clone = try await clone(site)
+        try FileManager.default.removeItem(atPath: clone + "/outpost.json")
+        for arguments in [["status", clone], ["clone", "http://127.0.0.1:1/", clone], ["rekey", clone]] {
+            let result = try await site.tool.run(arguments)
+            #expect(result.code == 1 && result.errors.contains("outpost.json beside it is missing"), "\(result.errors)")
+            #expect(result.errors.contains("--key-file"), "\(result.errors)")
+        }
+    }
+
+    @Test("key files that are empty, or not there")
+    func keyFiles() async throws {
+        let site = try Site()
+        let empty = site.path("empty")
+        try Data().write(to: URL(fileURLWithPath: empty))
+        let clone = try await clone(site)
+        for command in ["query", "clone"] {
+            let arguments = command == "query" ? [clone, "Things"] : ["http://127.0.0.1:1/", site.path("other")]
+            let missing = try await site.tool.run([command] + arguments + ["--key-file", site.path("none")])
+            if command == "query" {
+                #expect(missing.code == 2, "\(missing.errors)")
+                #expect(missing.errors.contains("cannot be read: No such file or directory."), "\(missing.errors)")
+            }
+            #expect(!missing.errors.contains("errno"))
+        }
+        let none = try await site.tool.run("query", clone, "Things", "--key-file", empty)
+        #expect(none.code == 2 && none.errors.contains("\(empty) is empty"), "\(none.errors)")
+    }
+
+    @Test("who gives a user and is not let in is not told to give a user")
+    func wrongPassword() async throws {
+        let site = try Site()
+        try "ann:right\n".write(toFile: site.path("users"), atomically: true, encoding: .utf8)
+        try "wrong\n".write(toFile: site.path("password"), atomically: true, encoding: .utf8)
+        try await site.serve(nil, port: 0, "--auth", site.path("users"))
+        let anonymous = try await site.tool.run("clone", site.url, site.path("clone"))
+        #expect(anonymous.errors.contains("--user NAME"), "\(anonymous.errors)")
+        let wrong = try await site.tool.run(
+            "clone", site.url, site.path("clone"), "--user", "ann", "--password-file", site.path("password"))
+        #expect(wrong.code == 1 && !wrong.errors.contains("--user"), "\(wrong.errors)")
+        #expect(wrong.errors.contains("ann") && wrong.errors.contains(site.path("password")), "\(wrong.errors)")
+    }
+
+    @Test("a clone that may not be written: where it is, and what helps", arguments: ["query", "status", "verify"])
+    func readOnly(command: String) async throws {
+        let site = try Site()
+        let key = site.path("key")
+        try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: key))
+        let clone = try await clone(site, "--key-file", key)
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: clone) {
+            try manager.setAttributes([.posixPermissions: 0o444], ofItemAtPath: clone + "/" + name)
+        }
+        try manager.setAttributes([.posixPermissions: 0o555], ofItemAtPath: clone)
+        defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: clone) }
+        var arguments = [Tool.executable.path, command, clone] + (command == "query" ? ["Things"] : [])
+        arguments += ["--key-file", key]
+        // Who may do everything may write everywhere.
+        if geteuid() == 0 { arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments }
+        let (status, output) = try await Command.run(arguments, includesErrors: true)
+        #expect(status == 1)
+        #expect(output.contains("\(clone) may not be written"), "\(output)")
+        #expect(output.contains("cp -r '\(clone)'") && output.contains("chmod -R u+w '\(clone)'"), "\(output)")
+    }
+
+    @Test("a service at an address in brackets is not cloned into a bracket", .enabled(if: Self.hasIPv6))
+    func brackets() async throws {
+        let site = try Site()
+        try SQLite.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)", in: site.database)
+        try await site.serve(path: site.database, "--host", "::1")
+        let (process, output, errors) = site.tool.process(["clone", site.url])
+        process.currentDirectoryURL = site.directory
+        try process.run()
+        let said = (await Tool.text(output), await Tool.text(errors))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(said)")
+        #expect(FileManager.default.fileExists(atPath: site.path("clone/store.db")))
+        #expect(!FileManager.default.fileExists(atPath: site.path("[")))
+    }
+
+    private static let hasIPv6: Bool = {
+        let interfaces = "/proc/net/if_inet6"
+        return !((try? String(contentsOfFile: interfaces, encoding: .utf8)) ?? "").isEmpty
+    }()
+
+    @Test(
+        "who is asked for a password and ends the command has a terminal that shows what is typed", arguments: [2, 15])
+    func askedForSecret(signal: Int32) async throws {
+        let site = try Site()
+        let terminal = try PseudoTerminal()
+        #expect(terminal.echoes)
+        var wasHidden = false
+        let result = try await site.tool.run(
+            "clone", "http://127.0.0.1:1/", site.path("clone"), "--user", "ann", at: terminal
+        ) { process in
+            for _ in 0..<500 where terminal.echoes { try await Task.sleep(for: .milliseconds(20)) }
+            wasHidden = !terminal.echoes
+            kill(process.processIdentifier, signal)
+        }
+        #expect(wasHidden, "a password is not shown")
+        #expect(result.code == signal, "it ends by the signal")
+        #expect(terminal.echoes)
+    }
+}

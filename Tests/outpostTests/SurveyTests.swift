@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@Suite("What a clone would take is shown first (rule 35)")
+struct SurveyTests {
+    private static let huge = String(Int64.max)
+
+    @Test("a count beyond reason is asked about, with the counts shown, and taken for what it is")
+    func huge() async throws {
+        let site = try Site()
+        let service = ThingService(count: Self.huge)
+        try await service.serving { url in
+            let parts = ["--query", "one=Things", "--query", "two=Things?$filter=Name ne 'x'"]
+            let refused = try await site.tool.run(["clone", url, site.path("clone")] + parts)
+            #expect(refused.code == 1, "\(refused.errors)")
+            #expect(refused.errors.contains("one") && refused.errors.contains("9,223,372,036,854,775,807"))
+            #expect(refused.errors.contains("This takes 2 queries with 9,223,372,036,854,775,807 rows"))
+            #expect(refused.errors.contains("filters in the queries"), "--query is given: \(refused.errors)")
+            #expect(!refused.errors.contains("with --query"), "\(refused.errors)")
+            let whole = try await site.tool.run("clone", url, site.path("clone"))
+            #expect(whole.errors.contains("Take a part of it with --query"), "\(whole.errors)")
+            #expect(!FileManager.default.fileExists(atPath: site.path("clone")))
+        }
+    }
+
+    @Test("the disk is looked at also where several folders are to be made")
+    func space() async throws {
+        let site = try Site()
+        let service = ThingService(count: Self.huge)
+        try await service.serving { url in
+            let nested = site.path("one/two/clone")
+            let refused = try await site.tool.run("clone", url, nested, "--all")
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("\(site.directory.path) has"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: site.path("one")))
+        }
+    }
+
+    @Test("a count below zero is unknown")
+    func negative() async throws {
+        let site = try Site()
+        let service = ThingService(count: "-5")
+        try await service.serving { url in
+            let survey = try await site.tool.run("clone", url, site.path("clone"), "--dry-run")
+            #expect(survey.code == 0 && survey.output.contains("unknown"), "\(survey.output) \(survey.errors)")
+            #expect(try await site.tool.run("clone", url, site.path("clone")).code == 0)
+        }
+    }
+
+    @Test("a person sees the counts of what is taken, and says no to what is too much")
+    func person() async throws {
+        let site = try Site()
+        let small = ThingService()
+        try await small.serving { url in
+            let terminal = try PseudoTerminal()
+            let cloned = try await site.tool.run("clone", url, site.path("small"), at: terminal)
+            #expect(cloned.code == 0, "\(cloned.errors)")
+            #expect(cloned.errors.contains("Things") && cloned.errors.contains("1 query, 0 rows"), "\(cloned.errors)")
+        }
+        let large = ThingService(count: Self.huge)
+        try await large.serving { url in
+            let terminal = try PseudoTerminal()
+            terminal.type("n\n")
+            let refused = try await site.tool.run("clone", url, site.path("large"), at: terminal)
+            #expect(refused.code == 1 && refused.errors.contains("Go on? [y/N]"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: site.path("large")))
+        }
+    }
+
+    @Test("what takes long says each second what it does, and nothing where nobody looks")
+    func progress() async throws {
+        let site = try Site()
+        let service = ThingService(thinking: .milliseconds(2500))
+        try await service.serving { url in
+            let terminal = try PseudoTerminal()
+            let seen = try await site.tool.run("clone", url, site.path("seen"), at: terminal)
+            #expect(seen.code == 0, "\(seen.errors)")
+            #expect(seen.errors.contains("Asking \(url) how much there is … 1 s"), "\(seen.errors)")
+            #expect(seen.errors.contains("… 2 s"), "\(seen.errors)")
+            let piped = try await site.tool.run("clone", url, site.path("piped"))
+            #expect(piped.code == 0 && piped.errors.isEmpty, "\(piped.errors)")
+        }
+    }
+}
