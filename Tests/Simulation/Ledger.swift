@@ -14,6 +14,8 @@ final class Ledger: Sendable {
         let born: String
         /// The mark that the row was born with which a new one refers to.
         let parent: String?
+        /// The mark that the row had when the change was made, which is what its user saw; `nil` for a creation.
+        var base: String?
         /// What it set, by the names of the properties.
         let values: [String: String]
         /// Whether it is folded into another change of the same entity before it is sent, where that can be.
@@ -37,7 +39,19 @@ final class Ledger: Sendable {
         var wasArchivedAsRefused = false
         /// The marks of what the service had instead, where the archive tells of a conflict with the version it was made of.
         var conflicts: Set<String> = []
+        /// The marks of what else its user was shown of the entity since, before it was sent again.
+        var shown: Set<String> = []
+        /// The names of what it set and left to others where both had changed it.
+        var yielded: Set<String> = []
+        /// Whether what it makes can be found again at the service, by a value that nothing else has.
+        var isFindable = false
+        /// Whether it was ever in the error archive as in doubt.
+        var wasInDoubt = false
+        /// Whether an answer to it may have failed to come: it was lost, cut or late, or the client could not keep it.
+        var wasUnanswered = false
 
+        /// Whether it makes an entity.
+        var isCreation: Bool { mark == born }
         /// Whether it deletes an entity.
         var isDeletion: Bool { mark == Ledger.deletion(of: born) }
     }
@@ -64,6 +78,7 @@ final class Ledger: Sendable {
             let name = Self.name(change.mark, change.client)
             var known = state.changes[name] ?? change
             known.order = state.count
+            known.base = change.base
             state.changes[name] = known
         }
     }
@@ -81,16 +96,23 @@ final class Ledger: Sendable {
     /// How many changes there were.
     var count: Int { state.withLock { $0.changes.count } }
 
+    /// How many of them were ever in doubt.
+    var doubts: Int { state.withLock { $0.changes.values.count(where: \.wasInDoubt) } }
+
     /// What was promised and is not so, by what the service did.
     ///
     /// - Parameters:
+    ///   - hasVersions: Whether the service gives ETags and says that it heeds them.
     ///   - isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises what it was
     ///     sent before.
     ///   - recognisesRepeats: Whether it recognises what it was sent before.
-    func violations(of history: ServiceHistory, isGuarded: Bool, recognisesRepeats: Bool) -> [String] {
+    func violations(
+        of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool
+    ) -> [String] {
         let changes = state.withLock { $0.changes }
         let judge = Judge(
-            changes: changes, history: history, isGuarded: isGuarded, recognisesRepeats: recognisesRepeats)
+            changes: changes, history: history, hasVersions: hasVersions, isGuarded: isGuarded,
+            recognisesRepeats: recognisesRepeats)
         return changes.sorted { $0.key < $1.key }.compactMap { judge.problem(of: $0.value) }
     }
 }
@@ -99,6 +121,7 @@ final class Ledger: Sendable {
 private struct Judge {
     let changes: [String: Ledger.Change]
     let history: ServiceHistory
+    let hasVersions: Bool
     let isGuarded: Bool
     let recognisesRepeats: Bool
 
@@ -111,14 +134,63 @@ private struct Judge {
         var mayActAgain = change.wasForced && (!isGuarded || acts?.overItself == 0)
         // Where others have brought back what it was made of, neither a key nor an ETag tells that it acted before.
         if !recognisesRepeats, acts?.beforehand.count == 1 { mayActAgain = true }
+        // Nor does a value tell it where others have deleted what had that.
+        let deletions = history.acts[Ledger.deletion(of: change.born)]?.count ?? 0
+        if change.isFindable, !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
+        if hasVersions, let other = overwritten(by: change) {
+            return "\(what) was put over \(other), which its user had not seen"
+        }
         if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
         if change.wasArchivedAsRefused, !wasRefused(change) {
             return "\(what) is archived as refused, and the service never refused it"
         }
         if change.isAcknowledged, times == 0, !isAccountedFor(change) { return "\(what) is lost" }
+        if change.wasInDoubt, let reason = needlessness(of: change) { return "\(what) was in doubt, \(reason)" }
         return nil
     }
+
+    /// Why a change need not have been in doubt; `nil` where nobody could tell whether it had acted.
+    private func needlessness(of change: Ledger.Change) -> String? {
+        guard change.wasUnanswered else { return "and every answer to it came" }
+        guard !recognisesRepeats else {
+            return history.forgotten.contains(change.mark) ? nil : "and the service would have recognised it"
+        }
+        if !change.isCreation { return "and can be sent again without harm" }
+        return change.isFindable ? "and what it made could be found" : nil
+    }
+
+    // MARK: What its user had seen
+
+    /// The mark of a version of the entity that a change was put over, or deleted, without its user having seen it.
+    private func overwritten(by change: Ledger.Change) -> String? {
+        guard !change.isCreation, let acts = history.acts[change.mark] else { return nil }
+        var seen = versions(seenFor: change)
+        if change.isDeletion {
+            // The service cannot tell who deleted a row that several wanted to be gone.
+            guard !history.deletedByOthers.contains(change.born) else { return nil }
+            for other in changes.values where other.mark == change.mark { seen.formUnion(versions(seenFor: other)) }
+        }
+        return acts.found.compactMap(\.self).first { !seen.contains($0) }
+    }
+
+    /// The marks of the versions that a change may be put over: what its user saw when it was made, what the same user had
+    /// made of the entity until then, and what the error archive or the policy showed of others.
+    private func versions(seenFor change: Ledger.Change) -> Set<String> {
+        let own = ofEntity(of: change).filter { $0.order <= change.order }
+        var seen = Set(own.map(\.mark))
+        for change in own { seen.formUnion(change.conflicts.union(change.shown)) }
+        // A change that was made on top of one that is not sent, since it was folded or taken back, is one of what that was
+        // made of.
+        var base = change.base
+        while let mark = base {
+            seen.insert(mark)
+            base = own.first { $0.mark == mark }?.base
+        }
+        return seen
+    }
+
+    // MARK: What became of it
 
     /// Whether the service said no, or had another version than the one that the change was made of.
     private func wasRefused(_ change: Ledger.Change) -> Bool {
@@ -146,7 +218,9 @@ private struct Judge {
         let between = ofEntity(of: earlier).filter { (earlier.order...later.order).contains($0.order) }
         return acts.rows.contains { row in
             earlier.values.keys.allSatisfy { name in
-                between.contains { $0.values[name] != nil && $0.values[name] == row[name] }
+                between.contains {
+                    $0.yielded.contains(name) || $0.values[name] != nil && $0.values[name] == row[name]
+                }
             }
         }
     }
@@ -172,6 +246,10 @@ struct ServiceHistory: Sendable {
     var births: Set<String> = []
     /// The marks of changes that it refused at least once.
     var refusals: Set<String> = []
+    /// The marks of changes that it was sent again when it had forgotten what it was sent before.
+    var forgotten: Set<String> = []
+    /// The marks that rows were born with which another program than its clients deleted.
+    var deletedByOthers: Set<String> = []
 }
 
 /// What the service did with a change.
@@ -182,6 +260,8 @@ struct Acts: Sendable {
     var overItself = 0
     /// The rows that it acted on, each as it was before: whose mark it had, if there was one.
     var beforehand: Set<String> = []
+    /// The mark that the row had before each time; `nil` where there was no row.
+    var found: [String?] = []
     /// What the row had after each time, by the names of the properties.
     var rows: [[String: String]] = []
 }

@@ -11,6 +11,9 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     public var isRepeatable = true
     /// Whether it says of itself what is so; else it claims to recognise what it does not.
     public var isHonest = true
+    /// Whether it keeps a change from being put over a version that has another ETag than the one it is sent with; else it
+    /// gives ETags and does not heed them.
+    public var heedsETags = true
 
     /// Makes one that can do everything.
     public init() {}
@@ -51,6 +54,7 @@ struct LesserService: ODataProvider {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
         if !ability.isRepeatable { request.repeatability = nil }
+        if !ability.heedsETags { request.ifMatch = nil }
         if !ability.hasETags {
             request.ifMatch = nil
             // What is encoded already cannot be taken out any more.

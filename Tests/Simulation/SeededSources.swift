@@ -20,17 +20,22 @@ final class GuidSource: Sendable {
 
 /// What a person decides about conflicts, as it follows from a seed.
 final class Decisions: Sendable {
+    /// What becomes of a conflict.
+    enum Decision: CaseIterable {
+        case fail
+        case mine
+        case theirs
+        /// Of what both have changed, theirs; else mine.
+        case merged
+    }
+
     private let numbers: Mutex<SeededNumbers>
 
     init(seed: UInt64) {
         numbers = Mutex(SeededNumbers(seed: seed))
     }
 
-    func next() -> ConflictDecision {
-        switch numbers.withLock({ $0.next() % 3 }) {
-        case 0: .fail
-        case 1: .mine
-        default: .theirs
-        }
+    func next() -> Decision {
+        numbers.withLock { Decision.allCases.randomElement(using: &$0) } ?? .fail
     }
 }

@@ -34,6 +34,7 @@ actor SimulatedClient {
     private let ledger: Ledger
     private let folds: Bool
     private let isCareful: Bool
+    private let correlates: Bool
     private let queries: [DefiningQuery]
     private var numbers: SeededNumbers
     private var life = 0
@@ -42,6 +43,9 @@ actor SimulatedClient {
     private var store: OfflineODataProvider?
     private var wire: SimulatedWire?
     private(set) var disk: FaultDisk?
+    /// The disk of the former life, while what that has begun ends.
+    private var formerDisk: FaultDisk?
+    private var formerDiskFaults: [Fault] = []
     /// What was promised and is not so.
     private(set) var violations: [String] = []
     /// The marks of changes that were lost on purpose.
@@ -58,10 +62,12 @@ actor SimulatedClient {
         let wasRefused: Bool
     }
 
-    /// - Parameter isCareful: Whether it keeps every change; else it loses one.
+    /// - Parameters:
+    ///   - isCareful: Whether it keeps every change; else it loses one.
+    ///   - correlates: Whether what it made is looked for at the service by the mark that it was born with.
     init(
         number: Int, directory: String, seed: UInt64, queries: [DefiningQuery], folds: Bool, isCareful: Bool,
-        service: SimulatedService, time: VirtualTime, ledger: Ledger
+        correlates: Bool, service: SimulatedService, time: VirtualTime, ledger: Ledger
     ) {
         self.number = number
         self.directory = directory
@@ -71,6 +77,7 @@ actor SimulatedClient {
         self.ledger = ledger
         self.folds = folds
         self.isCareful = isCareful
+        self.correlates = correlates
         self.queries = queries
         numbers = SeededNumbers(seed: seed)
     }
@@ -112,8 +119,11 @@ actor SimulatedClient {
         wire?.die()
         life += 1
         try disk?.restart(into: folder, with: remains)
+        formerDiskFaults += disk?.fired ?? []
         // Whatever the former process still tries does not reach its disk.
         disk?.break(.crash(at: 0))
+        formerDisk = disk
+        disk = nil
         try? EncryptedDatabase.lock(at: former + "/store.db")
     }
 
@@ -122,6 +132,7 @@ actor SimulatedClient {
         try? store?.close()
         let former = "\(directory)/\(number)-\(life - 1)"
         try? FileManager.default.removeItem(atPath: former)
+        formerDisk = nil
         disk = try FaultDisk(folder: folder)
         wire = SimulatedWire(halts)
         try await open()
@@ -165,6 +176,9 @@ actor SimulatedClient {
         disk?.mend()
         return disk?.isOver ?? false
     }
+
+    /// The faults of its disks that have happened, in all its lives.
+    var diskFaults: [Fault] { formerDiskFaults + (disk?.fired ?? []) }
 
     /// Puts the clock wrong by up to two days, whatever the client is doing.
     func setClock() { clock.set(wrongBy: Double.random(in: -172_800...172_800, using: &numbers)) }
@@ -270,18 +284,20 @@ actor SimulatedClient {
         properties["Born"] = .string(mark)
         let made = properties
         let other = parent.map { text($0["Born"]) }
+        let provider = maker(store)
         try await change(mark, born: mark, parent: other, setting: made, "create in \(set)") {
             guard let shape = store.model.shape(ofSet: set) else { return }
-            _ = try await store.execute(
+            _ = try await provider.execute(
                 ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, made))))
         }
+        if Self.correlations[set] != nil, correlates { ledger.note(mark, of: number) { $0.isFindable = true } }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
     }
 
     private func update(_ store: OfflineODataProvider) async throws {
         let set = ["Places", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
-        guard let row = try await pick(set, store) else { return }
+        guard let row = try await pick(set, store, prefersContested: true) else { return }
         let mark = newMark()
         var properties: [String: ODataValue] = ["Mark": .string(mark)]
         switch set {
@@ -295,8 +311,9 @@ actor SimulatedClient {
         if let extra = extras.randomElement(using: &numbers) { properties[extra] = .string("\(extra) \(mark)") }
         let changed = properties
         let url = Self.url(set, row)
-        try await change(mark, born: text(row["Born"]), setting: changed, "update \(url)") {
-            _ = try await store.execute(
+        let provider = maker(store)
+        try await change(mark, of: row, setting: changed, "update \(url)") {
+            _ = try await provider.execute(
                 ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
         }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
@@ -318,20 +335,34 @@ actor SimulatedClient {
         let set = ["Places", "Tasks", "Steps", "Steps"].randomElement(using: &numbers) ?? "Steps"
         guard let row = try await pick(set, store) else { return }
         let url = Self.url(set, row)
-        let born = text(row["Born"])
-        try await change(Ledger.deletion(of: born), born: born, "delete \(url)") {
+        try await change(Ledger.deletion(of: text(row["Born"])), of: row, "delete \(url)") {
             _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: url)))
         }
     }
 
+    /// The store, for a change that now and then is one of those whose answers need not have the entity.
+    private func maker(_ store: OfflineODataProvider) -> any ODataProvider {
+        Int.random(in: 0..<4, using: &numbers) == 0 ? store.changing(ChangeOptions(prefersNoContent: true)) : store
+    }
+
+    /// Makes a change of a row that is there and notes whether it was acknowledged.
+    private func change(
+        _ mark: String, of row: Entity, setting properties: [String: ODataValue] = [:], _ what: String,
+        _ body: () async throws -> Void
+    ) async throws {
+        try await change(
+            mark, born: text(row["Born"]), base: text(row["Mark"]), setting: properties, what, body)
+    }
+
     /// Makes a change and notes whether it was acknowledged.
     private func change(
-        _ mark: String, born: String, parent: String? = nil, setting properties: [String: ODataValue] = [:],
-        _ what: String, _ body: () async throws -> Void
+        _ mark: String, born: String, parent: String? = nil, base: String? = nil,
+        setting properties: [String: ODataValue] = [:], _ what: String, _ body: () async throws -> Void
     ) async throws {
         let values = properties.filter { SimulatedService.isContent($0.key) }.mapValues { text($0) }
         let change = Ledger.Change(
-            mark: mark, client: number, text: what, born: born, parent: parent, values: values, mayBeFolded: folds)
+            mark: mark, client: number, text: what, born: born, parent: parent, base: base, values: values,
+            mayBeFolded: folds)
         ledger.begin(change)
         do {
             try await body()
@@ -347,8 +378,15 @@ actor SimulatedClient {
         }
     }
 
-    private func pick(_ set: String, _ store: OfflineODataProvider) async throws -> Entity? {
+    /// - Parameter prefersContested: Whether half of the time it is one of the few rows that everybody changes.
+    private func pick(
+        _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
+    ) async throws -> Entity? {
         let rows = try await store.entities("\(set)?$orderby=Born,Id")
+        if prefersContested, Bool.random(using: &numbers) {
+            let contested = rows.filter { SimulatedService.contested.contains(text($0["Born"])) }
+            if let row = contested.randomElement(using: &numbers) { return row }
+        }
         return rows.randomElement(using: &numbers)
     }
 
@@ -381,6 +419,7 @@ actor SimulatedClient {
                 mark: mark, row: QueuedRow(of: request), wasRefused: request.state == .refused)
             ledger.note(mark, of: number) {
                 $0.isGivenUp = false
+                if request.state == .inDoubt { $0.wasInDoubt = true }
                 guard request.state == .refused else { return }
                 $0.wasArchivedAsRefused = true
                 if let conflict = Self.conflict(of: request, born: $0.born) { $0.conflicts.insert(conflict) }
@@ -394,32 +433,6 @@ actor SimulatedClient {
         }
         known = seen
         return requests
-    }
-
-    private static func mark(of request: QueuedRequest) -> String {
-        switch request.kind {
-        case .delete: Ledger.deletion(of: text(request.base?["Born"]))
-        default: text(request.changes["Mark"])
-        }
-    }
-
-    /// The mark of what had been done to the entity, where a change was refused since it was made of another version.
-    private static func conflict(of request: QueuedRequest, born: String) -> String? {
-        guard let failure = request.failure, failure.isConflict, let base = request.base else { return nil }
-        guard let theirs = failure.theirs else { return Ledger.deletion(of: born) }
-        return theirs["Mark"] == base["Mark"] ? nil : text(theirs["Mark"])
-    }
-
-    /// The requests of the same rows as some, and of those that wait for one of theirs: what goes when those rows are taken
-    /// back.
-    private static func goingWith(_ chosen: [QueuedRequest], of all: [QueuedRequest]) -> [QueuedRequest] {
-        var rows = Set(chosen.map { QueuedRow(of: $0) })
-        while true {
-            let ids = Set(all.filter { rows.contains(QueuedRow(of: $0)) }.map(\.id))
-            let waiting = all.filter { !ids.contains($0.id) && !ids.isDisjoint(with: $0.dependsOn) }
-            guard !waiting.isEmpty else { return all.filter { ids.contains($0.id) } }
-            rows.formUnion(waiting.map { QueuedRow(of: $0) })
-        }
     }
 
     /// Notes that changes are taken back now: those that are still in the queue at the next look are not.
@@ -446,7 +459,12 @@ actor SimulatedClient {
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
                 if request.failure?.isConflict == true {
-                    ledger.note(Self.mark(of: request), of: number) { $0.wasForced = true }
+                    // It goes on top of the newest version that is known here, which the person sees besides.
+                    let newest = try await store.original(of: try ODataURL(parsing: request.entityText))
+                    ledger.note(Self.mark(of: request), of: number) {
+                        $0.wasForced = true
+                        if let newest { $0.shown.insert(text(newest["Mark"])) }
+                    }
                 }
                 try await store.retry([request.id])
             } else {
@@ -456,25 +474,46 @@ actor SimulatedClient {
         }
     }
 
-    private func uploadOptions() -> UploadOptions {
+    /// The property by which what was made can be found again, by the names of the sets where the service gives the keys.
+    private static let correlations = ["Tasks": "Born", "Steps": "Born"]
+
+    /// How changes are sent by whoever leaves every conflict to the archive.
+    private func plainOptions() -> UploadOptions {
         var options = UploadOptions()
+        if correlates { options.correlationProperties = Self.correlations }
+        return options
+    }
+
+    private func uploadOptions() -> UploadOptions {
+        var options = plainOptions()
         options.foldsRequests = folds
         options.stopOnFirstFailure = Int.random(in: 0..<8, using: &numbers) == 0
         let (ledger, decisions, store, number) = (ledger, Decisions(seed: numbers.next()), store, number)
         options.conflictPolicy = .custom { versions in
-            let decision = versions.kind == .update || versions.theirs == nil ? decisions.next() : .fail
-            if case .mine = decision { ledger.note(text(versions.mine["Mark"]), of: number) { $0.wasForced = true } }
-            guard case .theirs = decision, let status = try? await store?.status() else { return decision }
-            let all = status.pending + status.failed
-            let ofEntity = all.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
-            // What was deleted there is given up with all its changes, and so is a change that is the only one; else the
-            // others stay.
-            let isWhole = versions.theirs == nil || ofEntity.count == 1
-            let one = ofEntity.first { Self.mark(of: $0) == text(versions.mine["Mark"]) } ?? ofEntity.first
-            for request in isWhole ? Self.goingWith(ofEntity, of: all) : [one].compactMap(\.self) {
-                ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
+            let mark = Self.mark(of: versions)
+            if let theirs = versions.theirs {
+                ledger.note(mark, of: number) { $0.shown.insert(text(theirs["Mark"])) }
             }
-            return decision
+            switch decisions.next() {
+            case .fail: return .fail
+            case .theirs:
+                if let status = try? await store?.status() {
+                    for request in Self.goingFor(versions, mark, of: status.pending + status.failed) {
+                        ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
+                    }
+                }
+                return .theirs
+            case .mine:
+                ledger.note(mark, of: number) { $0.wasForced = true }
+                return .mine
+            case .merged:
+                let (merged, yielded) = Self.merged(versions)
+                ledger.note(mark, of: number) {
+                    $0.wasForced = true
+                    $0.yielded.formUnion(yielded)
+                }
+                return versions.kind == .update ? .merged(merged) : .mine
+            }
         }
         return options
     }
@@ -499,7 +538,7 @@ actor SimulatedClient {
         do {
             try await store.sync(options: uploadOptions())
             try await settleArchive(store, isFinal: true)
-            try await store.sync()
+            try await store.sync(options: plainOptions())
             let status = try await store.status()
             return status.pending.isEmpty && status.failed.isEmpty
         } catch {
@@ -529,16 +568,5 @@ actor SimulatedClient {
         } catch {
             violations.append("client \(number) cannot be compared: \(error)")
         }
-    }
-}
-
-/// The row that a request is about.
-private struct QueuedRow: Hashable {
-    let set: String
-    let id: Int64
-
-    init(of request: QueuedRequest) {
-        set = request.entitySet
-        id = request.rowID
     }
 }

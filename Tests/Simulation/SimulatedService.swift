@@ -22,6 +22,10 @@ actor SimulatedService {
     private var extras = 0
     /// The marks of changes that were refused at least once.
     private var refusals: Set<String> = []
+    /// The marks of changes that came again when it had forgotten them.
+    private var forgotten: Set<String> = []
+    /// The marks that rows were born with which others deleted.
+    private var deletedByOthers: Set<String> = []
 
     init(path: String, ability: ServiceAbility, time: VirtualTime) async throws {
         self.path = path
@@ -42,6 +46,9 @@ actor SimulatedService {
         let database = try await ServedDatabase.open(path: path, options: options)
         return (database, ODataHandler(provider: LesserService(base: database, ability: ability)))
     }
+
+    /// The marks that those rows were born with which everybody changes: where changes are spread, they hardly ever meet.
+    static let contested: Set = ["first P2", "first T1"]
 
     private static let firstColumns = ["Places": ["Name"], "Tasks": ["Title", "Amount"], "Steps": ["Title"]]
 
@@ -107,12 +114,16 @@ actor SimulatedService {
         let (response, stream) = await handler.handle(request, ByteStream(body))
         var bytes: [UInt8] = []
         while let chunk = try await stream.next() { bytes += chunk }
-        if response.status.code >= 400, let mark = try await mark(of: request, body) { refusals.insert(mark) }
+        if response.status.code >= 400, let mark = try await mark(of: request, body) {
+            refusals.insert(mark)
+            let isRejected = response.headerFields[.repeatabilityResult] == "rejected"
+            if response.status.code == 412, isRejected { forgotten.insert(mark) }
+        }
         return Answer(response: response, body: bytes)
     }
 
     /// The mark of the change that a message is to make; `nil` where it makes none, or none that can be told.
-    private func mark(of request: HTTPRequest, _ body: [UInt8]) async throws -> String? {
+    func mark(of request: HTTPRequest, _ body: [UInt8]) async throws -> String? {
         switch request.method {
         case .post, .patch, .put:
             let properties = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
@@ -168,11 +179,23 @@ actor SimulatedService {
         }
     }
 
+    /// Deletes a task as another program does.
+    ///
+    /// - Returns: Whether the database took it.
+    func deleteTask(_ id: Int) async throws -> Bool {
+        let born = try await others.read {
+            try String.fetchOne($0, sql: "SELECT Born FROM Tasks WHERE Id = ?", arguments: [id])
+        }
+        guard try await change("DELETE FROM Tasks WHERE Id = ?", [id]) else { return false }
+        if let born { deletedByOthers.insert(born) }
+        return true
+    }
+
     /// What was made of each change, and what was refused.
     func history() async throws -> ServiceHistory {
-        let refusals = refusals
+        let known = ServiceHistory(refusals: refusals, forgotten: forgotten, deletedByOthers: deletedByOthers)
         return try await others.read { database in
-            var history = ServiceHistory(refusals: refusals)
+            var history = known
             let rows = try Row.fetchAll(
                 database,
                 sql: """
@@ -194,6 +217,7 @@ actor SimulatedService {
                 if isOverItself { acts.overItself += 1 }
                 let (place, key, before): (String, String?, String?) = (row["Place"], row["RowKey"], row["Before"])
                 acts.beforehand.insert("\(place)(\(key ?? "")) \(before ?? "")")
+                acts.found.append(before)
                 acts.rows.append(values)
                 history.acts[mark] = acts
                 if kind == "insert", let born: String = row["Born"] { history.births.insert(born) }

@@ -15,7 +15,7 @@ import OfflineOData
 /// let outcome = try await Simulation(seed: 17).run()
 /// print(outcome.violations)  // what was promised and is not so
 /// ```
-public struct Simulation: Sendable {
+public struct Simulation: Sendable, CustomStringConvertible {
     /// What came of a run.
     public struct Outcome: Sendable {
         /// What was promised and is not so.
@@ -26,8 +26,12 @@ public struct Simulation: Sendable {
         public let changes: Int
         /// How many messages were faulty.
         public let faults: Int
+        /// How many faults of disks happened.
+        public let diskFaults: Int
         /// How many times a client crashed.
         public let crashes: Int
+        /// How many changes were in doubt.
+        public let doubts: Int
         /// How many times a client took up metadata that were new to it.
         public let migrations: Int
         /// The marks of changes that careless clients lost.
@@ -46,6 +50,8 @@ public struct Simulation: Sendable {
     public let hasFilters: Bool
     /// Whether disks fail, besides wires and processes.
     public let hasDiskFaults: Bool
+    /// Whether clients find again what they made, where the service recognises no repeated request, by a value of their own.
+    public let correlates: Bool
     private let keepsLines: Bool
     private let isCareful: Bool
     /// What all that happens follows from.
@@ -61,7 +67,10 @@ public struct Simulation: Sendable {
     ///   - keepsLines: Whether the trace keeps its text.
     ///   - isHonest: Whether a service that recognises no repeated request says so.
     ///   - isCareful: Whether the clients keep every change; else each loses one and tells nobody.
-    public init(seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true) {
+    ///   - heedsETags: Whether a service that gives ETags keeps a change from being put over another version.
+    public init(
+        seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true, heedsETags: Bool = true
+    ) {
         self.seed = seed
         self.keepsLines = keepsLines
         self.isCareful = isCareful
@@ -69,6 +78,7 @@ public struct Simulation: Sendable {
         var ability = ServiceAbility()
         ability.isRepeatable = seed % 2 == 0
         ability.isHonest = isHonest
+        ability.heedsETags = heedsETags
         clients = Self.happensOnce(in: 50, &numbers) ? 50 : Int.random(in: 2...5, using: &numbers)
         ability.hasDeltaLinks = !Self.happensOnce(in: 3, &numbers)
         ability.hasETags = !Self.happensOnce(in: 8, &numbers)
@@ -76,7 +86,17 @@ public struct Simulation: Sendable {
         hasFilters = Self.happensOnce(in: 4, &numbers)
         hasDiskFaults = Self.happensOnce(in: 3, &numbers)
         runSeed = numbers.next()
+        correlates = Self.happensOnce(in: 2, &numbers) && !ability.isRepeatable
         self.ability = ability
+    }
+
+    /// What was drawn, as a line.
+    public var description: String {
+        let drawn = [
+            folds ? "folding" : nil, hasFilters ? "filters" : nil, hasDiskFaults ? "failing disks" : nil,
+            correlates ? "correlating" : nil,
+        ].compactMap(\.self)
+        return "\(clients) clients, a service \(ability)\(drawn.map { ", \($0)" }.joined())"
     }
 
     /// Draws whether something is so that is so in one of so many cases.
@@ -132,12 +152,14 @@ public struct Simulation: Sendable {
             for number in 0..<plan.clients {
                 let client = try SimulatedClient(
                     number: number, directory: directory, seed: numbers.next(), queries: plan.queries(),
-                    folds: plan.folds, isCareful: plan.isCareful, service: service, time: time, ledger: ledger)
+                    folds: plan.folds, isCareful: plan.isCareful, correlates: plan.correlates, service: service,
+                    time: time, ledger: ledger)
                 seats.append(Seat(client))
             }
         }
 
         mutating func outcome() async throws -> Outcome {
+            trace.add(plan.description)
             for index in seats.indices {
                 try await drive(index) { client, halts in
                     try await client.install(halts)
@@ -152,21 +174,23 @@ public struct Simulation: Sendable {
             try await heal()
             var violations: [String] = []
             var lost: [String] = []
-            var migrations = 0
+            var (migrations, diskFaults) = (0, 0)
             for seat in seats {
                 await seat.client.compare()
                 violations += await seat.client.violations
                 lost += await seat.client.lost
                 migrations += await seat.client.migrations
+                diskFaults += await seat.client.diskFaults.count
                 await seat.client.close()
             }
             violations += ledger.violations(
-                of: try await service.history(), isGuarded: plan.ability.hasETags || plan.ability.isRepeatable,
+                of: try await service.history(), hasVersions: plan.ability.hasETags,
+                isGuarded: plan.ability.hasETags || plan.ability.isRepeatable,
                 recognisesRepeats: plan.ability.isRepeatable)
             try await service.close()
             return Outcome(
-                violations: violations, trace: trace, changes: ledger.count, faults: faults, crashes: crashes,
-                migrations: migrations, lost: lost)
+                violations: violations, trace: trace, changes: ledger.count, faults: faults,
+                diskFaults: diskFaults, crashes: crashes, doubts: ledger.doubts, migrations: migrations, lost: lost)
         }
 
         // MARK: Steps
@@ -175,7 +199,10 @@ public struct Simulation: Sendable {
             time.pass(Double.random(in: 0...30, using: &numbers))
             switch Int.random(in: 0..<100, using: &numbers) {
             case 0..<6: try await editElsewhere()
-            case 6: time.pass(Double.random(in: 0...(3 * 86_400), using: &numbers))
+            case 6:
+                // Now and then for so long that the service forgets what was deleted, and what it was sent.
+                let days: Double = Int.random(in: 0..<4, using: &numbers) == 0 ? 60 : 3
+                time.pass(Double.random(in: 0...(days * 86_400), using: &numbers))
             case 7: await seats.randomElement(using: &numbers)?.client.setClock()
             case 8:
                 let property = try await service.extend()
@@ -220,30 +247,61 @@ public struct Simulation: Sendable {
             let host = "service"
             switch Int.random(in: 0..<9, using: &numbers) {
             case 0: try await fail(index, message, "unsent", .cannotConnect(host: host, reason: "no way"))
-            case 1: try await fail(index, message, "lost", .connectionLost(host: host, reason: "cut before"))
+            case 1:
+                noteUnanswered(index)
+                try await fail(index, message, "lost", .connectionLost(host: host, reason: "cut before"))
             case 2:
+                noteUnanswered(index)
                 _ = try await service.answer(message.request, message.body)
                 try await fail(index, message, "unanswered", .timedOut(host: host))
             case 3 where mayActTwice(message):
                 _ = try await service.answer(message.request, message.body)
                 try await deliver(message, of: index, "doubled")
             case 4:
+                noteUnanswered(index)
                 var answer = try await service.answer(message.request, message.body)
                 answer.isCut = true
                 try await give(answer, to: index, message, "cut")
             case 5 where mayActTwice(message):
                 // It reaches the service long after its client has given it up.
                 late.append(message)
+                noteUnanswered(index)
                 try await fail(index, message, "late", .timedOut(host: host))
             case 6:
-                let status = [429, 503, 502, 504, 401].randomElement(using: &numbers) ?? 503
-                try await give(
-                    Answer(response: HTTPResponse(status: .init(code: status)), body: []), to: index, message, "gate")
+                try await close(index, message)
             case 7: try await crash(index, .everything)
             default:
                 _ = try await service.answer(message.request, message.body)
                 try await crash(index, Bool.random(using: &numbers) ? .nothing : .sectors(seed: numbers.next()))
             }
+        }
+
+        /// Something on the way answers for the service, which may have acted all the same unless that says otherwise: who is
+        /// told when to come again, or who he is not, was not let in.
+        private mutating func close(_ index: Int, _ message: Message) async throws {
+            let status = [401, 408, 429, 502, 503, 503, 504].randomElement(using: &numbers) ?? 503
+            var response = HTTPResponse(status: .init(code: status))
+            if [429, 503].contains(status), Bool.random(using: &numbers) { response.headerFields[.retryAfter] = "1" }
+            if [408, 502, 504].contains(status) || status == 503 && response.headerFields[.retryAfter] == nil {
+                noteUnanswered(index)
+                if Bool.random(using: &numbers) { _ = try await service.answer(message.request, message.body) }
+            }
+            try await give(Answer(response: response, body: []), to: index, message, "gate")
+        }
+
+        /// Notes that the answers to what a client has sent since it began what it is doing may not come, or not be kept.
+        private func noteUnanswered(_ index: Int) {
+            for mark in seats[index].sent { ledger.note(mark, of: index) { $0.wasUnanswered = true } }
+        }
+
+        /// Whether the disk of a client has failed since it began what it is doing, or since this was asked before.
+        private mutating func hasMetDiskFaults(_ index: Int) async -> Bool {
+            let all = await seats[index].client.diskFaults
+            let faults = all.dropFirst(seats[index].diskFaults)
+            guard !faults.isEmpty else { return false }
+            seats[index].diskFaults = all.count
+            trace.add("\(index) met \(faults.map { "\($0)" }.joined(separator: ", "))")
+            return true
         }
 
         /// Whether the service can recognise a message that reaches it twice; else nobody can keep it from acting twice.
@@ -258,20 +316,22 @@ public struct Simulation: Sendable {
         private mutating func editElsewhere() async throws {
             edits += 1
             let mark = "other-\(edits)"
-            let number = Int.random(in: 1...24, using: &numbers)
+            let any = Int.random(in: 1...24, using: &numbers)
+            // Half of the time, it is a row that everybody changes: the first task, and the second place.
+            let number = Bool.random(using: &numbers) ? 1 : any
             let isTaken: Bool
             switch Int.random(in: 0..<5, using: &numbers) {
             case 0:
                 isTaken = try await service.change(
                     "INSERT INTO Tasks(PlaceId, Title, Amount, Mark, Born) VALUES (?, 'Theirs', ?, ?, ?)",
-                    ["P\(number % 8 + 1)", number * 4, mark, mark])
-            case 1: isTaken = try await service.change("DELETE FROM Tasks WHERE Id = ?", [number])
+                    ["P\(any % 8 + 1)", any * 4, mark, mark])
+            case 1: isTaken = try await service.deleteTask(any)
             case 2:
                 isTaken = try await service.change(
                     "UPDATE Places SET Name = ?, Mark = ? WHERE Id = ?", [mark, mark, "P\(number % 8 + 1)"])
             default:
                 isTaken = try await service.change(
-                    "UPDATE Tasks SET Amount = ?, Mark = ? WHERE Id = ?", [(number * 7) % 100, mark, number])
+                    "UPDATE Tasks SET Amount = ?, Mark = ? WHERE Id = ?", [(any * 7) % 100, mark, number])
             }
             trace.add("others edit \(mark) \(isTaken)")
         }
@@ -284,6 +344,8 @@ public struct Simulation: Sendable {
             _ body: @escaping @Sendable (SimulatedClient, AsyncStream<Halt>.Continuation) async throws -> String
         ) async throws {
             let (client, halts) = (seats[index].client, seats[index].halts)
+            seats[index].sent = []
+            seats[index].diskFaults = await client.diskFaults.count
             seats[index].work = Task {
                 let result: Result<String, any Error>
                 do { result = .success(try await body(client, halts)) } catch { result = .failure(error) }
@@ -296,13 +358,18 @@ public struct Simulation: Sendable {
         /// Waits until a client has come to its next message, or to the end of what it does.
         private mutating func arrive(_ index: Int) async throws {
             switch await seats[index].next() {
-            case .message(let message): seats[index].message = message
+            case .message(let message):
+                seats[index].message = message
+                if let mark = try await service.mark(of: message.request, message.body) {
+                    seats[index].sent.insert(mark)
+                }
             case .done, nil:
                 seats[index].message = nil
                 let text = try await seats[index].work?.value ?? ""
                 seats[index].work = nil
                 seats[index].lastResult = text
                 trace.add("\(index) ends \(text)")
+                if await hasMetDiskFaults(index) { noteUnanswered(index) }
                 if await seats[index].client.mendDisk() { try await crash(index, .sectors(seed: numbers.next())) }
             }
         }
@@ -327,7 +394,9 @@ public struct Simulation: Sendable {
 
         private mutating func crash(_ index: Int, _ remains: Remains) async throws {
             crashes += 1
-            trace.add("\(index) crashes \(remains)")
+            trace.add("\(index) crashes \(remains)\(seats[index].message.map { " during \($0.text)" } ?? "")")
+            _ = await hasMetDiskFaults(index)
+            noteUnanswered(index)
             let client = seats[index].client
             try await client.die(remains)
             // What the former life still has in hand ends.
@@ -390,6 +459,10 @@ public struct Simulation: Sendable {
         private(set) var halts: AsyncStream<Halt>.Continuation
         private var stream: AsyncStream<Halt>.Iterator
         var message: Message?
+        /// The marks of the changes that it has sent since it began what it is doing.
+        var sent: Set<String> = []
+        /// How many faults its disks had when it began that.
+        var diskFaults = 0
         var work: Task<String, any Error>?
         var lastResult = ""
 

@@ -8,12 +8,12 @@ struct LedgerTests {
 
     /// Makes a change that the app is told of.
     private func change(
-        _ mark: String, born: String = "born", of client: Int = 1, setting values: [String: String] = [:],
-        mayBeFolded: Bool = false
+        _ mark: String, born: String = "born", of client: Int = 1, madeOf base: String? = nil,
+        setting values: [String: String] = [:], mayBeFolded: Bool = false
     ) {
         ledger.begin(
             Ledger.Change(
-                mark: mark, client: client, text: "test", born: born, parent: nil, values: values,
+                mark: mark, client: client, text: "test", born: born, parent: nil, base: base, values: values,
                 mayBeFolded: mayBeFolded))
         ledger.note(mark, of: client) { $0.isAcknowledged = true }
     }
@@ -24,8 +24,16 @@ struct LedgerTests {
             acts: rows.mapValues { Acts(count: 1, overItself: 0, rows: [$0]) }, births: ["born"], refusals: marks)
     }
 
-    private func problems(_ history: ServiceHistory, recognisesRepeats: Bool = true) -> [String] {
-        ledger.violations(of: history, isGuarded: true, recognisesRepeats: recognisesRepeats)
+    /// A service at which a change acted once, on a row that had another mark.
+    private func history(_ mark: String, over other: String?) -> ServiceHistory {
+        ServiceHistory(acts: [mark: Acts(count: 1, found: [other], rows: [[:]])], births: ["born"])
+    }
+
+    private func problems(
+        _ history: ServiceHistory, hasVersions: Bool = true, recognisesRepeats: Bool = true
+    ) -> [String] {
+        ledger.violations(
+            of: history, hasVersions: hasVersions, isGuarded: true, recognisesRepeats: recognisesRepeats)
     }
 
     @Test("One that did not act is lost, one that did is not, and one that acted twice is named")
@@ -48,6 +56,108 @@ struct LedgerTests {
         #expect(problems(twice) == ["a of client 1, test, acted 2 times"])
         twice.acts["a"]?.beforehand = ["Places(P1) first", "Places(P1) a"]
         #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
+    }
+
+    @Test("One may act again where others deleted what it had made, and repeats are recognised by a value alone")
+    func foundByValue() {
+        change("a", born: "a")
+        var twice = history(["a": [:], Ledger.deletion(of: "a"): [:]])
+        twice.acts["a"]?.count = 2
+        twice.acts["a"]?.beforehand = ["Tasks(1) ", "Tasks(2) "]
+        #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
+        ledger.note("a", of: 1) { $0.isFindable = true }
+        #expect(problems(twice, recognisesRepeats: false) == [])
+        #expect(problems(twice) == ["a of client 1, test, acted 2 times"])
+        twice.acts[Ledger.deletion(of: "a")] = nil
+        #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
+    }
+
+    @Test("One is put over what its user saw, had made before or was shown, and over nothing else")
+    func unseen() {
+        change("a", madeOf: "seen")
+        change("b", madeOf: "a")
+        var all = history(["a": [:], "b": [:]])
+        func problems(whereTheyFind first: String?, _ second: String?) -> [String] {
+            all.acts["a"]?.found = [first]
+            all.acts["b"]?.found = [second]
+            return self.problems(all)
+        }
+        let end = "which its user had not seen"
+        #expect(problems(whereTheyFind: "seen", "a") == [])
+        #expect(problems(whereTheyFind: "seen", "theirs") == ["b of client 1, test, was put over theirs, \(end)"])
+        #expect(problems(whereTheyFind: "theirs", "a") == ["a of client 1, test, was put over theirs, \(end)"])
+        // The first may have been folded into the second.
+        #expect(problems(whereTheyFind: "seen", "seen") == [])
+        // What was made later was not seen when the earlier one was made.
+        #expect(problems(whereTheyFind: "b", "a") == ["a of client 1, test, was put over b, \(end)"])
+        #expect(self.problems(all, hasVersions: false) == [])
+        // Nothing was there.
+        #expect(problems(whereTheyFind: nil, "a") == [])
+        ledger.note("b", of: 1) { $0.shown = ["theirs"] }
+        #expect(problems(whereTheyFind: "seen", "theirs") == [])
+        #expect(problems(whereTheyFind: "theirs", "a").count == 1)
+        ledger.note("a", of: 1) { $0.conflicts = ["theirs"] }
+        #expect(problems(whereTheyFind: "theirs", "a") == [])
+    }
+
+    @Test("What another client of the same entity saw does not count")
+    func unseenByOne() {
+        change("a", madeOf: "seen")
+        change("b", of: 2, madeOf: "theirs")
+        let both = ServiceHistory(
+            acts: [
+                "a": Acts(count: 1, found: ["theirs"], rows: [[:]]), "b": Acts(count: 1, found: ["a"], rows: [[:]]),
+            ], births: ["born"])
+        #expect(problems(both).count == 2)
+    }
+
+    @Test("A deletion is held to what any of those saw that wanted it, and to nothing where others may have done it")
+    func unseenDeletion() {
+        let mark = Ledger.deletion(of: "born")
+        change(mark, madeOf: "seen")
+        #expect(problems(history(mark, over: "seen")) == [])
+        #expect(problems(history(mark, over: "theirs")).count == 1)
+        change(mark, of: 2, madeOf: "theirs")
+        #expect(problems(history(mark, over: "theirs")) == [])
+        var others = history(mark, over: "unseen")
+        #expect(problems(others).count == 2)
+        others.deletedByOthers = ["born"]
+        #expect(problems(others) == [])
+        // Taken back, and made again of what was there then.
+        change(mark, madeOf: "unseen")
+        #expect(problems(history(mark, over: "unseen")) == [])
+    }
+
+    @Test("A creation is in doubt only where an answer failed to come and the service cannot tell")
+    func doubts() {
+        change("a", born: "a")
+        let acted = history(["a": [:]])
+        ledger.note("a", of: 1) { $0.wasInDoubt = true }
+        #expect(ledger.doubts == 1)
+        let needless = "a of client 1, test, was in doubt, "
+        #expect(problems(acted, recognisesRepeats: false) == [needless + "and every answer to it came"])
+        ledger.note("a", of: 1) { $0.wasUnanswered = true }
+        #expect(problems(acted, recognisesRepeats: false) == [])
+        #expect(problems(acted) == [needless + "and the service would have recognised it"])
+        var forgetful = acted
+        forgetful.forgotten = ["a"]
+        #expect(problems(forgetful) == [])
+        ledger.note("a", of: 1) { $0.isFindable = true }
+        #expect(problems(acted, recognisesRepeats: false) == [needless + "and what it made could be found"])
+    }
+
+    @Test("What can be sent again without harm is in doubt only where the service has forgotten it")
+    func harmless() {
+        change("a")
+        ledger.note("a", of: 1) {
+            $0.wasInDoubt = true
+            $0.wasUnanswered = true
+        }
+        var acted = history(["a": [:]])
+        let problem = "a of client 1, test, was in doubt, and can be sent again without harm"
+        #expect(problems(acted, recognisesRepeats: false) == [problem])
+        acted.forgotten = ["a"]
+        #expect(problems(acted) == [])
     }
 
     @Test("One that was archived is accounted for only while the last that happened to it is that it was discarded")
@@ -94,6 +204,11 @@ struct LedgerTests {
         change("c", setting: ["Title": "C"], mayBeFolded: true)
         let last = others.merging(["c": ["Title": "C", "Amount": "5"]]) { $1 }
         #expect(problems(history(last)) == [])
+        // What the one that is sent leaves to others is theirs.
+        let yielding = history(others.merging(["c": ["Title": "theirs", "Amount": "5"]]) { $1 })
+        #expect(problems(yielding) == ["a of client 1, test, is lost"])
+        ledger.note("c", of: 1) { $0.yielded = ["Title"] }
+        #expect(problems(yielding) == [])
     }
 
     @Test("One that is sent by itself, or taken up by none, is not accounted for by a later one")

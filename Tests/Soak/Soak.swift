@@ -73,21 +73,44 @@ struct Soak {
         }
     }
 
-    /// Works for some seconds, and tells now and then how it stands.
+    /// How much it works.
+    enum Length {
+        case seconds(Double)
+        /// For as long as that takes: a machine that is busy must not make it too short to tell anything.
+        case rounds(Int)
+
+        /// How often one wants to know how it stands.
+        var interval: Duration {
+            switch self {
+            case .seconds(let seconds): .seconds(max(1, seconds / 20))
+            case .rounds: .seconds(1)
+            }
+        }
+
+        /// Whether it has not come to its end.
+        func goesOn(after rounds: Int, _ duration: Duration) -> Bool {
+            switch self {
+            case .seconds(let seconds): duration < .seconds(seconds)
+            case .rounds(let wanted): rounds < wanted
+            }
+        }
+    }
+
+    /// Works, and tells now and then how it stands.
     ///
     /// - Parameters:
-    ///   - seconds: How long.
+    ///   - length: How much.
     ///   - report: Takes a line for people.
-    func run(seconds: Double, report: (String) -> Void) async throws -> Totals {
+    func run(_ length: Length, report: (String) -> Void) async throws -> Totals {
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(seconds)
+        let start = clock.now
         var totals = Totals()
         var judge = FlatnessJudge()
-        var nextReport = clock.now
-        let interval = Duration.seconds(max(1, seconds / 20))
+        var nextReport = start
+        func goesOn() -> Bool { length.goesOn(after: totals.rounds, clock.now - start) }
         let resident = try await open(residentDirectory)
         let observer = try Observer(of: Self.followed, in: resident)
-        while clock.now < end, totals.problems.isEmpty {
+        while goesOn(), totals.problems.isEmpty {
             let store = try await open(storeDirectory)
             // As many rounds as make a log and fill caches; then all connections are closed and opened again.
             var left = 20
@@ -96,13 +119,13 @@ struct Soak {
                 try await residentRound(totals.rounds, resident, &totals)
                 totals.rounds += 1
                 left -= 1
-            } while left > 0 && clock.now < end
+            } while left > 0 && goesOn()
             let now = Measurement(storesIn: [storeDirectory, residentDirectory])
             try store.close()
             totals.problems = judge.problems(with: now, after: totals.rounds)
-            if clock.now >= nextReport || clock.now >= end || !totals.problems.isEmpty {
+            if clock.now >= nextReport || !goesOn() || !totals.problems.isEmpty {
                 report("\(totals.rounds) rounds: \(now.text)")
-                nextReport = clock.now + interval
+                nextReport = clock.now + length.interval
             }
         }
         totals.canTell = judge.canTell

@@ -1,15 +1,20 @@
 import Foundation
 
-// Soak SECONDS: works on two stores for that long, and ends with 1 when anything grew or both sides differ, with 3 when it was
-// too short to tell whether anything grows.
-let arguments = CommandLine.arguments
-guard arguments.count == 2, let seconds = Double(arguments[1]), seconds > 0 else {
-    FileHandle.standardError.write(Data("usage: Soak SECONDS\n".utf8))
+// Soak SECONDS, or Soak --rounds COUNT: works on two stores for that long, and ends with 1 when anything grew or both sides
+// differ, with 3 when it was too short to tell whether anything grows.
+func length(in arguments: [String]) -> Soak.Length? {
+    if arguments.count == 2, let seconds = Double(arguments[1]), seconds > 0 { return .seconds(seconds) }
+    guard arguments.count == 3, arguments[1] == "--rounds", let rounds = Int(arguments[2]), rounds > 0
+    else { return nil }
+    return .rounds(rounds)
+}
+guard let wanted = length(in: CommandLine.arguments) else {
+    FileHandle.standardError.write(Data("usage: Soak SECONDS | Soak --rounds COUNT\n".utf8))
     exit(2)
 }
 let soak = try await Soak()
 defer { try? FileManager.default.removeItem(at: soak.directory) }
-let totals = try await soak.run(seconds: seconds) { line in
+let totals = try await soak.run(wanted) { line in
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 print(

@@ -20,6 +20,8 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "How many runs at the same time, 1 or more; as many as there are processors unless given.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what happened in each run.") var trace = false
+    @Option(help: "What breaks a promise on purpose, to see that it is found.")
+    var breach: Breach?
 
     func validate() throws {
         guard seeds > 0, jobs > 0 else { throw ValidationError("--seeds and --jobs are 1 or more.") }
@@ -32,7 +34,12 @@ struct Simulate: AsyncParsableCommand {
             var waiting = all.makeIterator()
             func begin() {
                 guard let seed = waiting.next() else { return }
-                group.addTask { [trace] in await Run(seed: seed, keepsLines: trace) }
+                group.addTask { [trace, breach] in
+                    await Run(
+                        Simulation(
+                            seed: seed, keepsLines: trace, isHonest: breach != .repeats, isCareful: breach != .losses,
+                            heedsETags: breach != .versions))
+                }
             }
             for _ in 0..<jobs { begin() }
             while let run = await group.next() {
@@ -48,6 +55,16 @@ struct Simulate: AsyncParsableCommand {
     }
 }
 
+/// What breaks a promise.
+enum Breach: String, CaseIterable, ExpressibleByArgument {
+    /// Services claim to recognise what is sent again, and do not.
+    case repeats
+    /// Each client loses a change.
+    case losses
+    /// Services give ETags and heed none.
+    case versions
+}
+
 /// A run that has ended, in whatever way.
 private struct Run: Sendable {
     let seed: UInt64
@@ -57,10 +74,10 @@ private struct Run: Sendable {
     let problems: [String]
 
     /// Runs to the end. What keeps one from running keeps no other from it.
-    init(seed: UInt64, keepsLines: Bool) async {
-        self.seed = seed
+    init(_ simulation: Simulation) async {
+        seed = simulation.seed
         do {
-            let outcome = try await Simulation(seed: seed, keepsLines: keepsLines).run()
+            let outcome = try await simulation.run()
             self.outcome = outcome
             problems = outcome.violations
         } catch {
@@ -78,7 +95,9 @@ private struct Totals: CustomStringConvertible {
     private var events = 0
     private var changes = 0
     private var faults = 0
+    private var diskFaults = 0
     private var crashes = 0
+    private var doubts = 0
     private var migrations = 0
 
     mutating func add(_ run: Run) {
@@ -91,13 +110,16 @@ private struct Totals: CustomStringConvertible {
         events += outcome.trace.count
         changes += outcome.changes
         faults += outcome.faults
+        diskFaults += outcome.diskFaults
         crashes += outcome.crashes
+        doubts += outcome.doubts
         migrations += outcome.migrations
     }
 
     /// One line.
     var description: String {
-        "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, \(crashes) crashes, "
+        "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, "
+            + "\(diskFaults) disk faults, \(crashes) crashes, \(doubts) doubts, "
             + "new metadata taken up \(migrations) times: "
             + (failed == 0
                 ? "every promise kept"

@@ -79,6 +79,7 @@ public final class StoreDatabase: Sendable {
         guard exists || options.createsFile else { throw .notFound(path: path) }
         if let damage = damageOfCutFile(path, isEncrypted: protection.isEncrypted) { throw .corrupt(message: damage) }
         let access = try protection.access(to: path, exists: exists)
+        let hasLog = size(path + "-wal") > 0
         var configuration = Configuration()
         // Orders may come without their customers (rule 13): constraints are never enforced here.
         configuration.foreignKeysEnabled = false
@@ -94,6 +95,9 @@ public final class StoreDatabase: Sendable {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             // The first statement that reads a page is where a wrong key shows.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
+            // Whoever left a log behind may have done so since a sync had failed: what the system dropped then is a hole that
+            // nobody sees until the power fails, and that must not take with it what is committed from now on.
+            if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
             return StoreDatabase(path: path, location: access.location, pool: pool)
         } catch let error as StoreError {
             throw error
@@ -104,14 +108,16 @@ public final class StoreDatabase: Sendable {
         }
     }
 
+    /// The bytes of a file; 0 where there is none.
+    private static func size(_ path: String) -> Int64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    }
+
     /// What is wrong with a database that has no page left, but a log: SQLite deletes that as soon as it opens the database.
     ///
     /// - Returns: `nil` for a file with pages, and where there is no log.
     package static func damageOfCutFile(_ path: String, isEncrypted: Bool) -> String? {
-        func size(_ path: String) -> Int64 {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-        }
         // The key block takes as much room as a page.
         let isCut = size(path) <= (isEncrypted ? Int64(EncryptedDatabase.pageSize) : 0) && size(path + "-wal") > 0
         return isCut ? "the file was cut to nothing; its log is there" : nil

@@ -25,9 +25,11 @@ struct UploadOutcomes: Sendable {
     ///   - etag: its ETag.
     ///   - streamETag: the ETag of the stream that was sent.
     ///   - seen: the entity as the service had it before, where it was asked since no ETag guards the request.
+    ///   - isOvertaken: whether what it has now is known to be others' work on top of the request: who waits behind it then
+    ///     meets that as a conflict.
     func accept(
         _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, seen: Entity? = nil,
-        in database: Database
+        isOvertaken: Bool = false, in database: Database
     ) throws {
         try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
@@ -85,6 +87,8 @@ struct UploadOutcomes: Sendable {
             if request.kind == .stream {
                 // What the next change was made of is not this one's answer: others may have been there before.
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
+            } else if isOvertaken {
+                // What waits was not made of what others have done since: the values tell when it is sent.
             } else if request.kind != .update || request.etag != nil {
                 // The next change is one of what the service made of this one.
                 try put(next, on: accepted, table, in: database)

@@ -41,7 +41,9 @@ extension Uploader {
             {
                 guard let theirs = try await correlated(request, name, value) else { return nil }
                 try await write {
-                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                    try outcomes.accept(
+                        request, theirs: theirs, etag: theirs.control.etag, isOvertaken: !request.isShown(by: theirs),
+                        in: $0)
                 }
                 return .accepted
             }

@@ -188,7 +188,8 @@ struct Uploader: Sendable {
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
         let tookWhole = message.method == .replace && way.puts.contains(marked.entitySet)
-        return try await accept(marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [])
+        return try await accept(
+            marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [], isRepeat: wasSent)
     }
 
     /// How a request was sent that was refused.
@@ -219,6 +220,8 @@ struct Uploader: Sendable {
     ///
     /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
     func mark(_ requests: [QueuedRequest]) async throws -> [QueuedRequest]? {
+        // It may have to be fetched first, and what ends meanwhile must not leave a doubt about what never left.
+        _ = try await remote.model
         let id = environment.newGuid().description
         let now = environment.httpDate
         return try await database.write { database in
@@ -311,7 +314,8 @@ struct Uploader: Sendable {
     ///   - seen: the entity as the service had it before.
     ///   - sets: entity sets of which it has taken whole entities, and no changes of single properties before.
     private func accept(
-        _ request: QueuedRequest, _ response: ODataResponse, seen: Entity? = nil, learning sets: Set<String> = []
+        _ request: QueuedRequest, _ response: ODataResponse, seen: Entity? = nil, learning sets: Set<String> = [],
+        isRepeat: Bool = false
     ) async throws -> Result {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
@@ -341,6 +345,8 @@ struct Uploader: Sendable {
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
         let (current, before) = (theirs, seen)
+        // It may have acted long ago: a repeat is answered with what the service has now.
+        let isOvertaken = isRepeat && theirs.map { !request.isShown(by: $0) } ?? false
         try await write { database in
             try ServiceKnowledge.addWholeEntities(of: sets, in: database)
             let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
@@ -349,7 +355,7 @@ struct Uploader: Sendable {
             }
             try outcomes.accept(
                 request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
-                in: database)
+                isOvertaken: isOvertaken, in: database)
         }
         return .accepted
     }
@@ -524,6 +530,11 @@ extension Entity {
 }
 
 extension QueuedRequest {
+    /// Whether an entity has what the request sent.
+    func isShown(by theirs: Entity) -> Bool {
+        !isOfRow || kind == .delete || theirs.matches(changes.only(where: { !omitted.contains($0) }))
+    }
+
     /// The same request, as if never sent.
     var asPending: QueuedRequest {
         var request = self

@@ -149,4 +149,21 @@ struct InFlightTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 78)
         try await shop.expectEqual(store)
     }
+
+    @Test("is not put over what others have done behind one whose answer was lost")
+    func overtaken() async throws {
+        let shop = try await Shop()
+        let app = App()
+        let store = try await store(shop, app, .update)
+        try await store.update("Products(5)", ["Stock": 77])
+        app.plan { throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await store.upload() }
+        try await store.update("Products(5)", ["Stock": 78])
+        try await shop.sql("UPDATE Products SET Stock = 99 WHERE ProductID = 5")
+        // The repeat of the first is answered with what the service has now.
+        let report = try await store.upload()
+        #expect(report.accepted.count == 1)
+        #expect(report.failed.map { $0.failure?.isConflict } == [true])
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 99)
+    }
 }
