@@ -167,7 +167,7 @@ private func remapShelf(_ database: Database) throws {
 private func applyStage(_ database: Database) throws {
     for query in try QueryTable.all(in: database) {
         guard let table = mapping.tables[query.entitySet] else { continue }
-        let step = ApplyingStep(query: query, table: table, mapping: mapping)
+        let step = ApplyingStep(query: query, table: table, mapping: mapping, doubts: RelationDoubts())
         var reached = step.noRows
         _ = try step.apply(&reached, in: database)
         while !reached.isSwept { _ = try step.sweep(&reached, in: database) }
