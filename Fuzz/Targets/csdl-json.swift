@@ -11,9 +11,6 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     // Whatever was read around: it can be written, and nothing traps. Names that JSON takes may be none in XML.
     for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] { _ = try? CSDLReader.read(written) }
     guard let result = try? CSDLReader.parse(bytes, options: strictMetadata), result.warnings.isEmpty else { return 0 }
-    // FIXME: an `Edm.DateTime` without a precision gets one where it is written (CSDLJSONParser.facets): when that is mended,
-    // this goes.
-    if String(decoding: bytes, as: UTF8.self).contains("Edm.DateTime\"") { return 0 }
     checkJSONAgain(result.model)
     checkXML(result.model)
     return 0

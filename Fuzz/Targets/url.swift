@@ -9,33 +9,21 @@ private let orders = model.entitySet("Orders")
 private let order = model.shape(ofSet: "Orders")
 private let dialects = [ParsingOptions(), ParsingOptions(dialect: .v2, plusIsSpace: true)]
 
-// FIXME: what is known and not mended, each with what makes an input one of those. When it is, that goes:
-// - a key as a segment behind the first name of an expression's path, `a/1`, is printed as `a(1)`, which is a call
-//   (QueryWriter.write(path:));
-// - an encoded slash in a reference to content, `$1%2F2`, is printed as it is (QueryWriter.write(_:_:));
-// - V2's `1e99f` is read as an infinite single, which is printed as a double's `INF` (QueryParser.suffixed).
-private func isKnown(_ input: String) -> Bool {
-    zip(input.utf8, input.utf8.dropFirst()).contains { $0 == 0x2F && 0x30...0x39 ~= $1 } || input.contains("%2")
-}
-
 /// For the wire, and for people, who are told V4 alone.
-private func check(_ url: ODataURL, _ options: ParsingOptions, of input: String) {
-    guard !isKnown(input) else { return }
+private func check(_ url: ODataURL, _ options: ParsingOptions) {
     var printed = [url.urlEncoded(dialect: options.dialect)]
     if options.dialect == .v4 { printed.append(url.description) }
     for text in printed {
         guard let again = try? ODataURL(parsing: text, options: options) else {
             fatalError("\(options.dialect): \(text) was printed and is not parsed")
         }
-        // NaN is not equal to itself, so texts that hold it prove nothing. INF: see above.
-        let isOpen = text.contains("NaN") || text.contains("INF")
-        promise(again == url || isOpen, "\(options.dialect): \(text) is parsed as another URL")
+        // NaN is not equal to itself, so texts that hold it prove nothing.
+        promise(again == url || text.contains("NaN"), "\(options.dialect): \(text) is parsed as another URL")
     }
     promise(printed[0].utf8.allSatisfy { 0x20 < $0 && $0 < 0x7F }, "the wire takes ASCII alone: \(printed[0])")
 }
 
-private func check(_ expression: Expression, of input: String) {
-    guard !isKnown(input) else { return }
+private func check(_ expression: Expression) {
     let text = expression.description
     guard let again = try? Expression(parsing: text) else {
         fatalError("\(text) was printed and is not parsed")
@@ -50,11 +38,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     for options in dialects {
         guard let url = try? ODataURL(parsing: text, options: options) else { continue }
         _ = try? binder.bind(url)
-        check(url, options, of: text)
+        check(url, options)
     }
     if let expression = try? Expression(parsing: text) {
         if let order { _ = try? binder.bind(expression, shape: order, set: orders) }
-        check(expression, of: text)
+        check(expression)
     }
     return 0
 }

@@ -77,6 +77,51 @@ struct MultipartBatchTests {
         #expect(try MultipartBatch.readResponse(answer, boundary: "r") == responses)
     }
 
+    @Test("two change sets with one boundary stay two, each with its own content ids")
+    func sameBoundary() throws {
+        func set(_ id: String) -> String {
+            """
+            --b
+            Content-Type: multipart/mixed; boundary=changeset_1
+
+            --changeset_1
+            Content-Type: application/http
+            Content-ID: \(id)
+
+            DELETE A(1) HTTP/1.1
+
+            --changeset_1--
+
+            """
+        }
+        let text = set("1") + "\n" + set("1") + "\n--b--"
+        let parts = try MultipartBatch.readRequest(Array(text.utf8), boundary: "b")
+        #expect(parts.map(\.id) == ["1", "1"])
+        #expect(parts.map(\.atomicityGroup) == ["1", "1-2"])
+        let written = MultipartBatch.writeRequest(parts, boundary: "x")
+        #expect(try MultipartBatch.readRequest(written, boundary: "x") == parts)
+        // Groups that differ behind what a boundary can hold do not become one.
+        let long = ["a", "b"].map {
+            BatchRequestPart(
+                method: "DELETE", url: "A(1)", atomicityGroup: String(repeating: "g", count: 60) + $0)
+        }
+        let groups = try MultipartBatch.readRequest(MultipartBatch.writeRequest(long, boundary: "x"), boundary: "x")
+            .map(\.atomicityGroup)
+        #expect(Set(groups).count == 2)
+    }
+
+    @Test("a content id among the headers of a request does not take the place of the one that its part has")
+    func innerContentID() throws {
+        let parts = [
+            BatchRequestPart(id: "1", method: "GET", url: "A", headers: [BatchHeader("Content-ID", "2")]),
+            BatchRequestPart(id: "3", method: "GET", url: "A", headers: [BatchHeader("content-id", "3")]),
+        ]
+        let written = MultipartBatch.writeRequest(parts, boundary: "b")
+        #expect(try MultipartBatch.readRequest(written, boundary: "b") == parts)
+        #expect(String(decoding: written, as: UTF8.self).components(separatedBy: "-ID: 1").count == 2)
+        #expect(!String(decoding: written, as: UTF8.self).contains("Content-ID: 3"))
+    }
+
     @Test("writes carriage return and line feed, and nothing twice")
     func golden() {
         let part = BatchRequestPart(

@@ -71,6 +71,36 @@ struct RoundTripTests {
         #expect(url.description == "Tags('a%2Fb%3Fc')?$filter=Name eq 'x%26y%2Bz%231 100%25'")
     }
 
+    @Test(
+        "A key that stands as a segment is one again, and no call",
+        arguments: [
+            "a/1", "a/1/b", "a/b/1", "a/b/1/2", "$it/1", "S.T/1/b", "a/01234567-89ab-cdef-0123-456789abcdef/b",
+            "a/2020-01-01", "a/$filter(x eq 1)/1", "a/$count/1",
+        ])
+    func keySegments(text: String) throws {
+        let expression = try Expression(parsing: text)
+        let printed = expression.description
+        #expect(try Expression(parsing: printed) == expression, "\(printed)")
+    }
+
+    @Test("A slash in a reference to content stays encoded")
+    func contentReference() throws {
+        let url = try ODataURL(parsing: "$1%2F2/Items")
+        for text in [url.urlEncoded(), url.description] {
+            #expect(text == "$1%2F2/Items")
+            #expect(try ODataURL(parsing: text) == url)
+        }
+    }
+
+    @Test("V2 refuses numbers that their types do not hold", arguments: ["1e99f", "-1e99f", "1e999d"])
+    func infinite(number: String) throws {
+        let options = ParsingOptions(dialect: .v2)
+        let error = #expect(throws: QueryError.self) {
+            try ODataURL(parsing: "Orders?$filter=A eq \(number)", options: options)
+        }
+        #expect(error?.description.contains("beyond every numeric type") == true)
+    }
+
     @Test("A plus is a plus, unless the server says that its clients encode forms")
     func plus() throws {
         let text = "Orders?$filter=Name+eq+'a'&x=1+1"

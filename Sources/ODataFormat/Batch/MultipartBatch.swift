@@ -94,6 +94,9 @@ struct MultipartOutput: Sendable {
     private let boundary: String
     private let changeSetPrefix: String
     private var group: String?
+    /// The boundary of the change set that is open.
+    private var innerBoundary: String?
+    private var boundaries = DistinctNames()
 
     init(boundary: String, changeSetPrefix: String) {
         self.boundary = boundary
@@ -106,18 +109,19 @@ struct MultipartOutput: Sendable {
         if newGroup != group {
             closeGroup()
             if let newGroup {
+                let inner = boundaries.next(changeSet(newGroup))
                 line("--\(boundary)")
-                line("Content-Type: multipart/mixed; boundary=\(changeSet(newGroup))")
+                line("Content-Type: multipart/mixed; boundary=\(inner)")
                 line("")
+                innerBoundary = inner
             }
             group = newGroup
         }
-        line("--\(group.map(changeSet) ?? boundary)")
+        line("--\(innerBoundary ?? boundary)")
         line("Content-Type: application/http")
         line("Content-Transfer-Encoding: binary")
         // Some services look for it within the request.
-        let isNamedWithin = headers.contains { $0.name.lowercased() == "content-id" }
-        if let id, !isNamedWithin { line("Content-ID: \(MultipartBatch.clean(id))") }
+        if let id, headers.value(of: "Content-ID") != id { line("Content-ID: \(MultipartBatch.clean(id))") }
         line("")
         line(startLine)
         for header in headers {
@@ -141,8 +145,9 @@ struct MultipartOutput: Sendable {
     }
 
     private mutating func closeGroup() {
-        if let group { line("--\(changeSet(group))--") }
+        if let innerBoundary { line("--\(innerBoundary)--") }
         group = nil
+        innerBoundary = nil
     }
 
     /// A boundary has at most 70 characters of a small set (RFC 2046, 5.1.1).

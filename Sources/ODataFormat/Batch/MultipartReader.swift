@@ -67,6 +67,7 @@ struct MultipartReader: Sendable {
     private var isComplete = false
     private var partHeaders: [BatchHeader] = []
     private var count = 0
+    private var groups = DistinctNames()
 
     init(boundary: String, isRequest: Bool) {
         self.isRequest = isRequest
@@ -219,7 +220,8 @@ struct MultipartReader: Sendable {
                 name = String(name.dropFirst(prefix.count))
             }
             changeSet = ChangeSet(
-                delimiter: Array("--\(inner)".utf8), boundary: inner, group: name, start: position(of: partStart))
+                delimiter: Array("--\(inner)".utf8), boundary: inner, group: groups.next(name),
+                start: position(of: partStart))
             phase = .preamble
             return
         }
@@ -353,6 +355,22 @@ struct MultipartReader: Sendable {
         }
         let open = changeSet?.boundary ?? boundary
         return error(.notClosed(boundary: open), at: buffer.count, expected: "the line --\(open)--")
+    }
+}
+
+/// Names of change sets, each given once: two that stand behind each other with one boundary are two.
+struct DistinctNames: Sendable {
+    private var given: Set<String> = []
+
+    /// The name, with a number behind it when it was given before.
+    mutating func next(_ name: String) -> String {
+        var next = name
+        var number = 2
+        while !given.insert(next).inserted {
+            next = "\(name)-\(number)"
+            number += 1
+        }
+        return next
     }
 }
 

@@ -263,9 +263,13 @@ public struct ResponseDecoder: Sendable {
         return bytes
     }
 
-    /// The stream with its first chunk looked at; `nil` when there is none.
+    /// The stream with its beginning looked at: as many chunks as it takes to tell what it is. `nil` when there is none.
     private func withoutEmptiness(_ stream: ByteStream) async throws -> (stream: ByteStream, first: [UInt8])? {
-        guard let first = try await stream.next() else { return nil }
+        guard var first = try await stream.next() else { return nil }
+        while first.count < 1024, start(of: first).count < Self.verboseStart.count, let chunk = try await stream.next()
+        {
+            first += chunk
+        }
         let once = ByteStream(first)
         let joined = ByteStream(length: stream.length) {
             if let chunk = try await once.next() { return chunk }
@@ -291,7 +295,7 @@ public struct ResponseDecoder: Sendable {
         let contentType = message.headerFields[.contentType]
         let status = message.status.code
         let version = version(message)
-        let start = first.lazy.filter { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }.prefix(4)
+        let start = start(of: first)
         let isObject = start.first == UInt8(ascii: "{") || start.first == UInt8(ascii: "[")
         if let contentType, let type = MediaType(contentType) {
             if type.matches("text", "html") || type.matches("application", "xhtml+xml") {
@@ -301,17 +305,25 @@ public struct ResponseDecoder: Sendable {
             if let format = PayloadFormat(contentType: contentType, version: version), case .atom = format, !isObject {
                 return format
             }
-            if type.isJSON || type.subtype == "json" { return json(version, Array(start)) }
+            if type.isJSON || type.subtype == "json" { return json(version, start) }
         }
         // Misnamed JSON is JSON all the same.
         guard isObject else { throw invalid(.mediaType(contentType), status, request) }
-        return json(version, Array(start))
+        return json(version, start)
     }
+
+    /// What a body begins with, blanks and a byte order mark aside.
+    private func start(of bytes: [UInt8]) -> [UInt8] {
+        Array(
+            bytes.lazy.filter { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }.prefix(Self.verboseStart.count))
+    }
+
+    private static let verboseStart = Array("{\"d\"".utf8)
 
     /// The JSON of a version. V3 has two, and services do not always say which: the verbose one begins with `d`.
     private func json(_ version: ODataVersion, _ start: [UInt8]) -> PayloadFormat {
         if version >= .v4 { return .json(version) }
-        let isVerbose = version < .v3 || start.starts(with: Array("{\"d\"".utf8))
+        let isVerbose = version < .v3 || start == Self.verboseStart
         return isVerbose ? .verboseJSON(version) : .json(version)
     }
 

@@ -317,7 +317,7 @@ public struct JSONScanner {
     /// An error that says what stands at the next byte instead of what was expected.
     @inline(never)
     public func unexpected(_ expected: String) -> JSONError {
-        guard offset < bytes.count else { return end(expected) }
+        guard offset < bytes.count, !isCutMark else { return end(expected) }
         let byte = bytes[offset]
         let found =
             switch byte {
@@ -328,5 +328,10 @@ public struct JSONScanner {
             default: "the byte \(byte)"
             }
         return error(.unexpected(found), expected: expected)
+    }
+
+    /// Whether what is here can still become a byte order mark.
+    private var isCutMark: Bool {
+        !isComplete && origin.offset == 0 && offset == 0 && bytes.count < 3 && [0xEF, 0xBB].starts(with: bytes)
     }
 }

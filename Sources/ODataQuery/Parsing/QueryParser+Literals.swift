@@ -245,20 +245,24 @@ extension QueryParser {
             while current.isDigit { position += 1 }
         }
         let lexical = text(start..<position)
-        if dialect == .v2, let literal = suffixed(lexical, at: at) { return literal }
+        if dialect == .v2, let literal = try suffixed(lexical, at: start) { return literal }
         guard !isNamePart(current) else { throw failure(expected: "a digit or the end of the number") }
         if !hasExponent, !hasPoint, let integer = Int64(lexical) { return Literal(.integer(integer), at: at) }
         if !hasExponent, let decimal = ODataDecimal(lexical) {
             return Literal(.decimal(decimal), type: .decimal, at: at)
         }
         guard let double = Double(lexical), double.isFinite else {
-            throw failure("\u{201C}\(lexical.prefix(40))\u{201D} is beyond every numeric type.", at: start)
+            throw beyondEveryType(lexical, at: start)
         }
         return Literal(.double(double), type: .double, at: at)
     }
 
+    private func beyondEveryType(_ lexical: String, at start: Int) -> QueryError {
+        failure("\u{201C}\(lexical.prefix(40))\u{201D} is beyond every numeric type.", at: start)
+    }
+
     /// V2 and V3 say the type of a number with a letter after it.
-    private mutating func suffixed(_ lexical: String, at: Int) -> Literal? {
+    private mutating func suffixed(_ lexical: String, at start: Int) throws(QueryError) -> Literal? {
         let value: ODataValue?
         let type: PrimitiveType
         switch current | 0x20 {
@@ -269,8 +273,13 @@ extension QueryParser {
         default: return nil
         }
         guard let value, !isNamePart(peek(1)) else { return nil }
+        switch value {
+        case .double(let double) where double.isInfinite: throw beyondEveryType(lexical, at: start)
+        case .single(let single) where single.isInfinite: throw beyondEveryType(lexical, at: start)
+        default: break
+        }
         position += 1
-        return Literal(value, type: type, at: at)
+        return Literal(value, type: type, at: source.offset(at: start))
     }
 
     // MARK: Bytes

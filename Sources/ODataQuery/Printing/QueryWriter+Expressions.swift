@@ -100,7 +100,12 @@ extension QueryWriter {
     private mutating func write(path steps: [PathStep]) {
         for (index, step) in steps.enumerated() {
             if case .key(let key) = step {
-                write(key)
+                if case .single(.literal(let value)) = key, mustBeSegment(value, behind: steps[..<index]) {
+                    write("/")
+                    write(value)
+                } else {
+                    write(key)
+                }
                 continue
             }
             if index > 0 { write("/") }
@@ -128,6 +133,19 @@ extension QueryWriter {
                 write(")")
             }
         }
+    }
+
+    /// Whether parentheses around a key would be read as something else, the arguments of a function first of all. A key that does
+    /// not begin with a digit is none as a segment.
+    private func mustBeSegment(_ value: Literal, behind steps: ArraySlice<PathStep>) -> Bool {
+        switch steps.last {
+        case .call?, .filter?, nil: return false
+        case .name? where steps.count > 1: return false
+        default: break
+        }
+        var text = QueryWriter(.text, dialect: dialect)
+        text.write(value)
+        return text.text.utf8.first?.isDigit ?? false
     }
 
     private mutating func writeLambda(_ name: String, _ variable: Identifier?, _ predicate: Expression?) {

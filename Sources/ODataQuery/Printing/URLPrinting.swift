@@ -107,7 +107,8 @@ extension QueryWriter {
     }
 
     private mutating func write(_ name: Identifier, _ arguments: PathArguments) {
-        write(name.text)
+        // A reference to content may hold a slash.
+        write(data: name.text)
         switch arguments {
         case .none: break
         case .empty: write("()")

@@ -2,6 +2,7 @@ import HTTPTypes
 import ODataModel
 import ODataQuery
 import ODataService
+import Synchronization
 import Testing
 
 @testable import ODataHTTP
@@ -42,6 +43,40 @@ import Testing
         #expect(page.entities[1]["Stock"] == 9_007_199_254_740_993)
         #expect(page.entities[1]["Color"] == .enumeration(2))
         #expect(response.preferencesApplied == ["maxpagesize=2"])
+    }
+
+    @Test("V3's verbose JSON is known for what it is however it is cut into chunks", arguments: 1...6)
+    func verboseInPieces(size: Int) async throws {
+        let metadata = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices
+            xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="3.0">
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
+              <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key>
+                <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+              <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Ts" EntityType="S.T"/></EntityContainer>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let decoder = ResponseDecoder(
+            serviceRoot: try ServiceRoot("http://host/"), model: try CSDLReader.read(xml: Array(metadata.utf8)))
+        let bytes = Array("\u{FEFF} \n{ \"d\":{\"results\":[{\"ID\":1},{\"ID\":2}]}}".utf8)
+        let place = Mutex(0)
+        let body = ByteStream {
+            place.withLock { place in
+                guard place < bytes.count else { return nil }
+                let chunk = Array(bytes[place..<min(place + size, bytes.count)])
+                place += size
+                return chunk
+            }
+        }
+        var message = HTTPResponse(status: .ok)
+        message.headerFields[.contentType] = "application/json"
+        message.headerFields[.dataServiceVersion] = "3.0"
+        let response = try await decoder.decode(message, body: body, to: ODataRequest(.read, try ODataURL.of("Ts")))
+        guard case .page(let page) = response.body else {
+            Issue.record("no page")
+            return
+        }
+        #expect(page.entities.map { $0["ID"] } == [1, 2])
     }
 
     @Test("JSON 15 a delta in the spelling of 4.0 and 4.01")

@@ -92,6 +92,19 @@ struct CSDLJSONTests {
         #expect(again.differences(from: fromXML).filter { !$0.detail.contains("annotation") }.isEmpty)
     }
 
+    @Test("a point in time has the same precision again, stated or not, also of a type of V2")
+    func timestamps() throws {
+        let text = """
+            {"$Version":"4.0","S":{"T":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},
+            "A":{"$Type":"Edm.DateTime"},"B":{"$Type":"Edm.DateTime","$Precision":0},
+            "C":{"$Type":"Edm.DateTimeOffset"},"D":{"$Type":"Edm.DateTimeOffset","$Precision":3}}}}
+            """
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+        let shape = try #require(model.shape("S.T"))
+        #expect(["A", "B", "C", "D"].map { shape.property($0)?.facets.precision } == [12, 0, 12, 3])
+    }
+
     @Test("a document cut anywhere gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)

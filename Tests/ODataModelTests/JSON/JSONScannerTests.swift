@@ -114,6 +114,17 @@ struct JSONScannerTests {
         }
     }
 
+    @Test("waits for the rest of a byte order mark, and takes no part of one for a value")
+    func cutMark() {
+        let text: [UInt8] = [0xEF, 0xBB, 0xBF, UInt8(ascii: "7")]
+        #expect(jsonError(text) == nil)
+        for count in 1...3 {
+            #expect(jsonError(Array(text[..<count]), isComplete: false)?.reason == .needsMoreData, "\(count) bytes")
+        }
+        #expect(jsonError([0xEF]) != nil && jsonError([0xEF])?.reason != .needsMoreData)
+        #expect(jsonError([0xEF, 0xBA], isComplete: false)?.reason == .unexpected("the byte 239"))
+    }
+
     @Test("finds the end of an element that arrives byte by byte")
     func boundary() {
         let text = Array(#"{"a":"}\"]","b":[{}]},{"c""#.utf8)
