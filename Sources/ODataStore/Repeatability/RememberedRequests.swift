@@ -120,13 +120,15 @@ enum RememberedRequests {
             try texts.compactMap { $0 }.map { try JSONDecoder().decode(Answer.self, from: Data($0.utf8)) })
     }
 
-    /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten.
+    /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten: where the clock of
+    /// a client is fast, not before a repeat is refused for the time that it was first sent.
     static func keep(
         _ request: RepeatableRequest, fingerprint: String, answers: [Answer]?, now: Int64, lifetime: Int64,
         in side: SideTables
     ) throws {
         try side.database.execute(
-            sql: "DELETE FROM \(side.schema).\(side.requests) WHERE received_at < ?", arguments: [now - lifetime])
+            sql: "DELETE FROM \(side.schema).\(side.requests) WHERE received_at < ?1 AND first_sent <= ?1",
+            arguments: [now - lifetime])
         let statement = try side.database.cachedStatement(
             sql: "INSERT OR REPLACE INTO \(side.schema).\(side.requests) VALUES (?, ?, ?, ?, ?, ?, ?)")
         let texts: [String?] = try answers.map { try $0.map(text) } ?? [nil]

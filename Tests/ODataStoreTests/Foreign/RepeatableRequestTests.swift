@@ -3,6 +3,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import Synchronization
 import Testing
 
 @testable import ODataStore
@@ -76,6 +77,32 @@ struct RepeatableRequestTests {
                 try database.request(.update, "item(1)", entity, id: "b", firstSent: Self.sent))
         }
         #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        try await database.close()
+    }
+
+    @Test("The answer to a client whose clock is fast is known for as long as its repeats are taken")
+    func fastClock() async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql)
+        let day = 86_400
+        let clock = Mutex(1_795_258_000)
+        var options = ServedDatabase.Options()
+        options.now = { ODataDateTimeOffset(seconds: Int64(clock.withLock { $0 })) }
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        // Two days from now, by the clock that is right.
+        func request(_ id: String, _ sent: String) throws -> ODataRequest {
+            try database.request(
+                .create, "item", try database.entity("item", ["name": "new"]), id: id, firstSent: sent)
+        }
+        let early = "Mon, 23 Nov 2026 10:44:08 GMT"
+        let first = try await database.execute(try request("fast", early))
+        clock.withLock { $0 += 51 * day }
+        _ = try await database.execute(try request("other", "Mon, 11 Jan 2027 10:44:08 GMT"))
+        let repeated = try await database.execute(try request("fast", early))
+        #expect(repeated.location == first.location)
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
+        clock.withLock { $0 += 2 * day }
+        let error = await #expect(throws: ODataError.self) { try await database.execute(try request("fast", early)) }
+        #expect(error?.status == 412)
         try await database.close()
     }
 
