@@ -8,6 +8,7 @@ struct ContainedRows {
     private let table: TableStorage
     private let query: Int64
     private let queue: QueueTable
+    private let rewriter: KeyRewriter
     private let loader: BulkLoader
     private let membership: Membership
     private let columns: HeldColumns
@@ -22,6 +23,7 @@ struct ContainedRows {
         self.query = query
         self.database = database
         queue = QueueTable(model: mapping.model)
+        rewriter = KeyRewriter(mapping: mapping, queue: queue)
         loader = try BulkLoader(table: table, in: database)
         membership = try Membership(table: table, query: query, in: database)
         columns = HeldColumns(table: table, mapping: mapping, in: database)
@@ -41,7 +43,8 @@ struct ContainedRows {
         _ entity: Entity, in parent: Int64
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         if hasChanges {
-            let local = ContainedChanges(table: table, parent: parent, query: query, queue: queue, database: database)
+            let local = ContainedChanges(
+                table: table, parent: parent, query: query, queue: queue, rewriter: rewriter, database: database)
             if let rowID = try local.row(entity, loader) {
                 let change = try local.renew(rowID, to: entity, loader, columns)
                 counts.add(change)
@@ -121,16 +124,19 @@ private struct ContainedChanges {
     let parent: Int64
     let query: Int64
     let queue: QueueTable
+    let rewriter: KeyRewriter
     let database: Database
 
     private var before: BeforeImages { BeforeImages(snapshots: queue.snapshots) }
 
-    /// The changed row of an entity, one deleted here included; `nil` where it was not changed.
+    /// The changed row of an entity, one deleted here included; `nil` where it was not changed. What was made here and has the
+    /// key for a temporary one gives way.
     func row(_ entity: Entity, _ loader: BulkLoader) throws -> Int64? {
         // What an entity contains once, without a key, cannot be changed here.
         guard let key = entity.key else { return nil }
         if let rowID = try loader.find(key, parent: parent) {
-            return try queue.hasRequests(set: table.set, rowID: rowID, in: database) ? rowID : nil
+            guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
+            if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
         }
         return try before.deletedRowID(
             set: table.set, key: key, shape: table.shape, in: database,

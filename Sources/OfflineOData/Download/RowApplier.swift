@@ -25,6 +25,7 @@ struct RowApplier {
     let table: TableStorage
     let query: Int64
     private let queue: QueueTable
+    private let rewriter: KeyRewriter
     private let before: BeforeImages
     private let loader: BulkLoader
     private let database: Database
@@ -44,6 +45,7 @@ struct RowApplier {
         self.database = database
         isSingleton = mapping.model.singleton(table.set) != nil
         queue = QueueTable(model: mapping.model)
+        rewriter = KeyRewriter(mapping: mapping, queue: queue)
         before = BeforeImages(snapshots: queue.snapshots)
         loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         membership = try Membership(table: table, query: query, in: database)
@@ -201,10 +203,12 @@ struct RowApplier {
         return true
     }
 
-    /// The row of a key, when it has local changes, one deleted here included.
+    /// The row of a service's entity, when it has local changes, one deleted here included. What was made here and has the key
+    /// for a temporary one is another entity, which gives way.
     private func changedRow(_ key: EntityKey) throws -> Int64? {
         if let rowID = try loader.find(key) {
-            return try queue.hasRequests(set: table.set, rowID: rowID, in: database) ? rowID : nil
+            guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
+            if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
         }
         return try before.deletedRowID(set: table.set, key: key, shape: table.shape, in: database)
     }

@@ -13,6 +13,29 @@ struct TemporaryKeys {
 
     let mapping: StorageMapping
 
+    /// A negative number that stands for a key which the service will give; `nil` when the type holds none that is free.
+    static func nextNumber(
+        for property: Property, ordinal: Int, of table: TableStorage, in database: Database
+    ) throws -> Int64? {
+        guard let floor = property.type.primitive?.integerRange?.lowerBound,
+            case .column(let column) = table.properties[ordinal], column.codec == .integer
+        else { return nil }
+        let least =
+            try Int64.fetchOne(
+                database,
+                sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
+                    + table.table.quotedDatabaseIdentifier) ?? 0
+        // One that was given before is never given again, although its entity is gone or has its own key by
+        // now: what still refers to that one must not come to refer to this one.
+        let setting = "temporary.\(table.set).\(property.name)"
+        let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
+        // The service may have given the least number there is.
+        let (next, isBeyond) = min(least, given, 0).subtractingReportingOverflow(1)
+        guard !isBeyond, next >= floor else { return nil }
+        try Settings.set(setting, String(next), in: database)
+        return next
+    }
+
     /// The values that may be temporary keys.
     static func candidates(in value: ODataValue) -> Set<ODataValue> {
         switch value {

@@ -17,6 +17,48 @@ struct KeyRewriter {
         let new = Entity(shape: table.shape, key: key)
         let twin = try makeRoom(
             for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
+        try rewrite(request, table, from: old, to: new, reaching: .all, in: database)
+        return twin
+    }
+
+    /// Gives an entity that waits to be created here another temporary key where the service has an entity of its own under that
+    /// one. The service's rows that refer to its entity go on to do so.
+    ///
+    /// - Parameters:
+    ///   - rowID: the row under the key here.
+    ///   - key: the key of the service's entity.
+    /// - Returns: whether the row has another key now. It has none where it is the same entity, or where the type holds no
+    ///   further number.
+    func giveWay(_ rowID: Int64, to key: EntityKey, _ table: TableStorage, in database: Database) throws -> Bool {
+        guard let creation = try queue.requests(set: table.set, rowID: rowID, in: database).first,
+            creation.kind == .create, !creation.omitted.isEmpty, creation.key == key
+        else { return false }
+        let old = Entity(shape: table.shape, key: key)
+        var new = old
+        for (part, ordinal) in zip(table.shape.key, table.shape.keyOrdinals) where creation.omitted.contains(part.path)
+        {
+            let property = table.shape.properties[ordinal]
+            guard let next = try TemporaryKeys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
+            else { return false }
+            new[part.path] = .integer(next)
+        }
+        try queue.rewrite(creation.id, key: new, changes: creation.changes, base: creation.base, in: database)
+        try rewrite(creation, table, from: old, to: new, reaching: .waiting, in: database)
+        return true
+    }
+
+    /// What refers to an entity under a key.
+    private enum Reach {
+        /// Whatever has the key.
+        case all
+        /// What was made here to refer to it, and waits for its creation.
+        case waiting
+    }
+
+    private func rewrite(
+        _ request: QueuedRequest, _ table: TableStorage, from old: Entity, to new: Entity, reaching reach: Reach,
+        in database: Database
+    ) throws {
         let names = table.shape.key.map(\.path)
         var former: [String: ODataValue] = [:]
         var values: [String: ODataValue] = [:]
@@ -36,12 +78,12 @@ struct KeyRewriter {
             // What went with a deleted entity may come back, and must not come back with the old key.
             try DeletionShelf(mapping: mapping).includingRows(in: database) {
                 try rewriteReferences(
-                    to: request.entitySet, from: old, to: new, behind: [request.id], in: database)
+                    to: request.entitySet, from: old, to: new, behind: [request.id], reaching: reach, in: database)
             }
         } else {
-            try rewriteReferences(to: request.entitySet, from: old, to: new, behind: [request.id], in: database)
+            try rewriteReferences(
+                to: request.entitySet, from: old, to: new, behind: [request.id], reaching: reach, in: database)
         }
-        return twin
     }
 
     /// Puts the key that the back end gave into the relations that wait for an entity whose row does not stay: nothing
@@ -85,6 +127,8 @@ struct KeyRewriter {
             found = try before.rowID(set: table.set, key: key, shape: table.shape, in: database) { $0 != rowID }
         }
         guard let twin = found, twin != rowID else { return nil }
+        // It may be another one that was made here, under a number that the service has given now.
+        if !isDeleted, try giveWay(twin, to: key, table, in: database) { return nil }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? changed?.owner ?? 0
         let current = try loader.read(twin)
@@ -174,7 +218,8 @@ struct KeyRewriter {
     ///
     /// - Parameter earlier: the requests of the entity: what was made to refer to it waits for one of them.
     private func rewriteReferences(
-        to set: String, from old: Entity, to new: Entity, behind earlier: Set<Int64>, in database: Database
+        to set: String, from old: Entity, to new: Entity, behind earlier: Set<Int64>, reaching reach: Reach,
+        in database: Database
     ) throws {
         for table in mapping.tables.values {
             guard table.navigation.values.contains(where: { $0.target == set }) else { continue }
@@ -186,8 +231,14 @@ struct KeyRewriter {
                     newValues[constraint.property] = new[constraint.referencedProperty]
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
-                try rewriteRequests(table, from: oldValues, to: newValues, behind: earlier, in: database)
-                try rewriteRows(table, from: oldValues, to: newValues, in: database)
+                // Which rows those are is known by the requests, as they still are.
+                let rows =
+                    switch reach {
+                    case .all: Set<Int64>?.none
+                    case .waiting: Set(try queue.dependents(on: earlier, ofSet: table.set, in: database).map(\.rowID))
+                    }
+                try rewriteRequests(table, from: oldValues, to: newValues, behind: earlier, only: rows, in: database)
+                try rewriteRows(table, from: oldValues, to: newValues, reaching: reach, only: rows, in: database)
             }
         }
     }
@@ -214,16 +265,19 @@ struct KeyRewriter {
 
     /// Puts new values in the place of old ones in every row that has them. Where they are part of its key, a row keeps
     /// its old links, becomes one with what a download has brought under the new key, and takes with it what refers to it.
+    ///
+    /// - Parameter rows: `nil` for all that have them.
     private func rewriteRows(
-        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], in database: Database
+        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], reaching reach: Reach,
+        only rows: Set<Int64>?, in database: Database
     ) throws {
         let isKey = table.shape.key.contains { old[$0.path] != nil }
-        guard isKey || isReferred(table.set, by: Set(old.keys)) else {
+        guard rows != nil || isKey || isReferred(table.set, by: Set(old.keys)) else {
             try Rows.replace(old, with: new, table, in: database)
             return
         }
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
-        for rowID in try Rows.all(table, old, in: database) {
+        for rowID in try Rows.all(table, old, in: database) where rows?.contains(rowID) ?? true {
             guard let former = try loader.read(rowID) else { continue }
             var present = former
             for (name, value) in new { present[name] = value }
@@ -239,7 +293,8 @@ struct KeyRewriter {
             }
             try Rows.update(table, rowID: rowID, new, in: database)
             let own = try queue.requests(set: table.set, rowID: rowID, in: database).map(\.id)
-            try rewriteReferences(to: table.set, from: former, to: present, behind: Set(own), in: database)
+            try rewriteReferences(
+                to: table.set, from: former, to: present, behind: Set(own), reaching: reach, in: database)
         }
     }
 
@@ -257,9 +312,9 @@ struct KeyRewriter {
     /// The same in the requests that may have the old values.
     private func rewriteRequests(
         _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], behind earlier: Set<Int64>,
-        in database: Database
+        only chosen: Set<Int64>?, in database: Database
     ) throws {
-        for request in try requests(of: table, with: old, behind: earlier, in: database) {
+        for request in try requests(of: table, with: old, behind: earlier, only: chosen, in: database) {
             var changes = request.changes
             var key = Entity(shape: table.shape, key: request.key)
             let base = request.base?.replacing(old, by: new)
@@ -276,10 +331,12 @@ struct KeyRewriter {
     /// The requests of a set that may have values of an entity that was changed here: those of rows that have them now, and
     /// those of rows that had them when a request was made, which waits for the entity's own since then.
     private func requests(
-        of table: TableStorage, with values: [String: ODataValue], behind earlier: Set<Int64>, in database: Database
+        of table: TableStorage, with values: [String: ODataValue], behind earlier: Set<Int64>, only chosen: Set<Int64>?,
+        in database: Database
     ) throws -> [QueuedRequest] {
         guard try queue.hasRequests(ofSet: table.set, in: database) else { return [] }
         var rows = Set(try Rows.all(table, values, in: database))
+        if let chosen { rows.formIntersection(chosen) }
         var found: [Int64: QueuedRequest] = [:]
         for (id, row) in try queue.dependents(on: earlier, ofSet: table.set, in: database) {
             if row == 0 { found[id] = try queue.request(id, in: database) } else { rows.insert(row) }

@@ -42,20 +42,8 @@ struct QueueHook: WriteHook {
             guard text.utf8.count <= property.facets.maxLength ?? .max else { break }
             return .string(text)
         case let type? where type.integerRange.map({ $0.lowerBound < 0 }) ?? false:
-            guard case .column(let column) = table.properties[ordinal], column.codec == .integer else { break }
-            let least =
-                try Int64.fetchOne(
-                    database,
-                    sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
-                        + table.table.quotedDatabaseIdentifier) ?? 0
-            // One that was given before is never given again, although its entity is gone or has its own key by
-            // now: what still refers to that one must not come to refer to this one.
-            let setting = "temporary.\(table.set).\(property.name)"
-            let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
-            // The service may have given the least number there is.
-            let (next, isBeyond) = min(least, given, 0).subtractingReportingOverflow(1)
-            guard !isBeyond, let floor = type.integerRange?.lowerBound, next >= floor else { break }
-            try Settings.set(setting, String(next), in: database)
+            guard let next = try TemporaryKeys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
+            else { break }
             return .integer(next)
         default: break
         }

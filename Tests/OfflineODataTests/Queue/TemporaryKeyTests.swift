@@ -1,0 +1,107 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("Rule 11: a temporary key gives way to the same one of the service")
+struct TemporaryKeyTests {
+    @Test("An entity that a download brings is another one, and each keeps what refers to it")
+    func download() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone()
+        #expect(try await store.create("Headers", ["Title": "ours"])?["ID"] == -1)
+        try await store.create("Items", ["HeaderID": -1, "No": 1])
+        try await depot.service.create("Headers", ["ID": -1, "Title": "theirs"])
+        try await depot.service.create("Items", ["HeaderID": -1, "No": 9])
+        try await store.download()
+        #expect(try await store.rows("Headers?$filter=Title eq 'theirs'").map { $0["ID"] } == [-1])
+        #expect(try await store.rows("Headers?$filter=Title eq 'ours'").map { $0["ID"] } == [-2])
+        #expect(try await store.rows("Items?$filter=HeaderID eq -1").map { $0["No"] } == [9])
+        #expect(try await store.rows("Items?$filter=HeaderID eq -2").map { $0["No"] } == [1])
+        // Once more, now that their entity is there.
+        try await depot.service.change(.update, "Headers(-1)", "Header", ["Title": "theirs, later"])
+        try await store.download()
+        #expect(try await store.rows("Headers(-1)").map { $0["Title"] } == ["theirs, later"])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let ours = try #require(try await depot.service.rows("Headers?$filter=Title eq 'ours'").first?["ID"])
+        #expect(ours != -1 && ours != -2)
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Headers").count == 4)
+            #expect(try await provider.rows("Headers(-1)").map { $0["Title"] } == ["theirs, later"])
+            #expect(try await provider.rows("Items?$filter=No eq 1").map { $0["HeaderID"] } == [ours])
+            #expect(try await provider.rows("Items?$filter=No eq 9").map { $0["HeaderID"] } == [-1])
+        }
+    }
+
+    @Test("An edit of a row that refers to the service's entity does not make it refer to the one made here")
+    func editedReference() async throws {
+        let depot = try await Depot()
+        try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
+        let store = try await depot.clone()
+        try await store.change(.update, "Papers(1)", "Letter", ["Text": "Dearest"])
+        #expect(try await store.create("Headers", ["Title": "ours"])?["ID"] == -1)
+        try await depot.service.create("Headers", ["ID": -1, "Title": "theirs"])
+        try await store.download()
+        #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [-1])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Papers").map { $0["HeaderID"] } == [-1])
+            #expect(try await provider.rows("Papers").map { $0["Text"] } == ["Dearest"])
+        }
+    }
+
+    @Test("So do entities that another one contains")
+    func contained() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone([
+            DefiningQuery(entitySet: "Headers"), try DefiningQuery("boxes", "Boxes?$expand=Slips"),
+        ])
+        try await store.change(.create, "Boxes(1)/Slips", "Slip", ["HeaderID": 2])
+        #expect(try await store.rows("Boxes(1)/Slips(-1)").map { $0["HeaderID"] } == [2])
+        try await depot.service.change(.create, "Boxes(1)/Slips", "Slip", ["No": -1, "HeaderID": 1])
+        try await store.download()
+        #expect(try await store.rows("Boxes(1)/Slips(-1)").map { $0["HeaderID"] } == [1])
+        #expect(try await store.rows("Boxes(1)/Slips(-2)").map { $0["HeaderID"] } == [2])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Boxes(1)/Slips?$filter=HeaderID eq 2").count == 1)
+            #expect(try await provider.rows("Boxes(1)/Slips(-1)").map { $0["HeaderID"] } == [1])
+        }
+    }
+
+    @Test("So does one whose temporary key the service gives to another that was made here")
+    func upload() async throws {
+        let depot = try await Depot()
+        let service = depot.service
+        let gateway = Gateway(
+            base: service,
+            before: { request in
+                guard request.method == .create, case .entity(var entity) = request.body,
+                    entity["Title"] == "first of ours"
+                else { return nil }
+                entity["ID"] = -2
+                var other = request
+                other.body = .entity(entity)
+                return try await service.execute(other)
+            })
+        let store = try await depot.clone(through: gateway)
+        #expect(try await store.create("Headers", ["Title": "first of ours"])?["ID"] == -1)
+        #expect(try await store.create("Headers", ["Title": "second of ours"])?["ID"] == -2)
+        try await store.create("Items", ["HeaderID": -1, "No": 1])
+        try await store.create("Items", ["HeaderID": -2, "No": 2])
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let second = try #require(
+            try await service.rows("Headers?$filter=Title eq 'second of ours'").first?["ID"])
+        for provider in [service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Headers(-2)").map { $0["Title"] } == ["first of ours"])
+            #expect(try await provider.rows("Headers").count == 4)
+            #expect(try await provider.rows("Items?$filter=No eq 1").map { $0["HeaderID"] } == [-2])
+            #expect(try await provider.rows("Items?$filter=No eq 2").map { $0["HeaderID"] } == [second])
+        }
+    }
+}
