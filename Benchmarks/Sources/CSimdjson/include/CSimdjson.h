@@ -9,7 +9,7 @@ extern "C" {
 
 /// Characters within the parser's memory; no characters and no pointer for null.
 typedef struct {
-    const char *start;
+    const char *_Nullable start;
     size_t count;
 } sj_text;
 
