@@ -21,7 +21,7 @@
 public struct JSONWriter: Sendable {
     /// A member name with quotation marks and colon, escaped once and written many times.
     public struct Key: Hashable, Sendable {
-        let text: [UInt8]
+        package let text: [UInt8]
 
         /// Prepares a name.
         public init(_ name: String) {
@@ -72,6 +72,14 @@ public struct JSONWriter: Sendable {
     public mutating func key(_ key: Key) {
         separate()
         bytes.append(contentsOf: key.text)
+        needsComma = false
+    }
+
+    /// Writes a member's name that stands with quotation marks and colon, escaped, among others.
+    @inline(__always)
+    package mutating func key(prepared text: UnsafeBufferPointer<UInt8>) {
+        separate()
+        bytes.append(contentsOf: text)
         needsComma = false
     }
 

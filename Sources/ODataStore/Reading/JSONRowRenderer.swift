@@ -74,28 +74,29 @@ struct JSONRowRenderer: RowRenderer {
     /// Writes a row's object without its closing brace.
     ///
     /// - Parameters:
-    ///   - keys: the prepared names of the plan's fields.
+    ///   - columns: the plan's fields, where they are copied column by column.
     ///   - ended: told of each complex value.
     func open(
-        _ row: StoredRow, _ plan: ResultPlan, _ keys: PreparedKeys?, to writer: inout JSONWriter,
+        _ row: StoredRow, _ plan: ResultPlan, _ columns: JSONColumns?, to writer: inout JSONWriter,
         _ ended: ComplexEnd? = nil
     ) throws {
+        if let columns {
+            writer.beginObject()
+            if format.metadata != .none { try writeControl(row, plan, nil, to: &writer) }
+            let values = StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
+            let isWhole = plan.notLoaded.map { row.isNull($0) } ?? true
+            try columns.write(row, to: &writer, values, writesNulls: isWhole && !omitsNulls) { field, writer in
+                try write(plan.fields[field], row, plan, to: &writer)
+            }
+            return
+        }
         let (derived, fields) = row.variant(plan)
         writer.beginObject()
         if format.metadata != .none { try writeControl(row, plan, derived, to: &writer) }
-        for (index, field) in fields.enumerated() {
-            let prepared = derived == nil && plan.variant == nil ? keys?.keys[index] : nil
-            try write(field, prepared, row, plan, to: &writer, [], ended)
-        }
+        for field in fields { try write(field, row, plan, to: &writer, [], ended) }
         if let (index, names) = plan.dynamic, !row.isNull(index) {
             try writeDynamic(row, index, names, plan, to: &writer)
         }
-    }
-
-    /// The escaped names of a plan's fields, made once for all rows.
-    struct PreparedKeys {
-        let keys: [JSONWriter.Key]
-        init(_ plan: ResultPlan) { keys = plan.fields.map { JSONWriter.Key($0.name) } }
     }
 
     private func writeControl(
@@ -117,21 +118,18 @@ struct JSONRowRenderer: RowRenderer {
     }
 
     private func write(
-        _ field: ResultPlan.Field, _ prepared: JSONWriter.Key?, _ row: StoredRow, _ plan: ResultPlan,
-        to writer: inout JSONWriter, _ path: [String] = [], _ ended: ComplexEnd? = nil
+        _ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan, to writer: inout JSONWriter,
+        _ path: [String] = [], _ ended: ComplexEnd? = nil
     ) throws {
-        func key(_ name: String) {
-            if let prepared { writer.key(prepared) } else { writer.key(name) }
-        }
         switch field {
         case .value(let name, _, let slot):
             if row.isNull(slot.index) {
                 guard !omitsNulls, row.isLoaded(slot, plan) else { return }
-                key(name)
+                writer.key(name)
                 writer.null()
             } else {
                 if slot.isDynamic, format.metadata != .none { writeType(of: name, slot, row, to: &writer) }
-                key(name)
+                writer.key(name)
                 try StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
                     .write(slot, row, plan, to: &writer)
             }
@@ -139,20 +137,20 @@ struct JSONRowRenderer: RowRenderer {
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
                 let isLoaded = fields.isEmpty || fields.contains { self.isLoaded($0, row, plan) }
                 guard isLoaded, !omitsNulls else { return }
-                key(name)
+                writer.key(name)
                 writer.null()
                 return
             }
-            key(name)
+            writer.key(name)
             writer.beginObject()
             let start = writer.bytes.count
             let inner = ended == nil ? [] : path + [name]
-            for field in fields { try write(field, nil, row, plan, to: &writer, inner, ended) }
+            for field in fields { try write(field, row, plan, to: &writer, inner, ended) }
             ended?(inner, writer.bytes.count, writer.bytes.count == start)
             writer.endObject()
         case .derived(let shape, let discriminator, let fields):
             guard row.text(discriminator) == shape.name.description else { return }
-            for field in fields { try write(field, nil, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan, to: &writer) }
         case .dynamic(let index):
             if !row.isNull(index) { try writeDynamic(row, index, nil, plan, to: &writer) }
         case .link(let name, let set, let shape, let parts):
@@ -160,15 +158,15 @@ struct JSONRowRenderer: RowRenderer {
             writer.key("\(name)\(prefix)navigationLink")
             writer.string(try row.id(set, shape, parts, plan, model))
         case .related(let name, _, let presence, let fields):
-            key(name)
+            writer.key(name)
             guard !row.isNull(presence) else { return writer.null() }
             writer.beginObject()
-            for field in fields { try write(field, nil, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan, to: &writer) }
             writer.endObject()
         case .nested(let name, let fields):
-            key(name)
+            writer.key(name)
             writer.beginObject()
-            for field in fields { try write(field, nil, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan, to: &writer) }
             writer.endObject()
         }
     }

@@ -176,12 +176,16 @@ struct StoredColumn {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// The content as text; empty for NULL.
+    /// The bytes of the content as text.
     @inline(__always)
-    var text: String {
+    func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         // The text first: only then are its bytes counted.
         let start = sqlite3_value_text(value)
         let count = Int(sqlite3_value_bytes(value))
-        return String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
+        return try body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
     }
+
+    /// The content as text; empty for NULL.
+    @inline(__always)
+    var text: String { withText { String(decoding: $0, as: UTF8.self) } }
 }

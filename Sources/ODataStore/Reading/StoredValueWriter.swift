@@ -38,7 +38,7 @@ struct StoredValueWriter {
             if isWritten { return }
         case (.date, SQLITE_INTEGER):
             let days = row.integer(index)
-            guard (-719_162...2_932_896).contains(days) else { break }
+            guard Self.writtenDays.contains(days) else { break }
             return writeDate(days, to: &writer)
         case (.json, SQLITE_TEXT):
             guard isCopied(slot.storage.type) else { break }
@@ -62,7 +62,7 @@ struct StoredValueWriter {
 
     /// The digits of a scaled integer with its point. Zeros at the end are cut: nobody wrote them, the column's
     /// scale made them.
-    private func writeScaled(_ stored: Int64, scale stated: Int, to writer: inout JSONWriter) {
+    func writeScaled(_ stored: Int64, scale stated: Int, to writer: inout JSONWriter) {
         var (number, scale) = (stored, stated)
         while scale > 0, number % 10 == 0 { (number, scale) = (number / 10, scale - 1) }
         guard scale > 0, scale < 19 else {
@@ -94,7 +94,7 @@ struct StoredValueWriter {
         }
     }
 
-    private func writeGuid(_ bytes: UnsafeRawBufferPointer, to writer: inout JSONWriter) {
+    func writeGuid(_ bytes: UnsafeRawBufferPointer, to writer: inout JSONWriter) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
             var position = 0
             for (index, byte) in bytes.enumerated() {
@@ -110,8 +110,21 @@ struct StoredValueWriter {
         }
     }
 
-    /// `YYYY-MM-DD` of years 1 to 9999.
-    private func writeDate(_ days: Int64, to writer: inout JSONWriter) {
+    /// The days since 1970-01-01 of the years 1 to 9999.
+    static let writtenDays: ClosedRange<Int64> = -719_162...2_932_896
+
+    /// The text of a date and a time, in which `T` stands between them and `Z` behind them.
+    func writeInstant(_ text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { buffer in
+            for index in 0..<19 { buffer[index] = text[index] }
+            buffer[10] = UInt8(ascii: "T")
+            buffer[19] = UInt8(ascii: "Z")
+            writer.string(utf8: UnsafeBufferPointer(buffer))
+        }
+    }
+
+    /// `YYYY-MM-DD`.
+    func writeDate(_ days: Int64, to writer: inout JSONWriter) {
         let (year, month, day) = ODataDate(daysSinceEpoch: days).components
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 10) { buffer in
             for (index, divisor) in [1000, 100, 10, 1].enumerated() {

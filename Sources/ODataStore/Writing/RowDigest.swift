@@ -17,7 +17,7 @@ public struct RowDigest {
     private static let maxPending = 4096
 
     /// Makes a digest of no values.
-    public init() { pending.reserveCapacity(256) }
+    public init() { pending.reserveCapacity(512) }
 
     /// Adds the next column's value.
     public mutating func add(_ value: DatabaseValue) {
@@ -40,9 +40,9 @@ public struct RowDigest {
         case SQLITE_TEXT:
             let start = sqlite3_value_text(value)
             // A value's text ends at its first zero, and is repaired where it is no UTF-8.
-            let text = UnsafeBufferPointer(start: start, count: start.map { strlen($0) } ?? 0)
-            if text.allSatisfy({ $0 < 0x80 }) {
-                add(tag: 3, UnsafeRawBufferPointer(text))
+            let text = UnsafeRawBufferPointer(start: start, count: start.map { strlen($0) } ?? 0)
+            if Self.isASCII(text) {
+                add(tag: 3, text)
             } else {
                 add(String(decoding: text, as: UTF8.self).databaseValue)
             }
@@ -54,10 +54,29 @@ public struct RowDigest {
         }
     }
 
+    /// Eight bytes at a time: most texts are, and each is asked.
+    private static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
+        var bits: UInt64 = 0
+        var index = 0
+        while index + 8 <= text.count {
+            bits |= text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            index += 8
+        }
+        while index < text.count {
+            bits |= UInt64(text[index])
+            index += 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
     /// Adds NULL, an integer or the bits of a real.
+    @inline(__always)
     private mutating func add(tag: UInt8, _ number: UInt64) {
-        pending.append(tag)
-        withUnsafeBytes(of: number.bigEndian) { pending.append(contentsOf: $0) }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { bytes in
+            bytes[0] = tag
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(of: number.bigEndian, toByteOffset: 1, as: UInt64.self)
+            pending.append(contentsOf: bytes)
+        }
     }
 
     private mutating func add(tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
@@ -70,33 +89,52 @@ public struct RowDigest {
         self.hasher = hasher
     }
 
+    /// Forgets all values, and keeps the room for the next ones.
+    private mutating func reset() {
+        pending.removeAll(keepingCapacity: true)
+        hasher = nil
+    }
+
     /// The sixteen bytes.
-    public func bytes() -> [UInt8] {
-        guard var hasher else { return Array(SHA256.hash(data: pending).prefix(16)) }
-        hasher.update(data: pending)
-        return Array(hasher.finalize().prefix(16))
+    public func bytes() -> [UInt8] { withBytes { Array($0) } }
+
+    private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var hasher = self.hasher ?? SHA256()
+        pending.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+        return hasher.finalize().withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<16])) }
     }
 
     /// The weak ETag, quotes included: `W/"` and 32 hexadecimal digits.
-    public func etag() -> String {
-        String(unsafeUninitializedCapacity: 36) { buffer in
+    public func etag() -> String { withETag { String(decoding: $0, as: UTF8.self) } }
+
+    private func withETag<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
             var count = 0
             func put(_ byte: UInt8) {
                 buffer[count] = byte
                 count += 1
             }
             func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-            for byte in [0x57, 0x2F, 0x22] as [UInt8] { put(byte) }
-            for byte in bytes() {
-                put(digit(byte >> 4))
-                put(digit(byte & 15))
+            put(0x57)
+            put(0x2F)
+            put(0x22)
+            withBytes { bytes in
+                for byte in bytes {
+                    put(digit(byte >> 4))
+                    put(digit(byte & 15))
+                }
             }
             put(0x22)
-            return count
+            return body(UnsafeBufferPointer(buffer))
         }
     }
 
     // MARK: SQL
+
+    /// What a connection digests with: the room for one row is that for the next.
+    private final class Scratch {
+        var digest = RowDigest()
+    }
 
     /// Adds the SQL function `outpost_digest` to a connection: the ETag of the values of its arguments.
     ///
@@ -104,16 +142,22 @@ public struct RowDigest {
     /// statement that misses the function says so then.
     static func register(in connection: OpaquePointer?) {
         _ = sqlite3_create_function_v2(
-            connection, "outpost_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            connection, "outpost_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+            Unmanaged.passRetained(Scratch()).toOpaque(),
             { context, count, values in
-                var digest = RowDigest()
-                for index in 0..<Int(count) { digest.add(sqliteValue: values?[index]) }
-                var etag = digest.etag()
-                etag.withUTF8 { bytes in
+                guard let data = sqlite3_user_data(context) else { return }
+                let scratch = Unmanaged<Scratch>.fromOpaque(data).takeUnretainedValue()
+                scratch.digest.reset()
+                scratch.digest.add(values, count: Int(count))
+                scratch.digest.withETag { bytes in
                     bytes.withMemoryRebound(to: CChar.self) {
                         sqlite3_result_text(context, $0.baseAddress, Int32($0.count), Accumulator.transient)
                     }
                 }
-            }, nil, nil, nil)
+            }, nil, nil, { data in if let data { Unmanaged<Scratch>.fromOpaque(data).release() } })
+    }
+
+    private mutating func add(_ values: UnsafeMutablePointer<OpaquePointer?>?, count: Int) {
+        for index in 0..<count { add(sqliteValue: values?[index]) }
     }
 }

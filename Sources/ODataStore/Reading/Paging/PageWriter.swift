@@ -117,9 +117,9 @@ actor PageWriter {
             if run.compiled.expand.isEmpty, renderer.format.metadata != .full {
                 var writer = JSONWriter(reservingCapacity: PageWriter.readSize + 4096)
                 // An array that is already open: the first value written makes the writer expect commas.
-                let keys = JSONRowRenderer.PreparedKeys(plan)
+                let columns = JSONColumns(plan, isIEEE754Compatible: renderer.format.isIEEE754Compatible)
                 let outcome = try run.run(database) { row in
-                    try renderer.open(row, plan, keys, to: &writer)
+                    try renderer.open(row, plan, columns, to: &writer)
                     writer.endObject()
                     count += 1
                     return writer.bytes.count < PageWriter.readSize

@@ -1,0 +1,165 @@
+import GRDBSQLite
+import ODataModel
+import ODataService
+
+/// The fields of a plan whose rows are copied column by column into JSON: what writing thousands of rows needs to know of
+/// each, without the names, types and codecs of ``ResultPlan/Slot``, each of which costs a reference to count.
+struct JSONColumns {
+    private enum Kind {
+        case integer, boolean, double, single, string, date, dateText, guid
+        case scaledDecimal(Int32)
+        /// Text of an instant: the character between date and time, and whether `Z` ends it.
+        case instantText(separator: UInt8, hasZ: Bool)
+        /// What becomes a value that tells by itself how it is written.
+        case value(DirectColumn.Kind)
+        /// As the slot says.
+        case other
+    }
+
+    private struct Column {
+        var index: Int32
+        /// The position of the plan's field.
+        var field: Int32
+        /// Where its name stands, with quotation marks and colon.
+        var name: Range<Int32>
+        var kind: Kind
+    }
+
+    private var columns: [Column] = []
+    private var names: [UInt8] = []
+
+    /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value.
+    init?(_ plan: ResultPlan, isIEEE754Compatible: Bool) {
+        guard let direct = plan.direct else { return nil }
+        columns.reserveCapacity(direct.count)
+        // In the order of the response.
+        for column in direct.sorted(by: { $0.field < $1.field }) {
+            guard case .value(let name, _, let slot) = plan.fields[Int(column.field)] else { return nil }
+            let start = Int32(names.count)
+            names += JSONWriter.Key(name).text
+            columns.append(
+                Column(
+                    index: column.column, field: column.field, name: start..<Int32(names.count),
+                    kind: Self.kind(of: column, slot.storage, isIEEE754Compatible)))
+        }
+    }
+
+    private static func kind(
+        of column: DirectColumn, _ storage: ColumnStorage, _ isIEEE754Compatible: Bool
+    ) -> Kind {
+        switch column.kind {
+        case .integer: return isIEEE754Compatible && storage.type.primitive == .int64 ? .other : .integer
+        case .boolean: return .boolean
+        case .double: return .double
+        case .single: return .single
+        case .string: return .string
+        case .date: return .date
+        case .guid: return .guid
+        case .scaledDecimal(let scale): return .scaledDecimal(scale)
+        case .instant, .timeOfDay, .decimalBytes: return .value(column.kind)
+        default: break
+        }
+        switch storage.codec {
+        case .dateText: return .dateText
+        case .dateTimeText(let form) where form.fractionDigits == 0 && storage.type.primitive == .dateTimeOffset:
+            guard let separator = form.separator.asciiValue else { return .other }
+            return .instantText(separator: separator, hasZ: form.suffix == "Z")
+        default: return .other
+        }
+    }
+
+    /// Writes the members of a row.
+    ///
+    /// - Parameters:
+    ///   - writesNulls: whether each NULL is written as `null`.
+    ///   - other: writes the field at a position of the plan where a column holds what it seldom does.
+    func write(
+        _ row: StoredRow, to writer: inout JSONWriter, _ values: StoredValueWriter, writesNulls: Bool,
+        other: (_ field: Int, _ writer: inout JSONWriter) throws -> Void
+    ) rethrows {
+        try names.withUnsafeBufferPointer { names in
+            for column in columns {
+                let value = StoredColumn(row, Int(column.index))
+                let name = UnsafeBufferPointer(
+                    rebasing: names[Int(column.name.lowerBound)..<Int(column.name.upperBound)])
+                switch (column.kind, value.kind) {
+                case (_, SQLITE_NULL) where writesNulls:
+                    writer.key(prepared: name)
+                    writer.null()
+                case (.string, SQLITE_TEXT):
+                    writer.key(prepared: name)
+                    value.withText { writer.string(utf8: $0) }
+                case (.integer, SQLITE_INTEGER):
+                    writer.key(prepared: name)
+                    writer.integer(value.integer)
+                case (.boolean, SQLITE_INTEGER) where value.integer == 0 || value.integer == 1:
+                    writer.key(prepared: name)
+                    writer.boolean(value.integer == 1)
+                case (.double, SQLITE_FLOAT):
+                    writer.key(prepared: name)
+                    writer.double(value.double)
+                case (.single, SQLITE_FLOAT):
+                    writer.key(prepared: name)
+                    writer.single(Float(value.double))
+                case (.date, SQLITE_INTEGER) where StoredValueWriter.writtenDays.contains(value.integer):
+                    writer.key(prepared: name)
+                    values.writeDate(value.integer, to: &writer)
+                case (.scaledDecimal(let scale), SQLITE_INTEGER):
+                    writer.key(prepared: name)
+                    values.writeScaled(value.integer, scale: Int(scale), to: &writer)
+                case (.guid, SQLITE_BLOB) where value.bytes.count == 16:
+                    writer.key(prepared: name)
+                    values.writeGuid(value.bytes, to: &writer)
+                case (.dateText, SQLITE_TEXT) where value.withText({ DateText.isDate($0) }):
+                    writer.key(prepared: name)
+                    value.withText { writer.string(utf8: $0) }
+                case (.instantText(let separator, let hasZ), SQLITE_TEXT)
+                where value.withText({ DateText.isInstant($0, separator: separator, hasZ: hasZ) }):
+                    writer.key(prepared: name)
+                    value.withText { values.writeInstant($0, to: &writer) }
+                case (.value(let kind), _):
+                    guard let value = value.value(kind), !value.isNull else {
+                        try other(Int(column.field), &writer)
+                        continue
+                    }
+                    writer.key(prepared: name)
+                    writer.value(
+                        value, type: nil, model: values.model, isIEEE754Compatible: values.isIEEE754Compatible)
+                default: try other(Int(column.field), &writer)
+                }
+            }
+        }
+    }
+}
+
+/// Looks at dates as the text that they are written as, so that most are copied as they stand.
+enum DateText {
+    /// Whether text is a date of the years 1 to 9999, `YYYY-MM-DD`.
+    static func isDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text.count == 10,
+            let century = two(text, 0), let year = two(text, 2), let month = two(text, 5), let day = two(text, 8)
+        else { return false }
+        let full = century * 100 + year
+        guard full > 0, 1...12 ~= month, day > 0 else { return false }
+        switch month {
+        case 2: return day <= (full % 4 == 0 && (full % 100 != 0 || full % 400 == 0) ? 29 : 28)
+        case 4, 6, 9, 11: return day <= 30
+        default: return day <= 31
+        }
+    }
+
+    /// Whether text is a date and a time in whole seconds.
+    static func isInstant(_ text: UnsafeBufferPointer<UInt8>, separator: UInt8, hasZ: Bool) -> Bool {
+        guard text.count == (hasZ ? 20 : 19), text[10] == separator, text[13] == UInt8(ascii: ":"),
+            text[16] == UInt8(ascii: ":"), !hasZ || text[19] == UInt8(ascii: "Z"),
+            isDate(UnsafeBufferPointer(rebasing: text[..<10])), let hour = two(text, 11), let minute = two(text, 14),
+            let second = two(text, 17)
+        else { return false }
+        return hour < 24 && minute < 60 && second < 60
+    }
+
+    private static func two(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+        let (high, low) = (text[index] &- 0x30, text[index + 1] &- 0x30)
+        return high < 10 && low < 10 ? Int(high) * 10 + Int(low) : nil
+    }
+}
