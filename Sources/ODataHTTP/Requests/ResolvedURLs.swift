@@ -14,7 +14,14 @@ final class ResolvedURLs: Sendable {
     /// Whether what is made of a text is kept. An alias (`@a`) stands for its value wherever it is used, so that a short text may
     /// become a large tree; any other text becomes a tree of its own size.
     static func keeps(_ text: String) -> Bool {
-        text.utf8.count <= maxLength && !text.utf8.contains(UInt8(ascii: "@")) && !text.contains("%40")
+        guard text.utf8.count <= maxLength else { return false }
+        // The last two bytes, as one number: an alias may be percent-encoded, "%40".
+        var last: UInt16 = 0
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "@") || last == 0x2534 && byte == UInt8(ascii: "0") { return false }
+            last = last << 8 | UInt16(byte)
+        }
+        return true
     }
 
     private struct Known {
