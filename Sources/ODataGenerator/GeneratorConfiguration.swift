@@ -38,7 +38,7 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
     }
 
     /// What the service is called: the generated types are `<name>Service` and `<name>Metadata`. `nil` takes the name
-    /// of the entity container without `Container`, `Entities`, `Context` or `Service` at its end.
+    /// of the entity container without `Container`, `Entities`, `Context`, `Service` or `Default` at its end.
     public var name: String?
     /// Who sees the generated code.
     public var access: Access

@@ -17,7 +17,8 @@ import Synchronization
 /// not be encrypted.
 ///
 /// ```swift
-/// let client = ODataClient(serviceRoot: "https://services.example/Northwind/", transport: URLSessionTransport())
+/// let client = try ODataClient(
+///     serviceRoot: "https://services.example/Northwind/", transport: URLSessionTransport())
 /// ```
 public final class URLSessionTransport: HTTPTransport {
     /// Timeouts and limits.

@@ -5,7 +5,8 @@ extension OfflineODataProvider {
     /// Changes options while the store is open. Uploads and downloads that are under way go on as they began.
     ///
     /// Pages and formats of downloads, what becomes of old changes and archived errors, and how requests are sent may be
-    /// changed. Caches, connections, pages of local reads and whatever else the store was built with may not.
+    /// changed. Caches, connections, pages of local reads and whatever else the store was built with may not. The clock and
+    /// the random generator of the environment, the trace and what prepares connections stay those it was opened with.
     ///
     /// ```swift
     /// var options = store.options
@@ -14,7 +15,12 @@ extension OfflineODataProvider {
     /// ```
     /// - Throws: ``OfflineError/optionFixed(name:)`` for one that is set at opening; nothing is changed then.
     public func setOptions(_ changed: Options) throws(OfflineError) {
-        if let name = options.firstFixed(that: changed) { throw .optionFixed(name: name) }
+        let known = options
+        if let name = known.firstFixed(that: changed) { throw .optionFixed(name: name) }
+        var changed = changed
+        changed.environment = known.environment
+        changed.trace = known.trace
+        changed.database.prepare = known.database.prepare
         optionState.withLock { $0 = changed }
     }
 }
@@ -27,6 +33,7 @@ extension OfflineODataProvider.Options {
             ("database.readerCacheBytes", database.readerCacheBytes != others.database.readerCacheBytes),
             ("database.readerCount", database.readerCount != others.database.readerCount),
             ("database.busyTimeout", database.busyTimeout != others.database.busyTimeout),
+            ("database.createsFile", database.createsFile != others.database.createsFile),
             ("localPageSize", localPageSize != others.localPageSize),
             ("collation", collation != others.collation),
             ("isCaseSensitive", isCaseSensitive != others.isCaseSensitive),

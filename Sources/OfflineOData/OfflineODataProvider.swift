@@ -14,8 +14,9 @@ import ODataStore
 ///
 /// ```swift
 /// let store = try await OfflineODataProvider.create(
-///     at: directory, protection: .encrypted(key), remote: ODataClient(serviceRoot: root, transport: transport),
-///     queries: [DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
+///     at: directory, protection: .encrypted(.key(key)), serviceRoot: root,
+///     remote: try ODataClient(serviceRoot: root, transport: transport),
+///     queries: [try DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
 /// try await store.download()
 /// let service = DataService(store)
 /// ```

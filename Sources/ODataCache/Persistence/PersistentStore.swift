@@ -7,7 +7,8 @@ import Secrets
 /// folder, encrypted unless said otherwise.
 ///
 /// ```swift
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: SecretName("cache")))
+/// let name = try SecretName("cache")
+/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
 /// try await store.put(Settings(theme: "dark"), for: "settings")
 /// let settings = try await store.value(Settings.self, for: "settings")
 /// ```

@@ -52,7 +52,8 @@ public actor MemoryResponseStore: ResponseStore {
 /// Responses between runs, in a ``PersistentStore``: encrypted at rest like everything there.
 ///
 /// ```swift
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: SecretName("responses")))
+/// let name = try SecretName("responses")
+/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
 /// let cache = ResponseCache(store: PersistentResponseStore(store))
 /// ```
 ///

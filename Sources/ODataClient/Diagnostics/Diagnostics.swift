@@ -14,7 +14,7 @@ import Tracing
 /// ```swift
 /// var configuration = ODataClient.Configuration()
 /// configuration.diagnostics.logger = Logger(label: "shop.odata")
-/// configuration.diagnostics.traceLevel = .headers
+/// configuration.diagnostics.traceLevel = .medium
 /// configuration.diagnostics.onTimings = { print($0.operation, $0.endToEnd, $0.network) }
 /// ```
 public struct Diagnostics: Sendable {

@@ -16,7 +16,7 @@ import ODataService
 ///
 /// ```swift
 /// var configuration = HTTPSession.Configuration()
-/// configuration.authentication = Authentication(OAuth2(…))
+/// configuration.authentication = Authentication(try OAuth2(…))
 /// let session = try HTTPSession(
 ///     try NIOTransport(), serviceRoot: "https://services.example/Northwind/", configuration: configuration)
 /// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: session)

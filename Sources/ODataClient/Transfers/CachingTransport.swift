@@ -6,7 +6,8 @@ import ODataService
 /// An HTTP cache around a transport: what is fresh is not asked for again, what is not is asked for with its ETag.
 ///
 /// ```swift
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: SecretName("responses")))
+/// let name = try SecretName("responses")
+/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
 /// let cache = ResponseCache(
 ///     store: PersistentResponseStore(store), configuration: .init(serviceRoot: root, staleIfError: 3600))
 /// let client = try ODataClient(serviceRoot: root, transport: CachingTransport(try NIOTransport(), cache: cache))

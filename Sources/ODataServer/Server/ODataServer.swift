@@ -11,7 +11,7 @@ import ServiceLifecycle
 /// Serves a handler over HTTP/1.1 (OData Protocol 4.01, 8 and RFC 9112), and over HTTP/2 where TLS is spoken.
 ///
 /// ```swift
-/// let handler = ODataHandler(provider: store, serviceRoot: "/Northwind/")
+/// let handler = try ODataHandler(provider: store, serviceRoot: "/Northwind/")
 /// let server = ODataServer(handler: handler.handle)
 /// let running = try await server.start()
 /// print(running.url)

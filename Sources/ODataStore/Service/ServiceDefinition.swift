@@ -7,7 +7,8 @@ import ODataService
 /// var definition = ServiceDefinition(model: model)
 /// definition.values += [.created("CreatedAt"), .modified("UpdatedAt")]
 /// definition.unique("Categories", "Name")
-/// try definition.function("GetTotalPrice", on: .entity("Shop.Product"), [.init("taxRate", .primitive(.double))],
+/// let product = TypeReference.entity(QualifiedName("Shop", "Product"))
+/// try definition.function("GetTotalPrice", on: product, [.init("taxRate", .primitive(.double))],
 ///     returns: .primitive(.double)) { call in
 ///     let price: Double = try call.boundEntity().read("Price")
 ///     return .value(.double(price * (1 + (try call.argument("taxRate") as Double))))

@@ -17,7 +17,8 @@ import ODataStore
 /// let seller = AttachedStores.Relation(
 ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
 /// let both = try await AttachedStores.open(["sales": sales, "staff": staff], relations: [seller])
-/// let orders = try await DataService(both).entities("sales_Orders?$filter=Seller/City eq 'Oslo'&$expand=Seller")
+/// let url = try ODataURL(parsing: "sales_Orders?$filter=Seller/City eq 'Oslo'&$expand=Seller")
+/// let orders = try await DataService(both).entities(url)
 /// try both.close()
 /// ```
 public final class AttachedStores: ODataProvider {

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// What ``OfflineODataProvider/refreshMetadata()`` found and did.
+/// What ``OfflineODataProvider/refreshMetadata(connect:)`` found and did.
 public struct MetadataRefresh: Sendable {
     /// In what the service's model differs from the one that the store was made for.
     public var differences: [ModelDifference]

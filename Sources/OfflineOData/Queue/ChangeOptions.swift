@@ -136,6 +136,8 @@ struct ChangingProvider: ODataProvider {
     let options: ChangeOptions
 
     var model: EntityDataModel { base.model }
+    var supportsIsolation: Bool { base.supportsIsolation }
+    var capabilities: ServiceCapabilities? { base.capabilities }
     var queryLanguage: QueryLanguage { base.queryLanguage }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {

@@ -13,6 +13,7 @@ struct ChangeOptionsTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let visits = store.changing(ChangeOptions(category: "visits"))
+        #expect(visits.capabilities == store.capabilities && store.capabilities != nil)
         try await store.create("Categories", ["Name": "First"])
         try await visits.create(
             "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])

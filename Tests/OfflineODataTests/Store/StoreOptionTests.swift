@@ -352,11 +352,14 @@ struct StoreOptionTests {
         expectFixed("isCaseSensitive", of: store) { $0.isCaseSensitive = false }
         expectFixed("service", of: store) { $0.service.supportsPatch = false }
         expectFixed("trace", of: store) { $0.trace = .statements { _ in } }
+        expectFixed("database.createsFile", of: store) { $0.database.createsFile = false }
         expectFixed("purgesClientOnlyData", of: store) { $0.purgesClientOnlyData = true }
         expectFixed("downloadsStreamsByDefault", of: store) { $0.downloadsStreamsByDefault = true }
         var options = store.options
         options.downloadPageSize = 2
+        options.environment.now = { 7 }
         try store.setOptions(options)
+        #expect(store.options.environment.now() != 7, "one clock for all that the store does")
         await shop.wire.mend()
         try await store.download()
         #expect(await shop.wire.requests.filter { $0.path?.contains("$count") == false }.count > 3)
