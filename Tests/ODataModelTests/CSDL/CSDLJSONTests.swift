@@ -101,7 +101,7 @@ struct CSDLJSONTests {
             """
         let model = try CSDLReader.read(Array(text.utf8))
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
-        let shape = try #require(model.shape(try #require(QualifiedName("S.T"))))
+        let shape = try #require(model.shape(QualifiedName("S", "T")))
         #expect(["A", "B", "C", "D"].map { shape.property($0)?.facets.precision } == [12, 0, 12, 3])
     }
 
