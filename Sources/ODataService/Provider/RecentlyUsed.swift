@@ -1,29 +1,31 @@
 /// Values by keys, of which those used last are kept.
+///
+/// They are of two ages. What is used is young; when half of the room is taken by the young, they become the old, and what was
+/// old until then and nobody has used since goes. Nothing is sorted or counted for it.
 package struct RecentlyUsed<Key: Hashable, Value> {
-    /// How many are kept; the half that was not used for longest goes when there are more.
-    private let capacity: Int
-    private var entries: [Key: (value: Value, use: UInt64)] = [:]
-    private var use: UInt64 = 0
+    /// How many of each age there may be.
+    private let half: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
 
     /// Keeps nothing yet.
-    package init(capacity: Int) { self.capacity = max(1, capacity) }
+    ///
+    /// - Parameter capacity: how many are kept at most, 2 or more; half of them are kept at least.
+    package init(capacity: Int) { half = max(1, capacity / 2) }
 
     /// The value kept for a key, which counts as used now.
     package mutating func find(_ key: Key) -> Value? {
-        use += 1
-        guard let index = entries.index(forKey: key) else { return nil }
-        entries.values[index].use = use
-        return entries.values[index].value
+        if let value = young[key] { return value }
+        guard let value = old.removeValue(forKey: key) else { return nil }
+        keep(value, for: key)
+        return value
     }
 
     /// Keeps a value, in place of the one that the key had.
     package mutating func keep(_ value: Value, for key: Key) {
-        use += 1
-        if entries.count >= capacity, entries[key] == nil {
-            let uses = entries.values.map(\.use).sorted()
-            let middle = uses[uses.count / 2]
-            entries = entries.filter { $0.value.use > middle }
+        if young.updateValue(value, forKey: key) == nil, young.count >= half {
+            old = young
+            young = Dictionary(minimumCapacity: half)
         }
-        entries[key] = (value, use)
     }
 }

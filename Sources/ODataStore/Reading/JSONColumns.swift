@@ -5,7 +5,8 @@ import ODataService
 /// The fields of a plan whose rows are copied column by column into JSON: what writing thousands of rows needs to know of
 /// each, without the names, types and codecs of ``ResultPlan/Slot``, each of which costs a reference to count.
 struct JSONColumns {
-    private enum Kind {
+    /// How a column becomes a value of JSON.
+    enum Kind {
         case integer, boolean, double, single, string, date, dateText, guid
         case scaledDecimal(Int32)
         /// Text of an instant: the character between date and time, and whether `Z` ends it.
@@ -16,30 +17,32 @@ struct JSONColumns {
         case other
     }
 
-    private struct Column {
+    /// One field.
+    struct Column {
         var index: Int32
         /// The position of the plan's field.
         var field: Int32
         /// Where its name stands, with quotation marks and colon.
-        var name: Range<Int32>
+        var start: Int32
+        var end: Int32
         var kind: Kind
     }
 
-    private var columns: [Column] = []
+    /// In the order of the response.
+    private(set) var columns: [Column] = []
     private var names: [UInt8] = []
 
     /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value.
     init?(_ plan: ResultPlan, isIEEE754Compatible: Bool) {
         guard let direct = plan.direct else { return nil }
         columns.reserveCapacity(direct.count)
-        // In the order of the response.
         for column in direct.sorted(by: { $0.field < $1.field }) {
             guard case .value(let name, _, let slot) = plan.fields[Int(column.field)] else { return nil }
             let start = Int32(names.count)
             names += JSONWriter.Key(name).text
             columns.append(
                 Column(
-                    index: column.column, field: column.field, name: start..<Int32(names.count),
+                    index: column.column, field: column.field, start: start, end: Int32(names.count),
                     kind: Self.kind(of: column, slot.storage, isIEEE754Compatible)))
         }
     }
@@ -68,66 +71,63 @@ struct JSONColumns {
         }
     }
 
-    /// Writes the members of a row.
+    /// Writes a member of a row.
     ///
-    /// - Parameters:
-    ///   - writesNulls: whether each NULL is written as `null`.
-    ///   - other: writes the field at a position of the plan where a column holds what it seldom does.
+    /// - Parameter writesNulls: whether each NULL is written as `null`.
+    /// - Returns: whether it is written; what a column seldom holds is left to who knows the plan's field.
+    @inline(__always)
     func write(
-        _ row: StoredRow, to writer: inout JSONWriter, _ values: StoredValueWriter, writesNulls: Bool,
-        other: (_ field: Int, _ writer: inout JSONWriter) throws -> Void
-    ) rethrows {
-        try names.withUnsafeBufferPointer { names in
-            for column in columns {
-                let value = StoredColumn(row, Int(column.index))
-                let name = UnsafeBufferPointer(
-                    rebasing: names[Int(column.name.lowerBound)..<Int(column.name.upperBound)])
-                switch (column.kind, value.kind) {
-                case (_, SQLITE_NULL) where writesNulls:
-                    writer.key(prepared: name)
-                    writer.null()
-                case (.string, SQLITE_TEXT):
-                    writer.key(prepared: name)
-                    value.withText { writer.string(utf8: $0) }
-                case (.integer, SQLITE_INTEGER):
-                    writer.key(prepared: name)
-                    writer.integer(value.integer)
-                case (.boolean, SQLITE_INTEGER) where value.integer == 0 || value.integer == 1:
-                    writer.key(prepared: name)
-                    writer.boolean(value.integer == 1)
-                case (.double, SQLITE_FLOAT):
-                    writer.key(prepared: name)
-                    writer.double(value.double)
-                case (.single, SQLITE_FLOAT):
-                    writer.key(prepared: name)
-                    writer.single(Float(value.double))
-                case (.date, SQLITE_INTEGER) where StoredValueWriter.writtenDays.contains(value.integer):
-                    writer.key(prepared: name)
-                    values.writeDate(value.integer, to: &writer)
-                case (.scaledDecimal(let scale), SQLITE_INTEGER):
-                    writer.key(prepared: name)
-                    values.writeScaled(value.integer, scale: Int(scale), to: &writer)
-                case (.guid, SQLITE_BLOB) where value.bytes.count == 16:
-                    writer.key(prepared: name)
-                    values.writeGuid(value.bytes, to: &writer)
-                case (.dateText, SQLITE_TEXT) where value.withText({ DateText.isDate($0) }):
-                    writer.key(prepared: name)
-                    value.withText { writer.string(utf8: $0) }
-                case (.instantText(let separator, let hasZ), SQLITE_TEXT)
-                where value.withText({ DateText.isInstant($0, separator: separator, hasZ: hasZ) }):
-                    writer.key(prepared: name)
-                    value.withText { values.writeInstant($0, to: &writer) }
-                case (.value(let kind), _):
-                    guard let value = value.value(kind), !value.isNull else {
-                        try other(Int(column.field), &writer)
-                        continue
-                    }
-                    writer.key(prepared: name)
-                    writer.value(
-                        value, type: nil, model: values.model, isIEEE754Compatible: values.isIEEE754Compatible)
-                default: try other(Int(column.field), &writer)
-                }
-            }
+        _ column: Column, of row: StoredRow, to writer: inout JSONWriter, _ values: StoredValueWriter, writesNulls: Bool
+    ) -> Bool {
+        let value = StoredColumn(row, Int(column.index))
+        switch (column.kind, value.kind) {
+        case (_, SQLITE_NULL) where writesNulls:
+            key(column, to: &writer)
+            writer.null()
+        case (.string, SQLITE_TEXT):
+            key(column, to: &writer)
+            value.withText { writer.string(utf8: $0) }
+        case (.integer, SQLITE_INTEGER):
+            key(column, to: &writer)
+            writer.integer(value.integer)
+        case (.boolean, SQLITE_INTEGER) where value.integer == 0 || value.integer == 1:
+            key(column, to: &writer)
+            writer.boolean(value.integer == 1)
+        case (.double, SQLITE_FLOAT):
+            key(column, to: &writer)
+            writer.double(value.double)
+        case (.single, SQLITE_FLOAT):
+            key(column, to: &writer)
+            writer.single(Float(value.double))
+        case (.date, SQLITE_INTEGER) where StoredValueWriter.writtenDays.contains(value.integer):
+            key(column, to: &writer)
+            values.writeDate(value.integer, to: &writer)
+        case (.scaledDecimal(let scale), SQLITE_INTEGER):
+            key(column, to: &writer)
+            values.writeScaled(value.integer, scale: Int(scale), to: &writer)
+        case (.guid, SQLITE_BLOB) where value.bytes.count == 16:
+            key(column, to: &writer)
+            values.writeGuid(value.bytes, to: &writer)
+        case (.dateText, SQLITE_TEXT) where value.withText({ DateText.isDate($0) }):
+            key(column, to: &writer)
+            value.withText { writer.string(utf8: $0) }
+        case (.instantText(let separator, let hasZ), SQLITE_TEXT)
+        where value.withText({ DateText.isInstant($0, separator: separator, hasZ: hasZ) }):
+            key(column, to: &writer)
+            value.withText { values.writeInstant($0, to: &writer) }
+        case (.value(let kind), _):
+            guard let value = value.value(kind), !value.isNull else { return false }
+            key(column, to: &writer)
+            writer.value(value, type: nil, model: values.model, isIEEE754Compatible: values.isIEEE754Compatible)
+        default: return false
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func key(_ column: Column, to writer: inout JSONWriter) {
+        names.withUnsafeBufferPointer { names in
+            writer.key(prepared: UnsafeBufferPointer(rebasing: names[Int(column.start)..<Int(column.end)]))
         }
     }
 }

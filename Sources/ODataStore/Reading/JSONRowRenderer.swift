@@ -85,8 +85,10 @@ struct JSONRowRenderer: RowRenderer {
             if format.metadata != .none { try writeControl(row, plan, nil, to: &writer) }
             let values = StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
             let isWhole = plan.notLoaded.map { row.isNull($0) } ?? true
-            try columns.write(row, to: &writer, values, writesNulls: isWhole && !omitsNulls) { field, writer in
-                try write(plan.fields[field], row, plan, to: &writer)
+            // Without a closure, which would copy the plan for each row.
+            for column in columns.columns
+            where !columns.write(column, of: row, to: &writer, values, writesNulls: isWhole && !omitsNulls) {
+                try write(plan.fields[Int(column.field)], row, plan, to: &writer)
             }
             return
         }
