@@ -108,7 +108,7 @@ for concurrency in [1, 8, 64] {
             concurrency,
             Double(requests) / read.clock, Double(requests) / plain.clock, read.processor / plain.processor))
 }
-try await bare.shutdown()
+try await bare.shutdown().get()
 try await transport.shutdown()
 input.fileHandleForWriting.closeFile()
 process.waitUntilExit()

@@ -63,7 +63,7 @@ func measure(_ options: Options, _ libraries: Libraries, in folder: String) thro
         guard sums.count == 1 else { throw Failure("the ways read different rows") }
         for (way, connection) in open { try time(.scan, way) { sums.insert(try connection.scan()) } }
         guard sums.count == 2 else { throw Failure("the ways scanned different rows") }
-        for (way, connection) in open {
+        for connection in open.map(\.1) {
             try connection.setCache(megabytes: options.megabytes * 2)
             _ = try connection.read(options.reads, of: options.rows)
         }

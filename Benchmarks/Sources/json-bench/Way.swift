@@ -88,7 +88,7 @@ enum Way: String, CaseIterable {
             reader.append(bytes)
             reader.finish()
             while let element = try reader.next() { if case .entity(let entity) = element { entities.append(entity) } }
-            return try Measurement.best(of: Self.runs, bytes: bytes.count) {
+            return Measurement.best(of: Self.runs, bytes: bytes.count) {
                 var writer = CollectionPayloadWriter(EntityPayloadWriter(model: model), type: Order.typeName)
                 var total = 0
                 writer.begin(context: "$metadata#Orders")
