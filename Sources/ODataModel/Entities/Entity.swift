@@ -14,7 +14,7 @@ public struct Entity: Sendable {
     public var values: [ODataValue?]
     /// What most entities do not have: one element or none. An array is changed in place and copied on
     /// write, and an entity stays three words however much there is.
-    private var extras: [Extras] = []
+    private var extras: [Extras]
 
     /// What an entity has besides the values of its shape.
     private struct Extras: Sendable {
@@ -66,17 +66,24 @@ public struct Entity: Sendable {
 
     /// Makes an entity from its slots; the array is cut or filled to the shape's length.
     public init(shape: Shape, values: [ODataValue?]) {
-        let missing = shape.properties.count - values.count
         self.shape = shape
         self.values = values
-        if missing > 0 { self.values += [ODataValue?](repeating: nil, count: missing) }
-        if missing < 0 { self.values.removeLast(-missing) }
+        extras = []
+        fitValues()
     }
 
     /// Makes an entity as it was read, of which nothing is changed.
     package init(shape: Shape, values: [ODataValue?], control: ControlInformation) {
-        self.init(shape: shape, values: values)
+        self.shape = shape
+        self.values = values
         extras = [Extras(control: control)]
+        fitValues()
+    }
+
+    private mutating func fitValues() {
+        let missing = shape.properties.count - values.count
+        if missing > 0 { values += [ODataValue?](repeating: nil, count: missing) }
+        if missing < 0 { values.removeLast(-missing) }
     }
 
     /// Makes an entity from names and values; names the shape lacks become dynamic properties.

@@ -28,13 +28,13 @@ public protocol EntityRepresentable: Sendable {
     ///
     /// By default ``init(row:)`` of each. The compiler makes code of it for the one type, where a loop elsewhere asks for
     /// everything anew with each entity.
-    static func odataInstances(of entities: [Entity]) throws -> [Self]
+    static func odataInstances(of entities: consuming [Entity]) throws -> [Self]
 }
 
 extension EntityRepresentable {
     /// Reads an instance from each entity.
     @inlinable
-    public static func odataInstances(of entities: [Entity]) throws -> [Self] {
+    public static func odataInstances(of entities: consuming [Entity]) throws -> [Self] {
         try entities.map { try Self(row: $0) }
     }
 }

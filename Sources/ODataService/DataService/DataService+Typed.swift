@@ -21,8 +21,10 @@ extension DataService {
     /// All entities at a URL as values of a Swift type, following pages.
     public func fetch<Value: EntityRepresentable>(_ type: Value.Type, at url: ODataURL) async throws -> [Value] {
         var values: [Value] = []
-        for try await page in pages(url) {
-            let read = try Value.odataInstances(of: page.entities)
+        for try await var page in pages(url) {
+            var entities: [Entity] = []
+            swap(&entities, &page.entities)
+            let read = try Value.odataInstances(of: entities)
             // Most collections are one page.
             if values.isEmpty { values = read } else { values += read }
         }

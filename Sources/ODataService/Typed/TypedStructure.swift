@@ -65,9 +65,17 @@ extension TypedStructure {
     ///
     /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
     @inlinable
-    public static func odataInstances(of entities: [Entity]) throws -> [Self] {
+    public static func odataInstances(of entities: consuming [Entity]) throws -> [Self] {
         if !entities.isEmpty { try checkMetadata() }
-        return entities.map { Self(odataEntity: $0) }
+        let count = entities.count
+        var rest = entities
+        return [Self](unsafeUninitializedCapacity: count) { buffer, filled in
+            // Each is moved, from the last to the first: a copy of thousands counts the references of each.
+            for index in (0..<count).reversed() {
+                buffer.initializeElement(at: index, to: Self(odataEntity: rest.removeLast()))
+            }
+            filled = count
+        }
     }
 
     /// Writes what is loaded.
