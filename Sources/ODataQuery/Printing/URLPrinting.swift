@@ -107,8 +107,8 @@ extension QueryWriter {
     }
 
     private mutating func write(_ name: Identifier, _ arguments: PathArguments) {
-        // A reference to content may hold a slash.
-        write(data: name.text)
+        // The id that a reference names may hold a slash.
+        if name.text.hasPrefix("$") { write(data: name.text) } else { write(name.text) }
         switch arguments {
         case .none: break
         case .empty: write("()")
