@@ -24,7 +24,7 @@ extension DataService {
         for try await var page in pages(url) {
             var entities: [Entity] = []
             swap(&entities, &page.entities)
-            let read = try Value.odataInstances(of: entities)
+            let read = try Value.odataInstances(of: consume entities)
             // Most collections are one page.
             if values.isEmpty { values = read } else { values += read }
         }

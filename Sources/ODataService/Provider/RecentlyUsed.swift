@@ -1,17 +1,17 @@
 /// Values by keys, of which those used last are kept.
 ///
-/// They are of two ages. What is used is young; when half of the room is taken by the young, they become the old, and what was
+/// They are of two ages. What is used is young; when there are enough of the young, they become the old, and what was
 /// old until then and nobody has used since goes. Nothing is sorted or counted for it.
 package struct RecentlyUsed<Key: Hashable, Value> {
     /// How many of each age there may be.
-    private let half: Int
+    private let capacity: Int
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
 
     /// Keeps nothing yet.
     ///
-    /// - Parameter capacity: how many are kept at most, 2 or more; half of them are kept at least.
-    package init(capacity: Int) { half = max(1, capacity / 2) }
+    /// - Parameter capacity: how many are kept for sure, 1 or more; there are never more than twice as many.
+    package init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// The value kept for a key, which counts as used now.
     package mutating func find(_ key: Key) -> Value? {
@@ -23,9 +23,9 @@ package struct RecentlyUsed<Key: Hashable, Value> {
 
     /// Keeps a value, in place of the one that the key had.
     package mutating func keep(_ value: Value, for key: Key) {
-        if young.updateValue(value, forKey: key) == nil, young.count >= half {
+        if young.updateValue(value, forKey: key) == nil, young.count >= capacity {
             old = young
-            young = Dictionary(minimumCapacity: half)
+            young = Dictionary(minimumCapacity: capacity)
         }
     }
 }

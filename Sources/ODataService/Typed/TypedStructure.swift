@@ -68,7 +68,7 @@ extension TypedStructure {
     public static func odataInstances(of entities: consuming [Entity]) throws -> [Self] {
         if !entities.isEmpty { try checkMetadata() }
         let count = entities.count
-        var rest = entities
+        var rest = consume entities
         return [Self](unsafeUninitializedCapacity: count) { buffer, filled in
             // Each is moved, from the last to the first: a copy of thousands counts the references of each.
             for index in (0..<count).reversed() {
