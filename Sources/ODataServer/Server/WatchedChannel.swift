@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP2
 import NIOSSL
 import NIOTLS
 import Synchronization
@@ -9,8 +10,8 @@ import Synchronization
     import CLinux
 #endif
 
-/// The connections of a server: ends those that do not finish their TLS handshake in time, and gives memory back when
-/// many have gone.
+/// The connections of a server: ends those that do not finish their TLS handshake in time, keeps those whose client has sent
+/// one malformed request, and gives memory back when many have gone.
 ///
 /// The idle timeout of HTTP begins when HTTP does: before that, a client that says nothing, or that sends one byte of
 /// its greeting a minute, would be held for ever.
@@ -29,7 +30,7 @@ struct WatchedChannel<Base: ServerChildChannel>: ServerChildChannel {
             channel.eventLoop.makeCompletedFuture {
                 let tls = try channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
                 try channel.pipeline.syncOperations.addHandler(
-                    HandshakeDeadline(after: handshakeTimeout), position: .after(tls))
+                    HandshakeWatch(after: handshakeTimeout), position: .after(tls))
                 return value
             }
         }
@@ -38,8 +39,8 @@ struct WatchedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// Closes a connection that has not finished its TLS handshake in time.
-private final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
+/// Closes a connection that has not finished its TLS handshake in time, and makes ``MalformedStreams`` part of one of HTTP/2.
+private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
     private let timeout: TimeAmount
@@ -59,6 +60,15 @@ private final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHa
         context.fireUserInboundEventTriggered(event)
         if case .handshakeCompleted? = event as? TLSUserEvent {
             alarm?.cancel()
+            let pipeline = context.pipeline.syncOperations
+            // It is there now, where the client has chosen HTTP/2, and nothing has reached it yet.
+            if let http2 = try? pipeline.handler(type: NIOHTTP2Handler.self) {
+                do {
+                    try pipeline.addHandler(MalformedStreams(), position: .after(http2))
+                } catch {
+                    context.fireErrorCaught(error)
+                }
+            }
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         }
     }
