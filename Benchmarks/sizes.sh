@@ -15,7 +15,9 @@ tool=$(SCRATCH=$scratch scripts/release.sh --show-bin-path)/outpost
 stripped "outpost, with the server and the tools" "$tool"
 # As the tool is linked, with what is used of Swift's libraries: else the sizes say nothing of each other.
 build=(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" -j "${JOBS:-2}")
-if [ "$(uname)" = Linux ]; then build+=(--static-swift-stdlib); fi
+if [ "$(uname)" = Linux ]; then
+    build+=(--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic)
+fi
 "${build[@]}" --product UsesOfflineOData >&2
 consumer=$("${build[@]}" --show-bin-path)/UsesOfflineOData
 stripped "a program with OfflineOData, without the server" "$consumer"

@@ -35,10 +35,10 @@ struct Outpost: AsyncParsableCommand {
 
     static func main() async {
         var logger: Logger?
-        var subject = CommandSubject()
+        var known: (any ParsableCommand)?
         do {
             var command = try parseAsRoot()
-            subject = CommandSubject(command)
+            known = command
             // Looking at the log leaves no traces in it.
             if !(command is Log) {
                 let name = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
@@ -50,7 +50,7 @@ struct Outpost: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            Failure.report(error, of: subject, logger)
+            Failure.report(error, of: known.map(CommandSubject.init) ?? CommandSubject(), logger)
         }
     }
 }

@@ -51,7 +51,19 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
     }
 
     /// The name, in lower case.
-    public var name: String { "\(self)" }
+    public var name: String {
+        // Every command writes some: spelt out, since Swift looks for the name of a case among all types of a program.
+        switch self {
+        case .emergency: "emergency"
+        case .alert: "alert"
+        case .critical: "critical"
+        case .error: "error"
+        case .warning: "warning"
+        case .notice: "notice"
+        case .info: "info"
+        case .debug: "debug"
+        }
+    }
 
     /// The least level of swift-log that lets records of this severity through.
     public var loggerLevel: Logger.Level {

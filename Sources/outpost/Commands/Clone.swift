@@ -11,6 +11,7 @@ import Secrets
 /// `outpost clone`.
 struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "clone",
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
             Without --query every entity set is taken. The store is encrypted with a key that is generated and

@@ -8,6 +8,7 @@ import OfflineOData
 /// `outpost create`.
 struct Create: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "create",
         abstract: "Make an entity in a clone; it is sent with the next push.",
         discussion: """
             A key that is left out is given by the service; until then a temporary one stands for it.
@@ -36,6 +37,7 @@ struct Create: AsyncParsableCommand, StoreCommand {
 /// `outpost update`.
 struct Update: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "update",
         abstract: "Change an entity in a clone; the change is sent with the next push.",
         discussion: """
             Changing an entity whose last change was refused mends it: the next push sends both together.
@@ -72,6 +74,7 @@ struct Update: AsyncParsableCommand, StoreCommand {
 /// `outpost delete`.
 struct Delete: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "delete",
         abstract: "Delete an entity in a clone; it is deleted at the service with the next push.",
         discussion: """
             EXAMPLE

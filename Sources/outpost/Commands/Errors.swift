@@ -5,6 +5,7 @@ import OfflineOData
 /// `outpost errors`.
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "errors",
         abstract: "See, retry, accept or discard the changes that the service refused or that are in doubt.",
         discussion: """
             A refused change keeps its place in the clone until you decide: edit the entity again to mend it,
@@ -21,6 +22,7 @@ struct Errors: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the refused changes.",
             discussion: """
                 EXAMPLE
@@ -46,6 +48,7 @@ struct Errors: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Put refused changes back into the queue.",
             discussion: """
                 EXAMPLE
@@ -60,6 +63,7 @@ struct Errors: AsyncParsableCommand {
 
     struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Treat changes in doubt as made by the service.",
             discussion: """
                 EXAMPLE
@@ -76,6 +80,7 @@ struct Errors: AsyncParsableCommand {
 
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "discard",
             abstract: "Give refused changes up: each entity becomes what the service has.",
             discussion: """
                 EXAMPLE

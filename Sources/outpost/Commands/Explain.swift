@@ -5,6 +5,7 @@ import OfflineOData
 /// `outpost explain`.
 struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
         discussion: """
             Without a query: each defining query with how it is downloaded, and what became of its $expand. With a query:

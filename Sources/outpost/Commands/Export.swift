@@ -16,6 +16,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
     }
 
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Write what a clone holds into files that other programs read.",
         discussion: """
             Each entity set that is kept becomes a file in the directory given, or what one query finds is written to the

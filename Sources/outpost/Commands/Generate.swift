@@ -6,6 +6,7 @@ import ODataModel
 /// `outpost generate`.
 struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "generate",
         abstract: "Write Swift types for a service: entities, sets, operations, and queries the compiler checks.",
         discussion: """
             Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.

@@ -6,6 +6,7 @@ import OfflineOData
 /// `outpost index`.
 struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "index",
         abstract: "Make queries of a clone faster by indexes.",
         discussion: """
             Keys and relations have indexes of their own. Without a set, those that were made here are listed.

@@ -6,6 +6,7 @@ import Supportability
 /// `outpost log`.
 struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
+        commandName: "log",
         abstract: "Say what happened to a clone, or what the tool itself has logged.",
         discussion: """
             With a directory: what happened to the clone in it, newest first. Without one: what the tool has logged in

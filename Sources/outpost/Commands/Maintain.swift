@@ -38,6 +38,7 @@ struct GC: AsyncParsableCommand, StoreCommand {
 /// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "repair",
         abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
         discussion: """
             Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot be

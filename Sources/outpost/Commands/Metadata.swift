@@ -9,6 +9,7 @@ import ODataModel
 /// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "metadata",
         abstract: "Look at, check, convert and compare metadata documents.",
         discussion: """
             Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.
@@ -23,6 +24,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Say what a service has.",
             discussion: """
                 EXAMPLE
@@ -127,6 +129,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "validate",
             abstract: "Check that metadata can be read, and say what was read around.",
             discussion: """
                 Ends with 0 where the document can be read, warnings or not, and with 1 where it cannot.
@@ -190,6 +193,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Convert: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "convert",
             abstract: "Write metadata in another version or format.",
             discussion: """
                 What the version or format cannot say is left out, and named on standard error.
@@ -256,6 +260,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Diff: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "diff",
             abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
             discussion: """
                 Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they

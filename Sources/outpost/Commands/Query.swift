@@ -7,6 +7,7 @@ import OfflineOData
 /// `outpost query`.
 struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "query",
         abstract: "Ask a clone, without a network.",
         discussion: """
             The query is an OData URL relative to the service root. Put it in single quotes, so that the shell

@@ -7,6 +7,7 @@ import Secrets
 /// `outpost rekey`.
 struct Rekey: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rekey",
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
             Without an option, a new key is made and kept in your vault. Whoever had the old key and a copy of the

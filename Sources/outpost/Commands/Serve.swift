@@ -12,6 +12,7 @@ import OfflineOData
 /// `outpost serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
         discussion: """
             Any SQLite database will do: entity sets, keys and navigation properties are found in its tables,

@@ -5,6 +5,7 @@ import OfflineOData
 /// `outpost conflicts`.
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "conflicts",
         abstract: "See the changes of entities that somebody else changed meanwhile, and say whose count.",
         discussion: """
             Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine'
@@ -19,6 +20,7 @@ struct Conflicts: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the conflicts.",
             discussion: """
                 EXAMPLE
@@ -48,6 +50,7 @@ struct Conflicts: AsyncParsableCommand {
 
     struct Mine: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "mine",
             abstract: "Put your changes on top of theirs; the next push sends them.",
             discussion: """
                 EXAMPLE
@@ -61,6 +64,7 @@ struct Conflicts: AsyncParsableCommand {
 
     struct Theirs: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "theirs",
             abstract: "Give your changes up: each entity becomes what the service has.",
             discussion: """
                 EXAMPLE
@@ -76,6 +80,7 @@ struct Conflicts: AsyncParsableCommand {
 /// `outpost doubts`.
 struct Doubts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doubts",
         abstract: "See the changes of which nobody knows whether the service made them, and settle them.",
         discussion: """
             The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' takes
@@ -90,6 +95,7 @@ struct Doubts: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the changes in doubt.",
             discussion: """
                 EXAMPLE
@@ -112,6 +118,7 @@ struct Doubts: AsyncParsableCommand {
 
     struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Treat changes in doubt as made by the service.",
             discussion: """
                 EXAMPLE
@@ -127,6 +134,7 @@ struct Doubts: AsyncParsableCommand {
 
     struct Resend: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resend",
             abstract: "Put changes in doubt back into the queue. They are made twice where the service made them.",
             discussion: """
                 EXAMPLE

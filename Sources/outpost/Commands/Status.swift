@@ -6,6 +6,7 @@ import OfflineOData
 /// `outpost status`.
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Say what a clone holds and what waits in it.",
         discussion: """
             EXAMPLE

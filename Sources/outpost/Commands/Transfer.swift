@@ -4,6 +4,7 @@ import OfflineOData
 /// `outpost push`.
 struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "push",
         abstract: "Send the changes made in a clone.",
         discussion: """
             Requests are sent in order. One that is refused goes to the error archive and holds up only what
@@ -68,6 +69,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
 /// `outpost pull`.
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pull",
         abstract: "Bring what others changed into a clone.",
         discussion: """
             EXAMPLE
@@ -131,6 +133,7 @@ extension Pull {
 /// `outpost sync`.
 struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "sync",
         abstract: "Push, then pull.",
         discussion: """
             EXAMPLE

@@ -5,6 +5,7 @@ import OfflineOData
 /// `outpost undo`.
 struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "undo",
         abstract: "Take back changes that the service does not have yet.",
         discussion: """
             A changed entity is again what the last pull brought, a created one is gone, a deleted one is back. What

@@ -85,6 +85,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Make a vault.",
             discussion: """
                 EXAMPLE
@@ -113,6 +114,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "open",
             abstract: "Check that the password opens a vault.",
             discussion: """
                 A wrong password counts: see the retry limit of its policy.
@@ -141,6 +143,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the vaults, or the values of one.",
             discussion: """
                 EXAMPLE
@@ -175,6 +178,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Keep a value in a vault.",
             discussion: """
                 Text stays text; anything that is not UTF-8 is kept as bytes.
@@ -217,6 +221,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "get",
             abstract: "Write a value of a vault to the standard output, as it is.",
             discussion: """
                 EXAMPLE
@@ -254,6 +259,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a value from a vault.",
             discussion: """
                 EXAMPLE
@@ -274,6 +280,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "password",
             abstract: "Change the password of a vault.",
             discussion: """
                 EXAMPLE
@@ -311,6 +318,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Policy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "policy",
             abstract: "Show the policy of a vault, or change what is given of it.",
             discussion: """
                 EXAMPLE
@@ -358,6 +366,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Destroy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "destroy",
             abstract: "Destroy a vault; no password is needed, and nothing brings it back.",
             discussion: """
                 EXAMPLE

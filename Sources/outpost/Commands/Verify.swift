@@ -6,6 +6,7 @@ import Secrets
 /// `outpost verify`.
 struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Read a whole clone and say what in it is damaged.",
         discussion: """
             Every byte of its files is read, then rows, indexes and the queue of changes. Nothing is changed: a clone of an

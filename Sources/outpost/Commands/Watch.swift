@@ -7,6 +7,7 @@ import OfflineOData
 /// `outpost watch`.
 struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Show how the result of a query changes, until interrupted.",
         discussion: """
             Edits in the clone and what a pull brings, from whichever terminal, are shown as they come: '+' for an
