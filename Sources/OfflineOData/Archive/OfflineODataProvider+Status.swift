@@ -133,7 +133,7 @@ extension OfflineODataProvider {
     /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too, and
     /// so do changes of other rows that waited for them, such as the lines of an order that will not be; a row that waited
     /// to get a foreign key which they give up does not get that, and keeps its other changes. What was to be
-    /// made together is given up together: the service has refused all of it.
+    /// made together is given up together: the service has refused all of it, or would be asked for a part.
     ///
     /// - Parameter ids: the requests; all archived ones when empty.
     /// - Returns: how many rows were restored.
@@ -154,23 +154,30 @@ extension OfflineODataProvider {
         let chosen = try queue.completingChangeSets(of: archived, in: database)
         let undo = Undo(mapping: mapping, queue: queue, environment: options.environment)
         var restored = 0
-        for request in chosen {
-            // A row may have several archived requests: the first one's undo takes them all.
-            guard try queue.request(request.id, in: database) != nil else { continue }
-            guard request.isOfRow else {
-                try undo.undoBesideRows(request, in: database)
-                restored += 1
-                continue
-            }
-            try Self.checkUnsent(request, queue, in: database)
-            try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)
+        func note(_ request: QueuedRequest) throws {
+            restored += 1
+            guard request.isOfRow else { return }
             try Events.add(
                 "discarded",
                 "\(request.kind.rawValue) "
                     + KeyURL.url(set: request.entitySet, key: request.key).description, options.environment,
                 in: database)
-            restored += 1
         }
+        // A row may have changes that were made together with others: those go too.
+        let others = try WholeChangeSets(cancelling: Cancelling(undo: undo)).keep(takingOthers: true, in: database) {
+            for request in chosen {
+                // A row may have several archived requests: the first one's undo takes them all.
+                guard try queue.request(request.id, in: database) != nil else { continue }
+                if request.isOfRow {
+                    try Self.checkUnsent(request, queue, in: database)
+                    try undo.undo(set: request.entitySet, rowID: request.rowID, in: database)
+                } else {
+                    try undo.undoBesideRows(request, in: database)
+                }
+                try note(request)
+            }
+        }
+        for request in others { try note(request) }
         return restored
     }
 

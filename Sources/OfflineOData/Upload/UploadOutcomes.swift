@@ -76,6 +76,8 @@ struct UploadOutcomes: Sendable {
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
+        // What a download has brought under the key that the service gave may be others' work on top already.
+        let isOvertaken = isOvertaken || twin?.entity.map { !request.isShown(by: $0) } ?? false
         // What others have done before a stream was sent is not ours, and a call is not to act on it.
         let isOurs = request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false
         if isOurs {
@@ -241,10 +243,18 @@ struct UploadOutcomes: Sendable {
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 
-    /// Gives changes up, and tells all that went: what waited for them is of no use without them.
+    /// Gives changes up, and tells all that went: what waited for them is of no use without them, and where the service makes
+    /// changes together or not at all, what was made together with one that goes, goes with it.
     func givenUp(in database: Database, _ giveUp: () throws -> Void) throws -> [QueuedRequest] {
         let before = try queue.requests(in: database)
-        try giveUp()
+        if try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database) {
+            let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
+            for request in try WholeChangeSets(cancelling: cancelling).keep(takingOthers: true, in: database, giveUp) {
+                try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+            }
+        } else {
+            try giveUp()
+        }
         let left = Set(try queue.requests(in: database).map(\.id))
         return before.filter { !left.contains($0.id) }
     }

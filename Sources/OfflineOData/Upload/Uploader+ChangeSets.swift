@@ -100,7 +100,9 @@ extension Uploader {
             if sending.bindings == .unknown { try ServiceKnowledge.setBind(true, in: database) }
             try ServiceKnowledge.addWholeEntities(of: way.puts, in: database)
         }
-        return try await accept(changeSet: requests, results.compactMap { try? $0.result.get() }, seen: sending.seen)
+        return try await accept(
+            changeSet: requests, results.compactMap { try? $0.result.get() }, seen: sending.seen,
+            isRepeat: sending.wasSent)
     }
 
     /// The service has refused the batch itself: it has none, or none of this kind, and the requests are sent one after the
@@ -205,9 +207,12 @@ extension Uploader {
 
     /// Stores that the service has acted: all answers in one transaction.
     ///
-    /// - Parameter seen: the entities as the service had them before, where it was asked.
+    /// - Parameters:
+    ///   - seen: the entities as the service had them before, where it was asked.
+    ///   - isRepeat: whether it may have acted long ago, so that the answers tell what it has now.
     private func accept(
-        changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:]
+        changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:],
+        isRepeat: Bool
     ) async throws -> Result {
         var answers: [(id: Int64, theirs: Entity?, etag: String?, key: EntityKey?)] = []
         for (request, response) in zip(requests, responses) {
@@ -252,8 +257,10 @@ extension Uploader {
                     theirs?.control.etag = answer.etag
                 }
                 let row = request.touchedRow
+                let isOvertaken = try isRepeat && theirs.map { try !isShown(request, by: $0, in: database) } ?? false
                 try outcomes.accept(
-                    request, theirs: theirs, etag: answer.etag, seen: row.flatMap { seen[$0] }, in: database)
+                    request, theirs: theirs, etag: answer.etag, seen: row.flatMap { seen[$0] },
+                    isOvertaken: isOvertaken, in: database)
                 // What the next one of the row met.
                 if let row, let former = seen[row] {
                     let changed = request.isOfRow ? former.merging(request.changes) : former
@@ -263,6 +270,17 @@ extension Uploader {
             return unclear
         }
         return unclear == 0 ? .accepted : .failed
+    }
+
+    /// Whether an entity has what a request sent, but for what those behind it in its change set have made otherwise.
+    private func isShown(_ request: QueuedRequest, by theirs: Entity, in database: Database) throws -> Bool {
+        guard let changeSet = request.options.changeSet, request.isOfRow else { return request.isShown(by: theirs) }
+        var hidden = request.omitted
+        for later in try outcomes.queue.requests(ofChangeSet: changeSet, in: database)
+        where later.id > request.id && later.touchedRow == request.touchedRow {
+            hidden.formUnion(later.changes.loadedProperties)
+        }
+        return theirs.matches(request.changes.only(where: { !hidden.contains($0) }))
     }
 
     private func refuse(
@@ -349,6 +367,12 @@ extension Uploader {
         }
         let (known, kinds) = (versions, conflicts.mapValues(\.kind))
         try await write { database in
+            if state == .refused {
+                // None is on its way any more: one that was deleted here meanwhile takes with it what was made for it.
+                for request in requests {
+                    try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: database)
+                }
+            }
             for request in requests {
                 let failure = QueuedRequest.Failure(
                     status: error.status, code: error.code, message: message, target: error.target,
@@ -486,8 +510,11 @@ extension Uploader {
     private func settle(changeSet requests: [QueuedRequest]) async throws -> Result? {
         var verdicts: Set<Bool> = []
         var deletesAlone = true
+        var answers: [ODataResponse] = []
         for request in requests {
-            guard let hasActed = try await hasActed(request) else { continue }
+            let (hasActed, theirs) = try await trace(of: request)
+            answers.append(theirs.map { ODataResponse(body: .entity($0)) } ?? ODataResponse(status: 204))
+            guard let hasActed else { continue }
             verdicts.insert(hasActed)
             if request.kind != .delete { deletesAlone = false }
         }
@@ -499,22 +526,27 @@ extension Uploader {
         guard verdicts == [true], !deletesAlone || isDeletion else {
             return try await archive(changeSet: requests, .inDoubt, doubt, message: doubt.message)
         }
-        return try await accept(changeSet: requests, requests.map { _ in ODataResponse(status: 204) })
+        return try await accept(changeSet: requests, answers, isRepeat: true)
     }
 
-    /// Whether a request seems to have acted, by what the service has now; `nil` where that does not tell.
-    private func hasActed(_ request: QueuedRequest) async throws -> Bool? {
+    /// Whether a request seems to have acted, by what the service has now; `nil` where that does not tell. With the entity as
+    /// the service has it now, where it was asked.
+    private func trace(of request: QueuedRequest) async throws -> (hasActed: Bool?, theirs: Entity?) {
         switch request.kind {
         case .create:
-            guard request.omitted.isEmpty else { return nil }
-            guard let theirs = try await current(request, request.key) else { return false }
+            guard request.omitted.isEmpty else {
+                guard let (name, value) = correlation(of: request) else { return (nil, nil) }
+                let theirs = try await correlated(request, name, value)
+                return (theirs != nil, theirs)
+            }
+            guard let theirs = try await current(request, request.key) else { return (false, nil) }
             // Another one may be somebody else's, or ours as others have changed it since.
-            return theirs.matches(request.changes) ? true : nil
+            return (theirs.matches(request.changes) ? true : nil, theirs)
         case .update:
-            guard request.isGuarded, let theirs = try await current(request, request.key) else { return nil }
-            return request.hasUpdated(theirs)
-        case .delete: return try await current(request, request.key) == nil
-        case .stream, .link, .unlink, .call: return nil
+            guard request.isGuarded, let theirs = try await current(request, request.key) else { return (nil, nil) }
+            return (request.hasUpdated(theirs), theirs)
+        case .delete: return (try await current(request, request.key) == nil, nil)
+        case .stream, .link, .unlink, .call: return (nil, nil)
         }
     }
 }

@@ -36,9 +36,7 @@ extension Uploader {
                 }
                 return .accepted
             }
-            if let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
-                !value.isNull
-            {
+            if let (name, value) = correlation(of: request) {
                 guard let theirs = try await correlated(request, name, value) else { return nil }
                 try await write {
                     try outcomes.accept(
@@ -51,8 +49,16 @@ extension Uploader {
         }
     }
 
+    /// The property by which an app says that it finds again what a request creates, and its value.
+    func correlation(of request: QueuedRequest) -> (name: String, value: ODataValue)? {
+        guard let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
+            !value.isNull
+        else { return nil }
+        return (name, value)
+    }
+
     /// The entity that has a value which the app gives to one alone; `nil` when there is none.
-    private func correlated(
+    func correlated(
         _ request: QueuedRequest, _ property: String, _ value: ODataValue
     ) async throws -> Entity? {
         var url = try await place(of: request).url

@@ -1,0 +1,171 @@
+import ODataHTTP
+import ODataModel
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A change set that meets other changes of the same entities")
+struct ChangeSetMeetingTests {
+    private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+    private static let lineGone = "DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
+
+    /// A service that loses the first change, in a batch or not, before or after it has acted.
+    private func losing(_ base: any ODataProvider, hasActed: Bool) -> Gateway {
+        let isLost = LockedFlag()
+        let lose: @Sendable (ODataRequest) throws -> Void = { request in
+            guard !isLost.isSet, request.method != .read else { return }
+            isLost.set()
+            throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+        }
+        return Gateway(
+            base: base,
+            before: { request in
+                if !hasActed { try lose(request) }
+                return nil
+            },
+            after: { request, response in
+                if hasActed { try lose(request) }
+                return response
+            })
+    }
+
+    private func categoryAndProduct(_ store: OfflineODataProvider, price: Int64) async throws {
+        try await store.transaction { changes in
+            let category = try changes.create("Categories", ["Name": "New"])
+            try changes.create(
+                "Products",
+                [
+                    "Name": "New", "CategoryID": category["CategoryID"] ?? .null,
+                    "Price": .decimal(ODataDecimal(price)), "Stock": 1,
+                ])
+        }
+    }
+
+    @Test("is refused as a whole where what it creates was deleted here while it was on its way, and the queue goes on")
+    func deletedOnTheWay() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: losing(try shop.client(), hasActed: false))
+        // The service takes no such price.
+        try await categoryAndProduct(store, price: -1)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        try await store.delete("Categories(-1)")
+        try await store.update("Products(1)", ["Stock": 5])
+        #expect(try await store.upload().accepted.map(\.entityText) == ["Products(1)"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "Rule 8: has acted where others have changed one of its entities since, which meets what waits behind it",
+        arguments: [true, false])
+    func overtaken(isRepeatable: Bool) async throws {
+        let shop = try await Shop()
+        let client = try shop.client()
+        let base: any ODataProvider = isRepeatable ? client : PlainService(base: client)
+        let store = try await shop.clone(through: losing(base, hasActed: true))
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(2)", ["Stock": 60])
+        }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        try await store.update("Products(1)", ["Stock": 8])
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
+        let report = try await store.upload()
+        #expect(report.accepted.count == 2)
+        #expect(report.failed.map(\.failure?.conflict) == [.changed])
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 7)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 2") == 60)
+    }
+
+    @Test("Rule 8: is what the next change was made of where it changed an entity twice and its answer was lost")
+    func twice() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: losing(try shop.client(), hasActed: true))
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Stock": 5])
+            try changes.update("Products(1)", ["Stock": 6])
+        }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        try await store.update("Products(1)", ["Stock": 8])
+        #expect(try await store.upload().accepted.count == 3)
+        try await store.download()
+        try await shop.expectEqual(store)
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 8)
+    }
+
+    @Test(
+        "Rule 1: is looked for by values that nothing else has, so that it is neither made twice nor in doubt",
+        arguments: [true, false])
+    func correlated(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(
+            through: losing(PlainService(base: try shop.client()), hasActed: hasActed))
+        try await categoryAndProduct(store, price: 1)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        var options = UploadOptions()
+        options.correlationProperties = ["Categories": "Name", "Products": "Name"]
+        let report = try await store.upload(options: options)
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.map(\.entitySet) == ["Categories", "Products"])
+        for table in ["Categories", "Products"] {
+            #expect(try await shop.count("SELECT COUNT(*) FROM \(table) WHERE Name = 'New'") == 1)
+        }
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    /// Makes two change sets of one line and of a product each.
+    private func linesAndProducts(_ store: OfflineODataProvider) async throws {
+        for number in 1...2 as ClosedRange<Int64> {
+            try await store.transaction { changes in
+                try changes.update(Self.line, ["Quantity": .integer(100 + number)])
+                try changes.update("Products(\(number))", ["Stock": .integer(1000 + number)])
+            }
+        }
+    }
+
+    @Test("is given up with all of another one that changes the same entity, where that is gone at the service")
+    func givenUp() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await linesAndProducts(store)
+        try await shop.sql(Self.lineGone)
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.accepted.isEmpty)
+        #expect(report.givenUp.map(\.entitySet) == ["Order_Lines", "Products", "Order_Lines", "Products"])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock > 1000") == 0)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is discarded with all of another one that changes the same entity")
+    func discarded() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await linesAndProducts(store)
+        try await shop.sql(Self.lineGone)
+        #expect(try await store.upload().failed.map(\.entitySet) == ["Order_Lines", "Products"])
+        try await store.discard()
+        #expect(try await store.status().pending.map(\.entityText) == [])
+        try await store.sync()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock > 1000") == 0)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Rule 8: what waits behind a creation in doubt meets what others have made of it, once that is downloaded")
+    func downloadedDoubt() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: losing(PlainService(base: try shop.client()), hasActed: true))
+        try await store.create("Categories", ["Name": "New"])
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        try await store.update("Categories(-1)", ["Name": "Mine"])
+        try await shop.sql("UPDATE Categories SET Name = 'Theirs' WHERE Name = 'New'")
+        let doubt = try #require(try await store.sync().upload.failed.first)
+        #expect(doubt.state == .inDoubt)
+        let id = try await shop.count("SELECT CategoryID FROM Categories WHERE Name = 'Theirs'")
+        let key = try #require(Entity(shape: doubt.changes.shape, ["CategoryID": .integer(Int64(id))]).key)
+        try await store.accept([doubt.id], keys: [doubt.id: key])
+        #expect(try await store.upload().failed.map(\.failure?.conflict) == [.changed])
+        #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = \(id)") == "Theirs")
+    }
+}
